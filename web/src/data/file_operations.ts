@@ -31,19 +31,16 @@ function makeWaves({ step, row, column }: Cell): Working {
   return { result: sine ? Math.sin(angle) : Math.cos(angle), numbers };
 }
 
+/** Left times right, summed. */
+function sumUp(left: Row, right: Row, more: Partial<Working>): Working {
+  const sum = dot(left, right);
+  return { result: sum, left, right, sum, ...more };
+}
+
 /** Times a fixed number. */
 function scale(cell: Cell): Working {
-  const [name = ""] = cell.step.inputs;
-  const factor = cell.step.numbers.scale ?? cell.step.numbers.factor!;
-  const before = cell.value(name);
-  const result = before * factor;
-  return {
-    result,
-    left: [before],
-    right: [factor],
-    sum: result,
-    reads: [cell.read(name, cell.row, cell.column)],
-  };
+  const { scale, factor } = cell.step.numbers;
+  return sumUp([cell.value()], [scale ?? factor!], { reads: [cell.readHere()] });
 }
 
 /** Arrays, cell by cell; the last of two may have a learnt factor. */
@@ -52,16 +49,14 @@ function add(cell: Cell): Working {
   const left = inputs.map((name) => cell.value(name));
   const right = left.map(() => 1);
   if (parameters.weight) right[right.length - 1] = cell.learned(parameters.weight, 0);
-  const result = dot(left, right);
-  const reads = inputs.map((name) => cell.read(name, cell.row, cell.column));
-  return { result, left, right, labels: (at) => inputs[at]!, sum: result, reads };
+  const reads = inputs.map((name) => cell.readHere(name));
+  return sumUp(left, right, { labels: (at) => inputs[at]!, reads });
 }
 
 /** (x − mean) / deviation, times a gain, plus a shift. */
 function norm(cell: Cell): Working {
-  const [name = ""] = cell.step.inputs;
   const { parameters, numbers } = cell.step;
-  const features = [...cell.vector(name)];
+  const features = [...cell.vector()];
   const own = total(features) / features.length;
   const batch = Boolean(parameters.mean);
   const mean = batch ? cell.learned(parameters.mean) : own;
@@ -78,22 +73,21 @@ function norm(cell: Cell): Working {
     numbers: { input, mean, variance, deviation, standard, gain },
     bias,
     sum: standard * gain,
-    reads: [cell.read(name, cell.row)],
+    reads: [cell.read(cell.input, cell.row)],
   };
 }
 
 /** A part of a longer vector, unchanged. */
 function split(cell: Cell): Working {
-  const [name = ""] = cell.step.inputs;
+  const { input: name, row } = cell;
   const column = (cell.head ?? 0) * cell.step.shape.output!.at(-1)! + cell.column;
-  return { result: cell.vector(name)[column]!, reads: [{ name, head: null, row: cell.row, column }] };
+  return { result: cell.vector()[column]!, reads: [{ name, head: null, row, column }] };
 }
 
 /** Feature i and feature i + k/2 turn together, by an angle that grows with the position. */
 function turn(cell: Cell): Working {
-  const [name = ""] = cell.step.inputs;
-  const { row, column } = cell;
-  const vector = cell.vector(name);
+  const { input, row, column } = cell;
+  const vector = cell.vector();
   const half = Math.floor(vector.length / 2);
   const pair = column % half;
   const angle = Math.fround(row * Math.fround(WAVELENGTH ** (-pair / half))); // in single precision, as the model
@@ -101,30 +95,27 @@ function turn(cell: Cell): Working {
   const places = [column, partner];
   const left = places.map((place) => vector[place]!);
   const right = [Math.cos(angle), column < half ? -Math.sin(angle) : Math.sin(angle)];
-  const result = dot(left, right);
-  return {
-    result,
-    left,
-    right,
+  return sumUp(left, right, {
     labels: (at) => String(places[at]),
-    sum: result,
     numbers: { angle, position: row },
-    reads: places.map((place) => cell.read(name, row, place)),
-  };
+    reads: places.map((place) => cell.read(input, row, place)),
+  });
 }
 
 /** A query with a key: a product, or the cosine. */
 function compare(cell: Cell): Working {
   const [queries = "", keys = ""] = cell.step.inputs;
-  let [left, right]: Row[] = [cell.vector(queries), cell.vector(keys, cell.column)];
+  let left: Row = cell.vector(queries);
+  let right: Row = cell.vector(keys, cell.column);
   let numbers: Readonly<Record<string, number>> = {};
   if (cell.step.operation === "cosine") {
-    const [query, key] = [left!, right!].map((each) => Math.max(Math.sqrt(dot(each, each)), 1e-12));
-    numbers = { query_length: query!, key_length: key! };
-    left = Array.from(left!, (feature) => feature / query!);
-    right = Array.from(right!, (feature) => feature / key!);
+    const lengthOf = (vector: Row): number => Math.max(Math.sqrt(dot(vector, vector)), 1e-12);
+    const [query, key] = [lengthOf(left), lengthOf(right)];
+    numbers = { query_length: query, key_length: key };
+    left = Array.from(left, (feature) => feature / query);
+    right = Array.from(right, (feature) => feature / key);
   }
-  const sum = dot(left!, right!);
+  const sum = dot(left, right);
   let result = sum;
   const { scale: factor, cap } = cell.step.numbers;
   if (factor !== undefined) {
@@ -136,26 +127,24 @@ function compare(cell: Cell): Working {
     if (hidden) result = Number.NEGATIVE_INFINITY;
   }
   const reads = [cell.read(queries, cell.row), cell.read(keys, cell.column)];
-  return { result, left: left!, right: right!, sum, numbers, reads };
+  return { result, left, right, sum, numbers, reads };
 }
 
 /** A query sees itself and what came before; anything later becomes minus infinity. */
 function mask(cell: Cell): Working {
-  const [name = ""] = cell.step.inputs;
   const allowed = cell.column <= cell.row;
-  const input = cell.value(name);
+  const input = cell.value();
   return {
     result: allowed ? input : Number.NEGATIVE_INFINITY,
     numbers: { input, allowed: Number(allowed) },
-    reads: [cell.read(name, cell.row, cell.column)],
+    reads: [cell.readHere()],
   };
 }
 
 /** exp of a score as a share of all: keys of one query, words of one position. */
 function softmax(cell: Cell): Working {
   const { step, column, names } = cell;
-  const [name = ""] = step.inputs;
-  const given = [...cell.vector(name)];
+  const given = [...cell.vector()];
   const best = step.numbers.best_keys;
   const scores = best === undefined ? given : keepBest(given, best, cell.vector(step.output));
   const highest = scores.reduce((most, score) => Math.max(most, score), Number.NEGATIVE_INFINITY);
@@ -172,7 +161,7 @@ function softmax(cell: Cell): Working {
     labels: (at) => (texts === null ? (names.words.get(at) ?? String(at)) : texts[at]!),
     sum,
     numbers: { score: scores[column]!, highest, power: powers[column]! },
-    reads: [cell.read(name, cell.row)],
+    reads: [cell.read(cell.input, cell.row)],
   };
 }
 
@@ -188,48 +177,39 @@ function keepBest(scores: readonly number[], count: number, weights: Row): numbe
 function mix(cell: Cell): Working {
   const { step, names } = cell;
   const [weights = "", values = ""] = step.inputs;
-  const left = cell.vector(weights);
-  const right = cell.across(values);
   const texts = names.tokens(step.kind === "cross" ? "source" : step.axes[1]!);
-  const result = dot(left, right);
   const reads = [cell.read(weights, cell.row), cell.read(values, null, cell.column)];
-  return { result, left, right, labels: (at) => texts[at]!, sum: result, reads };
+  return sumUp(cell.vector(weights), cell.across(values), { labels: (at) => texts[at]!, reads });
 }
 
 /** Heads side by side: nothing is computed. */
 function join(cell: Cell): Working {
-  const [name = ""] = cell.step.inputs;
+  const { input: name, row } = cell;
   const { shape, values } = cell.array(name);
   const [, rows = 1, width = 1] = shape;
   const head = Math.floor(cell.column / width);
   const column = cell.column % width;
-  return {
-    result: values[(head * rows + cell.row) * width + column]!,
-    numbers: { head },
-    reads: [{ name, head, row: cell.row, column }],
-  };
+  const result = values[(head * rows + row) * width + column]!;
+  return { result, numbers: { head }, reads: [{ name, head, row, column }] };
 }
 
 /** What the activation makes of a number. */
 function activate(cell: Cell): Working {
-  const [name = ""] = cell.step.inputs;
-  const input = cell.value(name);
+  const input = cell.value();
   const result = ACTIVATIONS[cell.step.words.function!]!(input);
-  return { result, numbers: { input }, reads: [cell.read(name, cell.row, cell.column)] };
+  return { result, numbers: { input }, reads: [cell.readHere()] };
 }
 
 /** One vector of many: the first or last token's, the mean, the largest. */
 function pool(cell: Cell): Working {
-  const [name = ""] = cell.step.inputs;
-  const values = cell.across(name);
+  const values = cell.across();
   const last = values.length - 1;
   const how = cell.step.words.how!;
   const chosen = { first: 0, last, max: values.indexOf(Math.max(...values)) }[how];
   const shares = values.map((_, at) => (chosen === undefined ? 1 / values.length : Number(at === chosen)));
   const texts = cell.names.tokens("source");
-  const result = dot(values, shares);
-  const reads = [cell.read(name, null, cell.column)];
-  return { result, left: values, right: shares, labels: (at) => texts[at]!, sum: result, reads };
+  const reads = [cell.read(cell.input, null, cell.column)];
+  return sumUp(values, shares, { labels: (at) => texts[at]!, reads });
 }
 
 const ACTIVATIONS: Readonly<Record<string, (x: number) => number>> = {

@@ -1,5 +1,5 @@
 /**
- * The bench on which one number is taken apart in an exported file; walk/working.py is the one of the server.
+ * What the arithmetic of one number needs, in an exported file; walk/working.py is the same on the server.
  *
  * In:   arrays that lie in the file, a step, a place in its output.
  * Out:  rows and numbers of these arrays; Working, filled by an operation.
@@ -45,12 +45,17 @@ export class Cell {
     readonly names: Names,
   ) {}
 
+  /** The name of the first array that the step reads. */
+  get input(): string {
+    return this.step.inputs[0] ?? "";
+  }
+
   array(name: string): NumberArray {
     return this.arrays.get(name)!; // all that a step names was found before
   }
 
   /** One row of an array (row, column) or (head, row, column); of (column,) all. */
-  vector(name: string, row = this.row): Float32Array {
+  vector(name = this.input, row = this.row): Float32Array {
     const { shape, values } = this.array(name);
     const width = shape.at(-1) ?? 1;
     const start = shape.length < 2 ? 0 : (this.share(shape) * shape.at(-2)! + row) * width;
@@ -58,13 +63,13 @@ export class Cell {
   }
 
   /** A column of the head in question. */
-  across(name: string, column = this.column): number[] {
+  across(name = this.input, column = this.column): number[] {
     const { shape } = this.array(name);
     return Array.from({ length: shape.at(-2) ?? 1 }, (_, row) => this.vector(name, row)[column]!);
   }
 
   /** The number at this place. */
-  value(name: string): number {
+  value(name = this.input): number {
     return this.vector(name)[this.column]!;
   }
 
@@ -77,6 +82,11 @@ export class Cell {
   read(name: string, row: number | null = null, column: number | null = null): Reading {
     const { shape } = this.array(name);
     return { name, head: shape.length === 3 && this.head !== null ? this.share(shape) : null, row, column };
+  }
+
+  /** The number at this place was read. */
+  readHere(name = this.input): Reading {
+    return this.read(name, this.row, this.column);
   }
 
   /** The head of an array that several heads may share. */
