@@ -28,15 +28,15 @@ export class FrameError extends Error {
 
 const MAGIC = "GLASSFR1";
 const HEAD = 12; // magic and the length of the header
-const WIDTHS: Readonly<Record<string, number>> = {
-  bool: 1,
-  uint8: 1,
-  uint16: 2,
-  int32: 4,
-  int64: 8,
-  float16: 2,
-  float32: 4,
-  float64: 8,
+const ARRAYS = {
+  bool: Uint8Array,
+  uint8: Uint8Array,
+  uint16: Uint16Array,
+  int32: Int32Array,
+  int64: BigInt64Array,
+  float16: Uint16Array,
+  float32: Float32Array,
+  float64: Float64Array,
 };
 
 /** Read a frame. The arrays look into `bytes`: do not write there. */
@@ -103,32 +103,19 @@ export function zeroByte(scale: Scale | null): 0 | 128 {
 }
 
 function view(bytes: ArrayBuffer, payload: number, entry: FrameArrayHeader): Numbers {
-  const width = WIDTHS[entry.dtype];
-  if (width === undefined)
+  const Numbers = ARRAYS[entry.dtype as keyof typeof ARRAYS];
+  if (Numbers === undefined)
     throw new FrameError(`The frame has numbers of a kind not known here: ${entry.dtype}.`);
+  const width = Numbers.BYTES_PER_ELEMENT;
   const count = entry.shape.reduce((product, side) => product * side, 1);
   const start = payload + entry.offset;
   if (count * width !== entry.bytes || start + entry.bytes > bytes.byteLength) {
     throw new FrameError(`The array "${entry.name}" does not fill its place in the frame.`);
   }
-  const from = start % width === 0 ? bytes : bytes.slice(start, start + entry.bytes);
-  const offset = from === bytes ? start : 0;
-  switch (entry.dtype) {
-    case "uint16":
-      return new Uint16Array(from, offset, count);
-    case "int32":
-      return new Int32Array(from, offset, count);
-    case "int64":
-      return new BigInt64Array(from, offset, count);
-    case "float16":
-      return widen(new Uint16Array(from, offset, count));
-    case "float32":
-      return new Float32Array(from, offset, count);
-    case "float64":
-      return new Float64Array(from, offset, count);
-    default:
-      return new Uint8Array(from, offset, count);
-  }
+  const aligned = start % width === 0;
+  const from = aligned ? bytes : bytes.slice(start, start + entry.bytes);
+  const numbers = new Numbers(from, aligned ? start : 0, count);
+  return entry.dtype === "float16" ? widen(numbers as Uint16Array) : numbers;
 }
 
 let halves: Float32Array | null = null; // every half-precision number, made on first use where the browser has no Float16Array

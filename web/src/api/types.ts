@@ -58,12 +58,9 @@ export type RunDescription = Schemas["RunDescription"];
 
 // the walk
 export type WalkPlan = Schemas["WalkPlan"];
-export type WalkChapter = Schemas["Chapter"];
 export type WalkStep = Schemas["Step"];
-export type WalkPart = WalkStep["kind"];
 export type WalkAxis = WalkStep["axes"][number];
 export type WalkBlock = Schemas["Block"];
-export type WalkArrow = Schemas["BlockArrow"];
 export type CellArithmetic = Schemas["CellArithmetic"];
 export type CellTerm = Schemas["Term"];
 
@@ -73,7 +70,6 @@ export type PlayParameter = Schemas["Parameter"];
 export type PlayValue = PlayParameter["default"];
 export type PlayResult = Schemas["TopicResult"];
 export type PlayRange = Schemas["Range"];
-export type PlayAxis = Schemas["Axis"];
 export type PlaySeries = Schemas["Series"];
 export type PlayMatrix = Schemas["Matrix"];
 export type PlayBars = Schemas["Bars"];

@@ -5,7 +5,7 @@
  * Out:  a small store; views are told what changed, and never keep a choice of their own that a link would lose.
  */
 
-import { type Place, readPlace, samePlace, writePlace } from "./place";
+import { type Place, readPlace, writePlace } from "./place";
 
 export interface Selection {
   readonly recording: string; // ids of the subject; "" where none is chosen
@@ -25,7 +25,7 @@ export interface LinkedSelection extends Selection {
   readonly map?: number;
 }
 
-export type Listener = (now: Selection, before: Selection) => void;
+type Listener = (now: Selection, before: Selection) => void;
 
 export interface SelectionStore {
   get(): Selection;
@@ -104,26 +104,9 @@ export function createSelection(
   return store;
 }
 
+/** Whether two selections have the same link. */
 export function sameSelection(a: LinkedSelection, b: LinkedSelection): boolean {
-  return (
-    a.recording === b.recording &&
-    a.beside === b.beside &&
-    a.run === b.run &&
-    a.view === b.view &&
-    samePlace(a.place, b.place) &&
-    a.map === b.map &&
-    a.head === b.head &&
-    a.query === b.query &&
-    a.key === b.key &&
-    a.step === b.step &&
-    sameOptions(a.options, b.options)
-  );
-}
-
-function sameOptions(a: Selection["options"], b: Selection["options"]): boolean {
-  if (a === b) return true;
-  const names = Object.keys(a);
-  return names.length === Object.keys(b).length && names.every((name) => a[name] === b[name]);
+  return a === b || writeSelection(a) === writeSelection(b);
 }
 
 /** As it stands in the URL: "recording=…&view=heatmap&place=decoder.cross.3&head=2&query=4&heatmap.zoom=2". */

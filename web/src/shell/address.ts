@@ -26,12 +26,10 @@ export function addressBar(window: Window): SelectionAddress {
       else window.history.replaceState(null, "", hash);
     },
     listen(heard) {
-      window.addEventListener("popstate", heard);
-      window.addEventListener("hashchange", heard);
-      return () => {
-        window.removeEventListener("popstate", heard);
-        window.removeEventListener("hashchange", heard);
-      };
+      const stop = new AbortController();
+      for (const event of ["popstate", "hashchange"])
+        window.addEventListener(event, heard, { signal: stop.signal });
+      return () => stop.abort();
     },
     link: (text) => `${window.location.href.split("#")[0]}#${text}`,
   };

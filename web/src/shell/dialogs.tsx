@@ -8,6 +8,7 @@ import { useAnswer } from "./answer";
 import { Button } from "./button";
 import { useApp } from "./context";
 import { shortcutList } from "./keyboard";
+import { Check } from "./panels/fields";
 
 const SHOWN_ROWS = 500;
 
@@ -142,15 +143,9 @@ export function HelpDialog(props: { readonly close: () => void }) {
           </div>
         ))}
       </dl>
-      <label class="check">
-        <input
-          type="checkbox"
-          data-field="shortcuts"
-          checked={app.shortcuts.value}
-          onChange={(event) => app.chooseShortcuts(event.currentTarget.checked)}
-        />
+      <Check name="shortcuts" checked={app.shortcuts.value} change={(on) => app.chooseShortcuts(on)}>
         {say.shortcutsOn}
-      </label>
+      </Check>
       <p class="hint">{say.markers}</p>
     </Dialog>
   );

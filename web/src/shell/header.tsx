@@ -1,6 +1,6 @@
 /** The header: what is open, examples, language, colours, help. */
 
-import type { RecordingEntry } from "../api/types";
+import type { ComponentChildren } from "preact";
 import { nameLanguage, nextLanguage } from "../i18n/core";
 import { Button } from "./button";
 import { useApp } from "./context";
@@ -50,39 +50,64 @@ export function Header(props: { readonly help: () => void }) {
   );
 }
 
+/** A list to choose from. */
+function Chooser(props: {
+  readonly label: string;
+  readonly name: string;
+  readonly value: string;
+  readonly disabled?: boolean;
+  readonly focus?: () => void;
+  readonly choose: (value: string) => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <label class="chooser">
+      <span class="chooser-label">{props.label}</span>
+      <select
+        data-action={props.name}
+        value={props.value}
+        disabled={props.disabled ?? false}
+        onFocus={props.focus}
+        onChange={(event) => {
+          if (event.currentTarget.value) props.choose(event.currentTarget.value);
+        }}
+      >
+        {props.children}
+      </select>
+    </label>
+  );
+}
+
 function RecordingChooser() {
   const app = useApp();
   const say = app.words.value;
   const entries = app.recordings.value;
   const open = app.open.value?.description;
   const known = open && entries.some((entry) => entry.id === open.id);
-  const title = (entry: RecordingEntry): string => app.text(entry.title) || entry.model;
   return (
-    <label class="chooser">
-      <span class="chooser-label">{say.recording}</span>
-      <select
-        data-action="recording"
-        value={open?.id ?? ""}
-        onChange={(event) => void app.goToEntry(event.currentTarget.value)}
-        disabled={entries.length === 0 && !open}
-      >
-        {open && !known && <option value={open.id}>{app.text(open.title)}</option>}
-        {!open && <option value="">–</option>}
-        {origins.map((origin) => {
-          const group = entries.filter((entry) => entry.origin === origin);
-          if (group.length === 0) return null;
-          return (
-            <optgroup key={origin} label={say[origin]}>
-              {group.map((entry) => (
-                <option key={entry.id} value={entry.id}>
-                  {title(entry)}
-                </option>
-              ))}
-            </optgroup>
-          );
-        })}
-      </select>
-    </label>
+    <Chooser
+      label={say.recording}
+      name="recording"
+      value={open?.id ?? ""}
+      disabled={entries.length === 0 && !open}
+      choose={(id) => void app.goToEntry(id)}
+    >
+      {open && !known && <option value={open.id}>{app.text(open.title)}</option>}
+      {!open && <option value="">–</option>}
+      {origins.map((origin) => {
+        const group = entries.filter((entry) => entry.origin === origin);
+        if (group.length === 0) return null;
+        return (
+          <optgroup key={origin} label={say[origin]}>
+            {group.map((entry) => (
+              <option key={entry.id} value={entry.id}>
+                {app.text(entry.title) || entry.model}
+              </option>
+            ))}
+          </optgroup>
+        );
+      })}
+    </Chooser>
   );
 }
 
@@ -90,30 +115,24 @@ function RecordingChooser() {
 function RunChooser() {
   const app = useApp();
   const say = app.words.value;
-  const runs = app.trainingRuns.value;
+  const ids = app.trainingRuns.value.map(({ id }) => id);
   const open = app.selection.value.run;
-  if (runs.length === 0 && open === "") return null;
-  const known = open === "" || runs.some(({ id }) => id === open);
+  if (ids.length === 0 && open === "") return null;
   return (
-    <label class="chooser">
-      <span class="chooser-label">{say.trainingRun}</span>
-      <select
-        data-action="run"
-        value={open}
-        onFocus={() => void app.refreshTrainingRuns()}
-        onChange={(event) => {
-          if (event.currentTarget.value) void app.goToRun(event.currentTarget.value);
-        }}
-      >
-        <option value="">{say.chooseRun}</option>
-        {!known && <option value={open}>{open}</option>}
-        {runs.map(({ id }) => (
-          <option key={id} value={id}>
-            {id}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Chooser
+      label={say.trainingRun}
+      name="run"
+      value={open}
+      focus={() => void app.refreshTrainingRuns()}
+      choose={(id) => void app.goToRun(id)}
+    >
+      <option value="">{say.chooseRun}</option>
+      {[...new Set(open === "" ? ids : [...ids, open])].map((id) => (
+        <option key={id} value={id}>
+          {id}
+        </option>
+      ))}
+    </Chooser>
   );
 }
 
@@ -124,23 +143,21 @@ function PresetChooser() {
   const presets = app.presets.value.filter((preset) => preset.recording || canRun);
   if (presets.length === 0) return null;
   return (
-    <label class="chooser">
-      <span class="chooser-label">{say.preset}</span>
-      <select
-        data-action="preset"
-        value={app.preset.value?.id ?? ""}
-        onChange={(event) => {
-          const preset = presets.find((each) => each.id === event.currentTarget.value);
-          if (preset) void app.goToPreset(preset);
-        }}
-      >
-        <option value="">{say.choosePreset}</option>
-        {presets.map((preset) => (
-          <option key={preset.id} value={preset.id}>
-            {app.text(preset.title)}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Chooser
+      label={say.preset}
+      name="preset"
+      value={app.preset.value?.id ?? ""}
+      choose={(id) => {
+        const preset = presets.find((each) => each.id === id);
+        if (preset) void app.goToPreset(preset);
+      }}
+    >
+      <option value="">{say.choosePreset}</option>
+      {presets.map((preset) => (
+        <option key={preset.id} value={preset.id}>
+          {app.text(preset.title)}
+        </option>
+      ))}
+    </Chooser>
   );
 }

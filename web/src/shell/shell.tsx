@@ -38,18 +38,16 @@ export function Shell() {
   const alone = title?.panel === false;
 
   useEffect(() => {
+    const stop = new AbortController();
     const listen = (event: KeyboardEvent): void => onKey(app, event, { help, table });
-    app.root.addEventListener("keydown", listen);
+    app.root.addEventListener("keydown", listen, { signal: stop.signal });
     const page = app.root.ownerDocument;
     // On a page of our own, keys work wherever the focus is; in a notebook only within our element.
     const everywhere = (event: KeyboardEvent): void => {
       if (event.target === page.body) listen(event);
     };
-    if (app.wholePage) page.addEventListener("keydown", everywhere);
-    return () => {
-      app.root.removeEventListener("keydown", listen);
-      page.removeEventListener("keydown", everywhere);
-    };
+    if (app.wholePage) page.addEventListener("keydown", everywhere, { signal: stop.signal });
+    return () => stop.abort();
   }, [app, help, table]);
 
   return (
@@ -236,31 +234,23 @@ function DropTarget() {
   const [over, setOver] = useState(false);
   useEffect(() => {
     if (!app.server) return;
-    const { root } = app;
-    const carriesFile = (event: DragEvent): boolean => event.dataTransfer?.types.includes("Files") ?? false;
-    const drag = (event: DragEvent): void => {
-      if (!carriesFile(event)) return;
-      event.preventDefault();
-      setOver(true);
+    const stop = new AbortController();
+    const listen = (name: "dragover" | "drop", isOver: boolean, act: (file?: File) => void): void => {
+      const heard = (event: DragEvent): void => {
+        if (!event.dataTransfer?.types.includes("Files")) return;
+        event.preventDefault();
+        setOver(isOver);
+        act(event.dataTransfer.files[0]);
+      };
+      app.root.addEventListener(name, heard, { signal: stop.signal });
     };
+    listen("dragover", true, () => {});
+    listen("drop", false, (file) => file && void openFile(app, file));
     const leave = (event: DragEvent): void => {
       if (!event.relatedTarget) setOver(false);
     };
-    const drop = (event: DragEvent): void => {
-      if (!carriesFile(event)) return;
-      event.preventDefault();
-      setOver(false);
-      const file = event.dataTransfer?.files[0];
-      if (file) void openFile(app, file);
-    };
-    root.addEventListener("dragover", drag);
-    root.addEventListener("dragleave", leave);
-    root.addEventListener("drop", drop);
-    return () => {
-      root.removeEventListener("dragover", drag);
-      root.removeEventListener("dragleave", leave);
-      root.removeEventListener("drop", drop);
-    };
+    app.root.addEventListener("dragleave", leave, { signal: stop.signal });
+    return () => stop.abort();
   }, [app]);
   return over ? <div class="drop">{app.words.value.dropHere}</div> : null;
 }

@@ -3,7 +3,7 @@
 import type { ModelDescription } from "../../api/types";
 import { useApp } from "../context";
 import { type Form, type Want, wants } from "../form";
-import { Field } from "./fields";
+import { Check, Field } from "./fields";
 
 export function ConfigurationFields(props: {
   readonly form: Form;
@@ -45,29 +45,24 @@ export function ConfigurationFields(props: {
       )}
       <fieldset class="field">
         <legend>{say.keep}</legend>
-        <label class="check">
-          <input
-            type="checkbox"
-            data-field="keep-auto"
-            checked={keep === null}
-            onChange={(event) =>
-              change({ keep: event.currentTarget.checked ? null : ["weights", "output", "hidden"] })
-            }
-          />
+        <Check
+          name="keep-auto"
+          checked={keep === null}
+          change={(on) => change({ keep: on ? null : ["weights", "output", "hidden"] })}
+        >
           {say.keepAuto}
-        </label>
+        </Check>
         {keep !== null && (
           <div class="checks">
             {wants.map((want) => (
-              <label key={want} class="check">
-                <input
-                  type="checkbox"
-                  data-field={`keep-${want}`}
-                  checked={keep.includes(want)}
-                  onChange={(event) => toggle(want, event.currentTarget.checked)}
-                />
+              <Check
+                key={want}
+                name={`keep-${want}`}
+                checked={keep.includes(want)}
+                change={(on) => toggle(want, on)}
+              >
                 {say[want]}
-              </label>
+              </Check>
             ))}
           </div>
         )}

@@ -89,3 +89,22 @@ export function Choices(props: {
     </Field>
   );
 }
+
+export function Check(props: {
+  readonly name: string;
+  readonly checked: boolean;
+  readonly change: (on: boolean) => void;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <label class="check">
+      <input
+        type="checkbox"
+        data-field={props.name}
+        checked={props.checked}
+        onChange={(event) => props.change(event.currentTarget.checked)}
+      />
+      {props.children}
+    </label>
+  );
+}

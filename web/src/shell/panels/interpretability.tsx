@@ -20,6 +20,7 @@ import { useAnswer } from "../answer";
 import { Button } from "../button";
 import { useApp } from "../context";
 import type { App } from "../state";
+import { Check } from "./fields";
 
 const PAUSE = 80; // ms after the slider's last move
 type Level = "head" | "layer" | "model";
@@ -90,19 +91,13 @@ function ThresholdFields(props: Threshold) {
           }}
         />
       </label>
-      <label class="check">
-        <input
-          type="checkbox"
-          data-field="relative"
-          checked={props.relative}
-          onChange={(event) => {
-            app.store.set({
-              options: writeRelative(app.store.get().options, event.currentTarget.checked),
-            });
-          }}
-        />
+      <Check
+        name="relative"
+        checked={props.relative}
+        change={(on) => app.store.set({ options: writeRelative(app.store.get().options, on) })}
+      >
         {say.relative}
-      </label>
+      </Check>
     </div>
   );
 }
