@@ -8,7 +8,7 @@
 import type { Theme } from "./core/view";
 import { fetchFromFile } from "./data/file_answers";
 import { aborted, Connection, createHttpSource } from "./data/http";
-import { shelter } from "./embedded_styles";
+import { attachStyles } from "./embedded_styles";
 import { languages } from "./i18n/core";
 import { addressBar, type SelectionAddress } from "./shell/address";
 import { mount } from "./shell/mount";
@@ -84,7 +84,7 @@ function chosen<T extends string>(value: unknown, choices: readonly T[]): T | un
 
 function render({ model, el }: { readonly model: Model; readonly el: HTMLElement }): () => void {
   const kernel = askKernel(model);
-  const element = shelter(el);
+  const element = attachStyles(el);
   el.style.setProperty("display", "block");
   const size = (): void => {
     element.style.setProperty("height", `${Number(model.get("height"))}px`);
@@ -108,7 +108,7 @@ function render({ model, el }: { readonly model: Model; readonly el: HTMLElement
 const file = globalThis.document?.querySelector<HTMLElement>("[data-glassformer-file]");
 if (file) {
   mount(
-    shelter(file),
+    attachStyles(file),
     createHttpSource(new Connection({ base: BASE, fetch: fetchFromFile(document, BASE) })),
     {
       place: addressBar(window),

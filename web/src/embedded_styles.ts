@@ -1,5 +1,5 @@
 /**
- * The styles for a host that is somebody else's page: kept inside a shadow root, so that nothing leaks either way.
+ * The styles inside another page (a notebook, a web site): in a shadow root, so that neither affects the other.
  *
  * In:   an element of the host.
  * Out:  a fresh element inside its shadow root, styled.
@@ -18,7 +18,7 @@ const text = [...first, ...Object.keys(files).filter((name) => !first.includes(n
   .map((name) => files[name] ?? "")
   .join("\n");
 
-export function shelter(host: HTMLElement): HTMLElement {
+export function attachStyles(host: HTMLElement): HTMLElement {
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(text);

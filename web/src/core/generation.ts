@@ -73,7 +73,7 @@ export function choicesOf(step: StepDescription): readonly (Choice & { readonly 
   return all.sort((one, other) => probability(other) - probability(one));
 }
 
-/** How a text was written: as was asked for, otherwise as can be seen; null: in a way that nobody can ask for. */
+/** How a text was written: as was asked for, otherwise as can be seen; null: in a way that cannot be asked for. */
 export function decodingOf(
   generation: GenerationDescription | null,
   asked: DecodeRequest | null | undefined,

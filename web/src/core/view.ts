@@ -42,7 +42,7 @@ export interface Rerunner {
   open(id: string): Promise<RecordingSource>;
   /** Go to a recording: it becomes the open one. */
   go(id: string): void;
-  /** Resolves when no run goes on or waits, whoever asked for it; early where the signal is aborted. */
+  /** Resolves when no run of any window goes on or waits; early where the signal is aborted. */
   whenFree?(signal: AbortSignal): Promise<void>;
   /** Train a topic of the playground, and tell of every step. Aborting stops it. */
   play?(
@@ -148,5 +148,5 @@ export interface View<K extends SubjectKind = "recording", O extends object = ob
   mount(stage: Stage<K>): Mounted;
 }
 
-/** Any view, for those who do not know what it needs. */
+/** A view on any kind of subject. */
 export type AnyView = View<SubjectKind>;

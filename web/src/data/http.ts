@@ -115,7 +115,7 @@ interface Question {
   readonly answer: Promise<unknown>;
   readonly controller: AbortController;
   bytes: number;
-  askers: number; // those who still wait; the last one to leave stops the fetch
+  askers: number; // callers that still wait; the fetch is aborted when the last one leaves
   settled: boolean;
 }
 
@@ -160,7 +160,7 @@ export class Memory {
         throw error;
       },
     );
-    answer.catch(() => {}); // whoever still waits hears of it
+    answer.catch(() => {}); // callers that still wait get the error
     const question: Question = { answer, controller, bytes: 0, askers: 0, settled: false };
     this.questions.set(name, question);
     return question;
@@ -168,7 +168,7 @@ export class Memory {
 
   private wait(name: string, question: Question, signal?: AbortSignal): Promise<unknown> {
     question.askers += 1;
-    if (!signal) return question.answer; // an asker without a signal never leaves
+    if (!signal) return question.answer; // a caller without a signal waits to the end
     return new Promise((resolve, reject) => {
       const leave = (): void => {
         question.askers -= 1;

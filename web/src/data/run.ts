@@ -2,7 +2,7 @@
  * A run of the model that outlives the view which asked for it: another language, another tab, and it goes on.
  *
  * In:   a rerunner and a request; `done`, what to do with the new recording.
- * Out:  how far it is, what it has written, how it ended. Whoever shows it now is told of each change.
+ * Out:  how far it is, what it has written, how it ended. The view that shows it is told of each change.
  */
 
 import type { Job, JobRequest, StepDescription } from "../api/types";
@@ -32,13 +32,13 @@ export class Run implements Kept {
       )
       .then(
         (id) => {
-          this.state = signal.aborted ? "cancelled" : "done"; // its last word and the stop may cross
+          this.state = signal.aborted ? "cancelled" : "done"; // it may end while it is being stopped
           if (signal.aborted) return;
           this.result = id;
           done(id);
         },
         (error: unknown) => {
-          // By whom it was cancelled, here or in another window, makes no difference.
+          // It may have been cancelled here or in another window.
           this.state = signal.aborted || isAbort(error) ? "cancelled" : "failed";
           this.error = error;
         },
@@ -46,12 +46,12 @@ export class Run implements Kept {
       .finally(() => this.tell(null));
   }
 
-  /** Who shows it from now on: told with a step that has come, or with null. The one before is told no more. */
+  /** Calls `told` from now on, with a new step or null, instead of what was given before. */
   show(told: ((step: StepDescription | null) => void) | null): void {
     this.told = told;
   }
 
-  /** End it, and say so to whoever shows it. */
+  /** End it; the view that shows it is told. */
   stop(): void {
     this.controller.abort();
   }

@@ -80,7 +80,7 @@ class HttpRun implements RunSource {
     };
   }
 
-  /** Asks until nobody follows. A run that has ended is asked, too: it may be resumed. */
+  /** Asks as long as there are followers; also after the run has ended, since it may be resumed. */
   private async watch(): Promise<void> {
     const controller = new AbortController();
     this.controller = controller;

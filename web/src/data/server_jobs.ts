@@ -30,7 +30,7 @@ export interface ServerJobs {
   presets(): Promise<readonly Preset[]>;
   /** Runs; aborting the signal cancels the job. */
   run(request: JobRequest, heard: Heard, signal: AbortSignal): Promise<string>;
-  /** Every job that the server remembers, whoever started it; the newest first. */
+  /** Every job that the server remembers, started here or elsewhere; the newest first. */
   jobs(): Promise<readonly Job[]>;
   /** Listens to a job that was started before, as `run` does to its own. */
   resume(job: Job, heard: Heard, signal: AbortSignal): Promise<string>;
@@ -115,7 +115,7 @@ interface JobListener<Step, Result> {
 /**
  * Listens to a job until it ends. A lost connection is taken up again by the browser; meanwhile the job is asked.
  * While it waits for others it is asked now and then: a browser opens six connections to a server, for all its tabs.
- * Whoever cancels before the server has named the job cancels it here: it must not run on with nobody listening.
+ * A job that is cancelled before its id is known is cancelled here, so that it does not run on unheard.
  */
 function follow<Step, Result>(
   connection: Connection,

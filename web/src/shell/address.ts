@@ -10,7 +10,7 @@ export interface SelectionAddress {
   read(): string;
   /** "push" makes a step that the back button undoes. */
   write(text: string, how: "push" | "replace"): void;
-  /** Told when somebody else changed it (back button, typed address). */
+  /** `heard` is called when it changes from outside (back button, typed address). */
   listen(heard: () => void): () => void;
   /** An address that reopens this; null where there is none. */
   link(text: string): string | null;

@@ -18,7 +18,7 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
   const app = useApp();
   const say = app.words.value;
   const host = useRef<HTMLDivElement>(null);
-  const shelf = useRef(new Map<string, Kept>()); // what views left behind, by their names
+  const keptByView = useRef(new Map<string, Kept>()); // what goes on while another view is shown
   const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
   const styled = useRef<{ readonly language: Language; readonly theme: Theme } | null>(null);
@@ -35,7 +35,7 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
   useLayoutEffect(() => {
     setFailure(null);
     if (!host.current || !subject || !view || !metrics || fits !== true) return;
-    const { current } = shelf;
+    const { current } = keptByView;
     const leave = mountView(app, view, subject, host.current, current.get(name), setFailure);
     styled.current = { language, theme };
     current.delete(name);
@@ -63,7 +63,7 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
     }
   }, [language, theme]);
   useLayoutEffect(() => {
-    const { current } = shelf;
+    const { current } = keptByView;
     return () => {
       for (const kept of current.values()) kept.stop?.(); // it belonged to the recording that was open
       current.clear();
@@ -175,7 +175,7 @@ function mountView(
     mounted = view.mount(makeStage(app, subject, element, kept, life.signal, fail));
   });
   app.mounted.value = mounted;
-  if (!mounted) kept?.stop?.(); // nobody took it
+  if (!mounted) kept?.stop?.(); // the view did not take it over
 
   const forget = app.store.subscribe((now, before) => {
     if (now.view !== view.name || subjectFor(view, app.subject.peek()) !== subject) return; // about to be unmounted
@@ -189,7 +189,7 @@ function mountView(
 
   return () => {
     let left: Kept | null = null;
-    if (!failed) guarded(() => (left = mounted?.keep?.() ?? null)); // who failed begins anew
+    if (!failed) guarded(() => (left = mounted?.keep?.() ?? null)); // a view that failed starts anew
     gone = true;
     forget();
     observer.disconnect();

@@ -260,7 +260,7 @@ function Predict({ source }: { readonly source: RecordingSource }) {
   const say = app.words.value;
   if (!app.server || app.about.value?.workbench === false) return null;
   app.presets.value; // the request behind a shipped recording is a preset's
-  const possible = app.runs.requestBehind(source) !== null;
+  const possible = app.runs.originalRequest(source) !== null;
   return (
     <div class="row">
       <span class="row-label" />

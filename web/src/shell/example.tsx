@@ -38,6 +38,7 @@ export function ExampleNote() {
         icon="close"
         label={say.dismiss}
         act={() => {
+          app.focusTabs();
           app.preset.value = null;
         }}
       />

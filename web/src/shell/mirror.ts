@@ -2,7 +2,7 @@
  * The selection in the address: replaced while a person scrubs, pushed for a new view or recording.
  *
  * In:   a store and a place.
- * Out:  both the same, whoever of them changes.
+ * Out:  both stay the same: a change of one is written to the other.
  */
 
 import {
@@ -31,7 +31,7 @@ export function mirror(
 ): Mirror {
   let timer: ReturnType<typeof setTimeout> | null = null;
   let written = place.read();
-  let following = 0; // openings under way that the address asked for
+  let following = 0; // how many openings are under way because the address changed
 
   const write = (how: "push" | "replace"): void => {
     if (timer !== null) clearTimeout(timer);

@@ -15,30 +15,30 @@ import { noAddress, type SelectionAddress } from "./address";
 import { AppContext } from "./context";
 import { Shell } from "./shell";
 import { effect } from "./signals";
-import { App, type Remembering } from "./state";
+import { App, type PageStorage } from "./state";
 import { session } from "./storage";
 import { Views } from "./views";
 
 export interface MountOptions {
-  /** Who runs models; null (the default) where nobody can. */
+  /** Runs models; null (the default) where the host has none. */
   readonly server?: ServerJobs | null;
   /** Where the selection is written; nowhere by default. */
   readonly place?: SelectionAddress;
   /** Where the choice of language and colours is kept; nowhere by default. */
-  readonly remember?: Remembering;
+  readonly remember?: PageStorage;
   readonly language?: Language;
   readonly theme?: Theme;
   readonly views?: Views;
   /** The element is the whole page: shortcuts work everywhere, and the page's language follows. */
   readonly wholePage?: boolean;
-  /** Told of the app, for hosts that change it from outside. */
+  /** Called with the app, for hosts that change it from outside. */
   readonly started?: (app: App) => void;
 }
 
-const forgetful: Remembering = { get: () => null, set: () => {} };
+const noStorage: PageStorage = { get: () => null, set: () => {} };
 
 export function mount(element: HTMLElement, source: Source, options: MountOptions = {}): () => void {
-  const remember = options.remember ?? forgetful;
+  const remember = options.remember ?? noStorage;
   const darkness = matchMedia("(prefers-color-scheme: dark)");
   const saved = remember.get("theme");
   const chosen = options.theme ?? (saved === "light" || saved === "dark" ? saved : null);
@@ -51,7 +51,7 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
     views: options.views ?? new Views(),
     place: options.place ?? noAddress(),
     remember,
-    session: options.wholePage ? session : forgetful,
+    session: options.wholePage ? session : noStorage,
     language: spoken,
     theme: chosen ?? (darkness.matches ? "dark" : "light"),
     reducedMotion: matchMedia("(prefers-reduced-motion: reduce)").matches,

@@ -7,7 +7,7 @@ import { learn } from "../i18n/core";
 import { noAddress } from "./address";
 import { AppContext } from "./context";
 import { Progress } from "./panels/progress";
-import { App, type Remembering } from "./state";
+import { App, type PageStorage } from "./state";
 import { Views } from "./views";
 
 const request: JobRequest = { kind: "record", model: "zoo/gpt2", sequence: "text", text: "A fox" };
@@ -28,7 +28,7 @@ const running: Job = {
   model: "zoo/gpt2",
 };
 
-function memory(first: Record<string, string> = {}): Remembering & { readonly kept: Record<string, string> } {
+function memory(first: Record<string, string> = {}): PageStorage & { readonly kept: Record<string, string> } {
   const kept = { ...first };
   return {
     kept,

@@ -63,9 +63,9 @@ export class Runs {
     this.form.value = { ...this.form.peek(), ...part };
   };
 
-  /** Fill in the text and model that made a recording, unless somebody is filling in something else. */
+  /** Fill in the text and model that made a recording, unless the form has been edited since the last run. */
   follow(source: RecordingSource): void {
-    const request = this.requestBehind(source);
+    const request = this.originalRequest(source);
     if (request?.sequence === "text" && !this.touched)
       this.form.value = withRequest(this.form.peek(), request);
   }
@@ -122,7 +122,7 @@ export class Runs {
   }
 
   /** What made a recording, where that is known. */
-  requestBehind(source: RecordingSource): JobRequest | null {
+  originalRequest(source: RecordingSource): JobRequest | null {
     const { id, request } = source.description;
     const made = request ?? this.requests.get(id);
     if (made) return made;
@@ -138,7 +138,7 @@ export class Runs {
     return {
       run: (request, heard, signal) => this.runForView(request, heard, signal),
       again: (change) => {
-        const request = source && this.requestBehind(source);
+        const request = source && this.originalRequest(source);
         if (!request) return null;
         const { target: _, ...open } = request; // with a target there is nothing to write
         return {

@@ -199,6 +199,7 @@ function Banner() {
         name="dismiss"
         look="quiet"
         act={() => {
+          app.focusTabs();
           app.trouble.value = null;
         }}
       >

@@ -1,5 +1,5 @@
 /**
- * Values that tell who has read them: a component that reads `.value` while it draws is drawn again when it changes.
+ * Values that notify their readers: a component that reads `.value` while it is drawn is drawn again when it changes.
  *
  * In:   values.
  * Out:  signals, derived values and effects. The smallest thing that does what the shell needs, in Preact's own way:
@@ -17,7 +17,7 @@ let reading: Reader | null = null;
 
 export interface ReadonlySignal<T> {
   readonly value: T;
-  /** The value, without being told of changes. */
+  /** The value, without subscribing to changes. */
   peek(): T;
 }
 

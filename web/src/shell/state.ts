@@ -29,7 +29,7 @@ import { derived, type ReadonlySignal, signal } from "./signals";
 import { fitsIn, subjectFor, type Views } from "./views";
 import { type AppWords, words } from "./words";
 
-export interface Remembering {
+export interface PageStorage {
   get(name: string): string | null;
   set(name: string, value: string): void;
 }
@@ -40,8 +40,8 @@ export interface AppOptions {
   readonly server: ServerJobs | null;
   readonly views: Views;
   readonly place: SelectionAddress;
-  readonly remember: Remembering;
-  readonly session: Remembering; // of this window alone
+  readonly remember: PageStorage;
+  readonly session: PageStorage; // of this window alone
   readonly language: Language;
   readonly theme: Theme;
   readonly reducedMotion: boolean;
@@ -104,8 +104,8 @@ export class App {
   readonly playing = signal(false); // the time step moves by itself
   readonly shortcuts = signal(true);
 
-  readonly session: Remembering;
-  private readonly remember: Remembering;
+  readonly session: PageStorage;
+  private readonly remember: PageStorage;
   private readonly mirror: Mirror;
   private readonly chosen = signal<Selection>(nothingSelected);
   private messages: Promise<void> = Promise.resolve(); // of the first language: texts wait for them
@@ -168,7 +168,7 @@ export class App {
       this.complain(error, () => void this.start());
     }
     void this.refreshTrainingRuns();
-    await server; // a view is mounted once: whoever clicks in it must not lose it to an answer that comes late
+    await server; // mounts the view once: a late answer must not mount it again while it is in use
     this.metrics.value = await metrics;
     await this.views.loadAll();
   }
@@ -296,14 +296,14 @@ export class App {
     this.announceFailure(error);
   }
 
-  /** Say what went wrong to those who do not see it; a recording that is gone leaves the list, too. */
+  /** Announce an error to screen readers; a recording that no longer exists leaves the list. */
   announceFailure(error: unknown): void {
     this.announce(this.explain(error));
     if (error instanceof Refusal && error.code === "no_recording")
       void this.refreshRecordings().catch(() => {});
   }
 
-  /** The server is there again: what failed meanwhile is tried once more. */
+  /** The server answers again: what failed meanwhile is tried once more. */
   reconnected(): void {
     this.connected.value = true;
     this.say(this.words.peek().back);

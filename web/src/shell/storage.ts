@@ -1,8 +1,8 @@
 /** What the browser remembers for the page; nothing where that is forbidden, or the storage is full. */
 
-import type { Remembering } from "./state";
+import type { PageStorage } from "./state";
 
-function remembering(storage: () => Storage): Remembering {
+function wrap(storage: () => Storage): PageStorage {
   return {
     get(name) {
       try {
@@ -22,7 +22,7 @@ function remembering(storage: () => Storage): Remembering {
 }
 
 /** Over visits, for all windows. */
-export const remember = remembering(() => localStorage);
+export const remember = wrap(() => localStorage);
 
 /** Over a reload, for this window alone. */
-export const session = remembering(() => sessionStorage);
+export const session = wrap(() => sessionStorage);

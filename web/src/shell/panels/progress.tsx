@@ -101,6 +101,9 @@ function Stages(props: {
           </li>
         ))}
       </ol>
+      <p class="unseen" role="status">
+        {names[stage]}
+      </p>
       <progress aria-label={names[stage]} max={1} {...(share === null ? {} : { value: share })} />
       <div class="progress-end">
         <span class="hint">{job?.detail}</span>
