@@ -7,20 +7,14 @@
 
 import type { MapDescription } from "../api/types";
 import type { Head } from "../core/maps";
+import { samePlace } from "../core/place";
 import type { RecordingSource } from "../core/source";
 import { wayOf } from "./heat_tiles";
 
 export function fetchNeighbours(source: RecordingSource, map: MapDescription, head: Head): void {
   if (typeof head !== "number" || wayOf(map, head) !== "dense") return;
-  const { stack, kind, step } = map.place;
   const near = (layer: number): MapDescription | undefined =>
-    source.description.maps.find(
-      (each) =>
-        each.place.stack === stack &&
-        each.place.kind === kind &&
-        each.place.step === step &&
-        each.place.layer === layer,
-    );
+    source.description.maps.find(({ place }) => samePlace(place, { ...map.place, layer }));
   const idle = window.requestIdleCallback ?? ((task: () => void) => window.setTimeout(task, 200));
   idle(() => {
     const next = [

@@ -1,5 +1,6 @@
 /** About this recording: how its numbers came about, its tokens, and taking it along. */
 
+import { Fragment } from "preact";
 import { useRef } from "preact/hooks";
 import type { SideName } from "../../api/types";
 import { evidenceLine, joinSentences } from "../../core/focus";
@@ -21,6 +22,22 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
   const { evidence } = description;
   const { messages } = evidence;
   const entry = app.recordings.value.find((each) => each.id === description.id);
+  const facts: readonly (readonly [title: string, text: string])[] = [
+    [say.model, evidence.model],
+    [say.hash, evidence.model_hash],
+    [say.kernel, app.text(messages.kernel)],
+    [say.precision, evidence.dtype],
+    [say.largestError, evidence.largest_error === null ? "" : digits(evidence.largest_error)],
+    [say.reference, messages.reference ? app.text(messages.reference) : ""],
+    [say.edits, messages.edits.map((edit) => app.text(edit)).join("; ")],
+    [say.notes, joinSentences(messages.notes, app.language.value)],
+    [
+      say.versions,
+      Object.entries(evidence.versions)
+        .map((pair) => pair.join(" "))
+        .join(", "),
+    ],
+  ];
   return (
     <div class="panel-content">
       <h2 class="panel-title">{app.text(description.title)}</h2>
@@ -30,23 +47,15 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
           {evidenceLine(evidence, app.language.value)}
         </p>
         <dl class="facts">
-          <Fact title={say.model} text={evidence.model} />
-          <Fact title={say.hash} text={evidence.model_hash} code />
-          <Fact title={say.kernel} text={app.text(messages.kernel)} />
-          <Fact title={say.precision} text={evidence.dtype} />
-          <Fact
-            title={say.largestError}
-            text={evidence.largest_error === null ? "" : digits(evidence.largest_error)}
-          />
-          <Fact title={say.reference} text={messages.reference ? app.text(messages.reference) : ""} />
-          <Fact title={say.edits} text={messages.edits.map((edit) => app.text(edit)).join("; ")} />
-          <Fact title={say.notes} text={joinSentences(messages.notes, app.language.value)} />
-          <Fact
-            title={say.versions}
-            text={Object.entries(evidence.versions)
-              .map((pair) => pair.join(" "))
-              .join(", ")}
-          />
+          {facts.map(
+            ([title, text]) =>
+              text && (
+                <Fragment key={title}>
+                  <dt>{title}</dt>
+                  <dd class={title === say.hash ? "code" : ""}>{text}</dd>
+                </Fragment>
+              ),
+          )}
         </dl>
       </section>
       <Tokens source={props.source} side="source" />
@@ -59,16 +68,6 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
         </p>
       )}
     </div>
-  );
-}
-
-function Fact(props: { readonly title: string; readonly text: string; readonly code?: boolean }) {
-  if (!props.text) return null;
-  return (
-    <>
-      <dt>{props.title}</dt>
-      <dd class={props.code ? "code" : ""}>{props.text}</dd>
-    </>
   );
 }
 
