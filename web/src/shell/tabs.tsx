@@ -1,6 +1,7 @@
 /** A row of tabs: one is in the tab order, arrows move among them (WAI-ARIA tabs). */
 
 import { useEffect, useRef } from "preact/hooks";
+import { ARROWS } from "../marks/keys";
 
 export interface Tab {
   readonly name: string;
@@ -64,20 +65,9 @@ export function Tabs(props: {
   );
 }
 
-/** Where an arrow leads from place `at` of `count`; null for other keys. */
+/** Where a key leads from place `at` of `count`, in a circle; null for other keys. */
 export function destination(key: string, at: number, count: number): number | null {
-  switch (key) {
-    case "ArrowRight":
-    case "ArrowDown":
-      return (at + 1) % count;
-    case "ArrowLeft":
-    case "ArrowUp":
-      return (at + count - 1) % count;
-    case "Home":
-      return 0;
-    case "End":
-      return count - 1;
-    default:
-      return null;
-  }
+  if (key === "Home" || key === "End") return key === "Home" ? 0 : count - 1;
+  const [down, right] = ARROWS[key] ?? [0, 0];
+  return down + right === 0 ? null : (at + down + right + count) % count;
 }
