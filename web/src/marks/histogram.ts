@@ -112,7 +112,7 @@ export function gather(values: ArrayLike<number>, bins: number): Distribution {
     return { edges: [0, 1], counts: [0], count, left_out, ...none };
   }
   const [minimum, maximum] = found;
-  const [low, high] = maximum > minimum ? [minimum, maximum] : [minimum - 0.5, maximum + 0.5];
+  const [low, high] = widen(found);
   const mean = finite.reduce((sum, value) => sum + value, 0) / count;
   const counts = new Array<number>(bins).fill(0);
   let squares = 0;
@@ -129,6 +129,11 @@ export function extent(distributions: readonly Distribution[]): readonly [number
   if (filled.length === 0) return [0, 1];
   const low = Math.min(...filled.map((each) => each.edges[0]!));
   const high = Math.max(...filled.map((each) => each.edges.at(-1)!));
+  return widen([low, high]);
+}
+
+/** Ends that differ, also where all values are one. */
+export function widen([low, high]: readonly [number, number]): readonly [number, number] {
   return high > low ? [low, high] : [low - 0.5, high + 0.5];
 }
 

@@ -52,9 +52,11 @@ export function ticksOf(top: number, percent: boolean, width = NARROWEST): reado
   return found.sort((a, b) => a.at - b.at);
 }
 
-/** The ends and the middle of a scale of signed values. */
-function signedTicks(top: number, percent: boolean): readonly Tick[] {
-  return [-top, 0, top].map((value, place) => ({ value, at: place / 2, text: tickText(value, percent) }));
+/** The ticks of a scale; of signed values its ends and its middle. */
+function ticksFor(top: number, percent: boolean, signed = false, width = NARROWEST): readonly Tick[] {
+  const most = percent ? 1 : top;
+  if (!signed) return ticksOf(most, percent, width);
+  return [-most, 0, most].map((value, place) => ({ value, at: place / 2, text: tickText(value, percent) }));
 }
 
 /** From where to where a label goes, in px of the bar: the first begins with it, the last ends with it. */
@@ -89,7 +91,7 @@ export class Legend {
     if (name === this.shown) return;
     this.shown = name;
     this.paint(table);
-    const marks = (words.signed ? signedTicks : ticksOf)(percent ? 1 : top, percent);
+    const marks = ticksFor(top, percent, words.signed);
     this.ticks.replaceChildren(
       ...marks.map(({ at, text }) => make("span", { style: { "inset-inline-start": `${100 * at}%` } }, text)),
     );
@@ -127,7 +129,7 @@ export function sketchLegend(
 ): string {
   const parts = drawRamp(table, width, 10).map(spell);
   parts.push(`<rect x="0" y="0" width="${figure(width)}" height="10" fill="none" stroke="${ink.line}"/>`);
-  for (const { at, text } of (words.signed ? signedTicks : ticksOf)(percent ? 1 : top, percent, width)) {
+  for (const { at, text } of ticksFor(top, percent, words.signed, width)) {
     const anchor = at === 0 ? "start" : at === 1 ? "end" : "middle";
     parts.push(label(text, at * width, 24, { size: 11, fill: ink.soft, anchor }));
   }

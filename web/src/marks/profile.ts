@@ -7,6 +7,7 @@
 
 import { figure, round } from "../core/formats";
 import { linear } from "../core/maths/scale";
+import { widen } from "./histogram";
 import { draw, drawChart, drawText } from "./make";
 import type { Inks } from "./paper";
 import { reach } from "./sparkline";
@@ -56,10 +57,9 @@ export function drawProfile(
   const { width, height, names, from } = look;
   const used = levels.slice(from);
   const span = reach([...used.flatMap((level) => [level.low, level.high]), ...(way ?? [])]) ?? [0, 1];
-  const domain = span[0] === span[1] ? ([span[0] - 0.5, span[1] + 0.5] as const) : span;
   const axes = {
     x: linear([0, Math.max(1, levels.length - 1)], [LEFT, width - 10]),
-    y: linear(domain, [height - BELOW, TOP]),
+    y: linear(widen(span), [height - BELOW, TOP]),
   };
   return drawChart(
     width,

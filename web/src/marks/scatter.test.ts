@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { UNTURNED } from "../core/maths/turn";
 import { inks } from "./paper";
-import { placeLabels, pointAt, type ScatterLook, spellScatter, toPaper, toUnits, WHOLE } from "./scatter";
+import { placeLabels, pointAt, type ScatterLook, toPaper, toUnits, WHOLE, writeScatter } from "./scatter";
 
 const LOOK: ScatterLook = {
   width: 400,
@@ -73,10 +73,10 @@ describe("pointAt", () => {
   });
 });
 
-describe("spellScatter", () => {
+describe("writeScatter", () => {
   it("draws every point, every label once, the axes and the focus", () => {
     const points = Float64Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? at : -at));
-    const text = spellScatter(toUnits(points), LOOK);
+    const text = writeScatter(toUnits(points), LOOK);
     expect(text.match(/<circle/g)?.length).toBe(6);
     for (let point = 0; point < 5; point++) expect(text.split(`>token ${point}<`).length).toBe(2);
     expect(text).toContain("PC1");

@@ -135,90 +135,94 @@ export function pointAt(places: Float32Array, x: number, y: number, within = 14)
   return best;
 }
 
+/** Everything that is drawn, from back to front; `measure` gives the width of a text. */
+function layOut(points: Float64Array, look: ScatterLook, measure: (text: string) => number) {
+  const { inks, focus, hovered } = look;
+  const places = toPaper(points, look);
+  const count = places.length / 2;
+  const table = sequential(look.theme);
+  const at = (point: number) => ({ x: places[2 * point]!, y: places[2 * point + 1]! });
+  const wide = (point: number) => measure(look.label(point));
+  const rings = [
+    { point: hovered, ink: inks.ink },
+    { point: focus, ink: inks.accent },
+  ].flatMap(({ point, ink }) => (point === null || point >= count ? [] : [{ ...at(point), ink }]));
+  return {
+    places,
+    radius: count > 1000 ? 2 : count > 200 ? 3 : 4,
+    lines: axisLines(points, look),
+    dots: Array.from({ length: count }, (_, point) => ({
+      ...at(point),
+      fill: pick(table, shade(point, count)),
+    })),
+    labels: placeLabels(places, labelOrder(count, look), wide, look, 400, look.label).map((placed) => ({
+      ...placed,
+      text: look.label(placed.point),
+      fill: placed.point === focus || placed.point === hovered ? inks.ink : inks.soft,
+    })),
+    rings,
+  };
+}
+
 /** Draw on a canvas that is as large as the look says. */
 export function paintScatter(
   context: CanvasRenderingContext2D,
   points: Float64Array,
   look: ScatterLook,
 ): Float32Array {
-  const { width, height, inks, theme } = look;
-  const places = toPaper(points, look);
-  const count = places.length / 2;
+  const { width, height, inks } = look;
   context.clearRect(0, 0, width, height);
   context.font = `${SIZE}px system-ui, sans-serif`;
-  for (const line of axisLines(points, look)) {
+  const laid = layOut(points, look, (text) => context.measureText(text).width);
+  const circle = (x: number, y: number, radius: number): void => {
+    context.beginPath();
+    context.arc(x, y, radius, 0, 2 * Math.PI);
+  };
+  const write = (text: string, { x, y, anchor }: Pick<Placed, "x" | "y" | "anchor">, fill: string): void => {
+    context.fillStyle = fill;
+    context.textAlign = anchor === "middle" ? "center" : anchor;
+    context.fillText(text, x, y);
+  };
+  for (const { x1, y1, x2, y2 } of laid.lines) {
     context.strokeStyle = inks.line;
     context.beginPath();
-    context.moveTo(line.x1, line.y1);
-    context.lineTo(line.x2, line.y2);
+    context.moveTo(x1, y1);
+    context.lineTo(x2, y2);
     context.stroke();
   }
-  const table = sequential(theme);
-  const radius = radiusFor(count);
-  for (let point = 0; point < count; point++) {
-    context.fillStyle = pick(table, shade(point, count));
-    context.beginPath();
-    context.arc(places[2 * point]!, places[2 * point + 1]!, radius, 0, 2 * Math.PI);
+  for (const { x, y, fill } of laid.dots) {
+    context.fillStyle = fill;
+    circle(x, y, laid.radius);
     context.fill();
   }
-  const widths = new Map<number, number>();
-  const measure = (point: number) => {
-    const known = widths.get(point) ?? context.measureText(look.label(point)).width;
-    widths.set(point, known);
-    return known;
-  };
-  for (const placed of placeLabels(places, labelOrder(count, look), measure, look, 400, look.label)) {
-    const strong = placed.point === look.focus || placed.point === look.hovered;
-    context.fillStyle = strong ? inks.ink : inks.soft;
-    context.textAlign = placed.anchor === "middle" ? "center" : placed.anchor;
-    context.fillText(look.label(placed.point), placed.x, placed.y);
-  }
-  for (const [point, ink] of [
-    [look.hovered, inks.ink],
-    [look.focus, inks.accent],
-  ] as const) {
-    if (point === null || point >= count) continue;
+  for (const placed of laid.labels) write(placed.text, placed, placed.fill);
+  context.lineWidth = 2;
+  for (const { x, y, ink } of laid.rings) {
     context.strokeStyle = ink;
-    context.lineWidth = 2;
-    context.beginPath();
-    context.arc(places[2 * point]!, places[2 * point + 1]!, radius + 3, 0, 2 * Math.PI);
+    circle(x, y, laid.radius + 3);
     context.stroke();
-    context.lineWidth = 1;
   }
-  context.textAlign = "start";
-  for (const line of axisLines(points, look)) {
-    context.fillStyle = inks.soft;
-    context.textAlign = line.anchor === "middle" ? "center" : line.anchor;
-    context.fillText(line.name, line.x, line.y);
-  }
-  return places;
+  context.lineWidth = 1;
+  for (const line of laid.lines) write(line.name, line, inks.soft);
+  return laid.places;
 }
 
 /** The same as SVG elements, for pictures. */
-export function spellScatter(points: Float64Array, look: ScatterLook): string {
-  const places = toPaper(points, look);
-  const count = places.length / 2;
-  const { inks } = look;
-  const table = sequential(look.theme);
-  const radius = radiusFor(count);
-  let text = "";
-  for (const line of axisLines(points, look)) {
-    text += `<line x1="${figure(line.x1)}" y1="${figure(line.y1)}" x2="${figure(line.x2)}" y2="${figure(line.y2)}" stroke="${inks.line}"/>`;
-    text += label(line.name, line.x, line.y, { fill: inks.soft, size: 11, anchor: line.anchor });
-  }
-  for (let point = 0; point < count; point++) {
-    text += `<circle cx="${figure(places[2 * point]!)}" cy="${figure(places[2 * point + 1]!)}" r="${radius}" fill="${pick(table, shade(point, count))}"/>`;
-  }
-  const measure = (point: number) => textWidth(look.label(point), SIZE);
-  for (const placed of placeLabels(places, labelOrder(count, look), measure, look, 400, look.label)) {
-    const fill = placed.point === look.focus ? inks.accent : inks.soft;
-    text += label(look.label(placed.point), placed.x, placed.y, { fill, size: SIZE, anchor: placed.anchor });
-  }
-  if (look.focus !== null && look.focus < count) {
-    const [x, y] = [figure(places[2 * look.focus]!), figure(places[2 * look.focus + 1]!)];
-    text += `<circle cx="${x}" cy="${y}" r="${radius + 3}" fill="none" stroke="${inks.accent}" stroke-width="2"/>`;
-  }
-  return text;
+export function writeScatter(points: Float64Array, look: ScatterLook): string {
+  const { lines, dots, labels, rings, radius } = layOut(points, look, (text) => textWidth(text, SIZE));
+  const { line, soft } = look.inks;
+  const circle = (x: number, y: number, far: number, paint: string) =>
+    `<circle cx="${figure(x)}" cy="${figure(y)}" r="${far}" ${paint}/>`;
+  return [
+    ...lines.map(
+      ({ x1, y1, x2, y2, name, x, y, anchor }) =>
+        `<line x1="${figure(x1)}" y1="${figure(y1)}" x2="${figure(x2)}" y2="${figure(y2)}" stroke="${line}"/>` +
+        label(name, x, y, { fill: soft, size: 11, anchor }),
+    ),
+    ...dots.map(({ x, y, fill }) => circle(x, y, radius, `fill="${fill}"`)),
+    ...labels.map(({ text, x, y, fill, anchor }) => label(text, x, y, { fill, size: SIZE, anchor })),
+    ...rings.map(({ x, y, ink }) => circle(x, y, radius + 3, `fill="none" stroke="${ink}" stroke-width="2"`)),
+  ].join("");
 }
 
 interface AxisLine {
@@ -262,10 +266,6 @@ function axisLines(points: Float64Array, look: ScatterLook): AxisLine[] {
       name: look.axes[axis]!,
     };
   });
-}
-
-function radiusFor(count: number): number {
-  return count > 1000 ? 2 : count > 200 ? 3 : 4;
 }
 
 /** Early tokens pale, late ones deep. */

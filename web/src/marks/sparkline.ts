@@ -6,6 +6,7 @@
  */
 
 import { figure } from "../core/formats";
+import { linear } from "../core/maths/scale";
 import { draw, drawChart } from "./make";
 
 export interface SparkLook {
@@ -22,30 +23,17 @@ export function drawSparkline(values: ArrayLike<number>, look: SparkLook): SVGSV
   const { width, height, ink } = look;
   const svg = drawChart(width, height, null);
   svg.classList.add("sparkline");
-  const up = vertical(look);
-  if (values.length > width) {
-    svg.append(draw("path", { d: band(values, width, up), fill: ink }));
-  } else {
-    svg.append(
-      draw("path", {
-        d: line(values, width, up),
-        fill: "none",
-        stroke: ink,
-        "stroke-width": 1.25,
-        "stroke-linejoin": "round",
-      }),
-    );
-  }
+  const up = linear(look.domain, [height - 1.5, 1.5]);
+  const stroke = { fill: "none", stroke: ink, "stroke-width": 1.25, "stroke-linejoin": "round" };
+  const path =
+    values.length > width
+      ? { d: band(values, width, up), fill: ink }
+      : { d: line(values, width, up), ...stroke };
+  svg.append(draw("path", path));
   const marked = look.mark === null || look.mark === undefined ? undefined : values[look.mark];
   if (marked !== undefined && Number.isFinite(marked)) {
-    svg.append(
-      draw("circle", {
-        cx: place(look.mark!, values.length, width),
-        cy: up(marked),
-        r: 2.5,
-        fill: look.markInk ?? ink,
-      }),
-    );
+    const cx = place(look.mark!, values.length, width);
+    svg.append(draw("circle", { cx, cy: up(marked), r: 2.5, fill: look.markInk ?? ink }));
   }
   return svg;
 }
@@ -55,20 +43,14 @@ export function drawStrip(values: readonly (number | null)[], look: Required<Spa
   const { width, height, domain } = look;
   const svg = drawChart(width, height, null);
   svg.classList.add("strip");
-  const size = domain[1] - domain[0] || 1;
-  const across = (value: number) => 1 + ((value - domain[0]) / size) * (width - 2);
+  const across = linear(domain, [1, width - 1]);
   const finite = values.filter((value): value is number => value !== null && Number.isFinite(value));
   const opacity = Math.max(0.12, Math.min(0.8, 14 / Math.max(1, finite.length)));
   const ticks = finite.map((value) => `M${figure(across(value), 1)} 1V${height - 1}`).join("");
   svg.append(draw("path", { d: ticks, stroke: look.ink, "stroke-width": 1, "stroke-opacity": opacity }));
   if (look.mark !== null && Number.isFinite(look.mark)) {
-    svg.append(
-      draw("path", {
-        d: `M${figure(across(look.mark), 1)} 0V${height}`,
-        stroke: look.markInk,
-        "stroke-width": 2,
-      }),
-    );
+    const d = `M${figure(across(look.mark), 1)} 0V${height}`;
+    svg.append(draw("path", { d, stroke: look.markInk, "stroke-width": 2 }));
   }
   return svg;
 }
@@ -82,11 +64,6 @@ export function reach(values: Iterable<number | null>): readonly [number, number
     high = Math.max(high, value);
   }
   return low <= high ? [low, high] : null;
-}
-
-function vertical({ height, domain }: SparkLook): (value: number) => number {
-  const size = domain[1] - domain[0] || 1;
-  return (value) => height - 1.5 - ((value - domain[0]) / size) * (height - 3);
 }
 
 function place(at: number, count: number, width: number): number {
@@ -112,16 +89,10 @@ function band(values: ArrayLike<number>, width: number, up: (value: number) => n
   for (let pixel = 0; pixel < width; pixel++) {
     const from = Math.floor((pixel * values.length) / width);
     const to = Math.max(from + 1, Math.floor(((pixel + 1) * values.length) / width));
-    let [low, high] = [Infinity, -Infinity];
-    for (let at = from; at < to; at++) {
-      const value = values[at]!;
-      if (!Number.isFinite(value)) continue;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-    if (low > high) continue;
-    const top = up(high);
-    path += `M${pixel} ${figure(top, 1)}h1V${figure(Math.max(up(low), top + 1), 1)}h-1z`;
+    const span = reach(Array.from({ length: to - from }, (_, at) => values[from + at]!));
+    if (span === null) continue;
+    const [low, top] = span.map(up) as [number, number];
+    path += `M${pixel} ${figure(top, 1)}h1V${figure(Math.max(low, top + 1), 1)}h-1z`;
   }
   return path;
 }

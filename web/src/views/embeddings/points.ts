@@ -18,7 +18,7 @@ import { sequential } from "../../marks/colours";
 import { consume, moveInList, ZOOMS } from "../../marks/keys";
 import { draw, drawText, make, write } from "../../marks/make";
 import { type Inks, SCREEN } from "../../marks/paper";
-import { PALEST, spellScatter, toUnits } from "../../marks/scatter";
+import { PALEST, toUnits, writeScatter } from "../../marks/scatter";
 import { Tooltip } from "../../marks/tooltip";
 import { type Choices, choicesOf, type EmbeddingsOptions, MOST } from "./choices";
 import { Cloud, type CloudLook } from "./cloud";
@@ -162,7 +162,7 @@ export class Points {
     const [width, height] = [720, 560];
     await this.tokens.load(this.start, this.start + this.projections.count);
     const look = { ...this.look(), width, height, inks, camera: this.cloud.camera, hovered: null };
-    const cloud = spellScatter(toUnits(this.turned ?? new Float64Array()), look);
+    const cloud = writeScatter(toUnits(this.turned ?? new Float64Array()), look);
     const body =
       `<rect width="${width}" height="${height}" fill="none" stroke="${inks.line}"/>` +
       `<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${cloud}</svg>` + // clips the axes

@@ -7,7 +7,7 @@
 
 import type { MapDescription, TokenSlice } from "../../api/types";
 import { stackNames } from "../../core/focus";
-import { chooseMap } from "../../core/maps";
+import { chooseMap, selectedRows } from "../../core/maps";
 import { findStreams, mix } from "../../core/maths/rollout";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import { Refusal } from "../../core/source";
@@ -151,20 +151,14 @@ class FlowView extends MountedView<Words, object> {
     return this.layers[0]?.query_start ?? 0;
   }
 
-  private row(token: number | null): number | null {
-    const row = token === null ? -1 : token - this.start;
-    return row >= 0 && row < this.count ? row : null;
-  }
-
   /** The selection's tokens belong to the stack only if its map is one of the stack's. */
   private selected(): { query: number | null; key: number | null } {
     const selection = this.stage.selection.get();
     const map = chooseMap(this.stage.source.description, selection);
-    const side = this.layers[0]?.query_side;
-    return {
-      query: map?.query_side === side ? this.row(selection.query) : null,
-      key: map?.key_side === side ? this.row(selection.key) : null,
-    };
+    const layer = this.layers[0]!;
+    const { query, key } = selectedRows(layer, selection);
+    const side = layer.query_side;
+    return { query: map?.query_side === side ? query : null, key: map?.key_side === side ? key : null };
   }
 
   /** The row of the token at the top: pointed at, chosen, or the last. */

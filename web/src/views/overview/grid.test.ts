@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { MapDescription, MetricDescription } from "../../api/types";
 import { readOptions } from "../../core/options";
 import { makeMap } from "../../testing/recording";
-import { boxAt, type Group, labelOf, layGrid, neighbour, type Wish } from "./grid";
+import { boxAt, type GridOptions, type Group, labelOf, layGrid, neighbour } from "./grid";
 import { filterOf, options, passes, usualMetric } from "./menu";
 
 function map(index: number, layer: number, heads: number): MapDescription {
@@ -13,7 +13,7 @@ function groups(layers: number, heads: number): Group[] {
   return [{ title: "all", maps: Array.from({ length: layers }, (_, layer) => map(layer, layer, heads)) }];
 }
 
-function wish(more: Partial<Wish> = {}): Wish {
+function wish(more: Partial<GridOptions> = {}): GridOptions {
   return {
     width: 900,
     height: 700,
@@ -60,7 +60,7 @@ describe("the grid of heads", () => {
   it("ranks by value either way, with the undefined last, and leaves out what the filter stops", () => {
     const values = [3, null, 7, 1];
     const some = wish({ numberOf: (_, head) => values[head]!, order: "high" });
-    const names = (more: Partial<Wish>): string[] =>
+    const names = (more: Partial<GridOptions>): string[] =>
       layGrid(groups(1, 4), { ...some, ...more }).boxes.map((box) => labelOf(box.map, box.head));
     expect(names({})).toEqual(["L0·H2", "L0·H0", "L0·H3", "L0·H1"]);
     expect(names({ order: "low" })).toEqual(["L0·H3", "L0·H0", "L0·H2", "L0·H1"]);

@@ -37,7 +37,7 @@ export interface Grid {
   readonly height: number;
 }
 
-export interface Wish {
+export interface GridOptions {
   readonly width: number;
   readonly height: number;
   readonly order: Order;
@@ -61,14 +61,14 @@ export function labelOf(map: MapDescription, head: number): string {
   return `L${map.place.layer}·H${head}`;
 }
 
-export function layGrid(groups: readonly Group[], wish: Wish): Grid {
-  return wish.order === "layer" ? layLayers(groups, wish) : layRanked(groups, wish);
+export function layGrid(groups: readonly Group[], options: GridOptions): Grid {
+  return options.order === "layer" ? layLayers(groups, options) : layRanked(groups, options);
 }
 
-function layLayers(groups: readonly Group[], wish: Wish): Grid {
+function layLayers(groups: readonly Group[], options: GridOptions): Grid {
   const across = Math.max(1, ...groups.flatMap(({ maps }) => maps.map((map) => map.heads)));
   const down = groups.reduce((sum, { maps }) => sum + maps.length, 0);
-  const size = sizeFor(across, down, groups.length, wish);
+  const size = sizeFor(across, down, groups.length, options);
   const labelled = size >= NAMED;
   const step = [size + GAP, size + BAR + 4 + (labelled ? LABEL : 0) + GAP] as const;
   const grid = {
@@ -90,7 +90,7 @@ function layLayers(groups: readonly Group[], wish: Wish): Grid {
     for (const map of maps) {
       grid.rows.push({ text: `L${map.place.layer}`, y: y + size / 2 });
       for (let head = 0; head < map.heads; head++)
-        grid.boxes.push(box(map, head, GUTTER + head * step[0], y, row, wish));
+        grid.boxes.push(box(map, head, GUTTER + head * step[0], y, row, options));
       y += step[1];
       row += 1;
     }
@@ -100,7 +100,12 @@ function layLayers(groups: readonly Group[], wish: Wish): Grid {
 }
 
 /** As large as fits across, up to a comfortable size; larger only where all heads still stand in view. */
-function sizeFor(across: number, down: number, groups: number, { width, height, pixels }: Wish): number {
+function sizeFor(
+  across: number,
+  down: number,
+  groups: number,
+  { width, height, pixels }: GridOptions,
+): number {
   const wide = Math.floor((width - GUTTER) / across) - GAP;
   const room = height - groups * (TITLE + NAMES + 12);
   const high = Math.floor(room / Math.max(1, down)) - GAP - BAR - 4 - LABEL;
@@ -109,19 +114,19 @@ function sizeFor(across: number, down: number, groups: number, { width, height, 
   return Math.max(LEAST, Math.floor(size));
 }
 
-function layRanked(groups: readonly Group[], wish: Wish): Grid {
-  const size = Math.max(NAMED + 4, Math.min(wish.pixels > 32 ? wish.pixels : 72, 88));
+function layRanked(groups: readonly Group[], options: GridOptions): Grid {
+  const size = Math.max(NAMED + 4, Math.min(options.pixels > 32 ? options.pixels : 72, 88));
   const step = [size + GAP + 4, size + BAR + 4 + LABEL + GAP + 4] as const;
-  const perRow = Math.max(1, Math.floor((wish.width + GAP) / step[0]));
+  const perRow = Math.max(1, Math.floor((options.width + GAP) / step[0]));
   const boxes: Box[] = [];
   const titles: { text: string; y: number }[] = [];
   let y = 0;
   let row = 0;
   for (const { title, maps } of groups) {
     const all = maps.flatMap((map) =>
-      Array.from({ length: map.heads }, (_, head) => box(map, head, 0, 0, 0, wish)),
+      Array.from({ length: map.heads }, (_, head) => box(map, head, 0, 0, 0, options)),
     );
-    const kept = all.filter((each) => each.kept).sort((a, b) => compare(a.value, b.value, wish.order));
+    const kept = all.filter((each) => each.kept).sort((a, b) => compare(a.value, b.value, options.order));
     titles.push({ text: title, y });
     y += TITLE;
     for (const [place, each] of kept.entries()) {
@@ -145,9 +150,16 @@ function layRanked(groups: readonly Group[], wish: Wish): Grid {
   };
 }
 
-function box(map: MapDescription, head: number, x: number, y: number, row: number, wish: Wish): Box {
-  const value = wish.numberOf(map.place.address, head);
-  return { map, head, x, y, row, value, kept: wish.keeps(value) };
+function box(
+  map: MapDescription,
+  head: number,
+  x: number,
+  y: number,
+  row: number,
+  options: GridOptions,
+): Box {
+  const value = options.numberOf(map.place.address, head);
+  return { map, head, x, y, row, value, kept: options.keeps(value) };
 }
 
 /** Numbers in order; what is undefined comes last either way. */
@@ -177,4 +189,14 @@ export function neighbour(grid: Grid, from: Box, key: string): Box {
   return (
     line.reduce<Box | null>((best, box) => (best === null || far(box) < far(best) ? box : best), null) ?? from
   );
+}
+
+/** Scroll an element until a box is in view. */
+export function reveal(box: Box, { step }: Grid, scroller: HTMLElement): void {
+  if (box.y < scroller.scrollTop + 8) scroller.scrollTop = Math.max(0, box.y - 60);
+  const below = box.y + step[1] - scroller.clientHeight;
+  if (below > scroller.scrollTop) scroller.scrollTop = below + 8;
+  if (box.x < scroller.scrollLeft + 30) scroller.scrollLeft = Math.max(0, box.x - 40);
+  const right = box.x + step[0] - scroller.clientWidth;
+  if (right > scroller.scrollLeft) scroller.scrollLeft = right + 8;
 }

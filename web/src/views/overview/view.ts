@@ -16,12 +16,11 @@ import { measure } from "../../data/measures";
 import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
 import { make, relabel, write } from "../../marks/make";
 import { Card, drawGallery, Flag, type Gallery, type HeadPlace, isAt } from "./gallery";
-import { type Box, type Grid, type Group, layGrid, neighbour } from "./grid";
+import { type Box, boxAt, type Grid, type Group, layGrid, neighbour, reveal } from "./grid";
 import { countHeads, groupMaps } from "./groups";
 import { filterOf, Menu, type OverviewOptions, options, passes, usualMetric } from "./menu";
 import { explainMetric, headMetrics, type Numbers, numbersOf, tellNumber } from "./numbers";
 import { captionGallery, type Report, tabulate } from "./report";
-import { boxUnder, reveal } from "./scrolling";
 import { printGallery } from "./sheet";
 import { Thumbnails } from "./thumbnails";
 import { type Words, words } from "./words";
@@ -237,8 +236,13 @@ class Overview extends MountedView<Words, OverviewOptions> {
 
   // Pointing
 
+  /** The box at a mouse event, if the filter lets it through. */
   private boxUnder(event: MouseEvent): Box | null {
-    return this.grid === null ? null : boxUnder(event, this.grid, this.scroller);
+    const { grid, scroller } = this;
+    const edge = scroller.getBoundingClientRect();
+    const [x, y] = [event.clientX - edge.left, event.clientY - edge.top];
+    const found = grid && boxAt(grid, x + scroller.scrollLeft, y + scroller.scrollTop);
+    return found?.kept ? found : null;
   }
 
   private point(box: Box | null): void {
