@@ -90,7 +90,15 @@ export function drawRamp(table: Uint8Array, width: number, height: number, first
   const steps = 64;
   return Array.from({ length: steps }, (_, step) => {
     const fill = pick(table, first + ((255 - first) * step) / (steps - 1));
-    return draw("rect", { x: (step * width) / steps, y: 0, width: width / steps + 0.6, height, fill });
+    const crisp = { "shape-rendering": "crispEdges" }; // no seams between them
+    return draw("rect", {
+      x: (step * width) / steps,
+      y: 0,
+      width: width / steps + 0.6,
+      height,
+      fill,
+      ...crisp,
+    });
   });
 }
 

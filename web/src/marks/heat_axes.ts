@@ -154,7 +154,7 @@ export function drawAxes(
   }
 }
 
-export function sketchAxes(
+export function writeAxes(
   { words, ticks }: { words: readonly Word[]; ticks: readonly Tick[] },
   colours: Inks,
 ): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { sequential } from "./colours";
-import { Legend, sketchLegend, spanOf, ticksOf } from "./legend";
+import { Legend, spanOf, ticksOf, writeLegend } from "./legend";
 
 describe("the ticks of a square-root scale", () => {
   it("stand where their weights are, from 0 to the top", () => {
@@ -49,7 +49,7 @@ describe("the legend", () => {
 
   it("is drawn as well-formed SVG", () => {
     const look = { table: sequential("dark"), top: 0.2, percent: false, words, width: 200 };
-    const text = `<svg xmlns="http://www.w3.org/2000/svg">${sketchLegend(look, { soft: "#888", line: "#ccc", ground: "#fff" })}</svg>`;
+    const text = `<svg xmlns="http://www.w3.org/2000/svg">${writeLegend(look, { soft: "#888", line: "#ccc", ground: "#fff" })}</svg>`;
     expect(text).not.toContain("<b>");
     expect(
       new DOMParser().parseFromString(text, "image/svg+xml").querySelectorAll("rect").length,

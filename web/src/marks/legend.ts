@@ -117,7 +117,7 @@ export class Legend {
 }
 
 /** The legend in a saved picture: steps of colour, ticks below, hatched keys beside their words. */
-export function sketchLegend(
+export function writeLegend(
   {
     table,
     top,

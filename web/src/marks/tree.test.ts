@@ -26,9 +26,9 @@ const nodes = [
 ];
 
 test("steps go across, ranks go down, and no two nodes share a place", () => {
-  const spots = layOut(nodes);
-  expect(spots.map((spot) => spot.x)).toEqual([0, 0, 1, 1, 1, 2, 2].map((step) => step * STEP));
-  expect(spots.map((spot) => spot.y)).toEqual([0, 1, 0, 1, 2, 0, 1].map((rank) => rank * ROW));
+  const points = layOut(nodes);
+  expect(points.map((point) => point.x)).toEqual([0, 0, 1, 1, 1, 2, 2].map((step) => step * STEP));
+  expect(points.map((point) => point.y)).toEqual([0, 1, 0, 1, 2, 0, 1].map((rank) => rank * ROW));
 });
 
 function stand() {

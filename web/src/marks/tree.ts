@@ -14,7 +14,7 @@ import { draw } from "./make";
 import { figure, inks, label } from "./paper";
 import { clip } from "./text";
 
-export interface Spot {
+export interface Point {
   readonly x: number;
   readonly y: number;
 }
@@ -26,15 +26,15 @@ const TALL = 28;
 const LETTERS = 11; // of a word
 
 /** A place for each node: its step across, its rank among the hypotheses of that step down. */
-export function layOut(nodes: readonly StepDescription[]): Spot[] {
-  const spots: Spot[] = new Array(nodes.length);
+export function layOut(nodes: readonly StepDescription[]): Point[] {
+  const points: Point[] = new Array(nodes.length);
   for (const [index, level] of groupBy(nodes.keys(), (place) => nodes[place]!.index)) {
     level.sort((one, other) => nodes[one]!.beam - nodes[other]!.beam);
     level.forEach((place, rank) => {
-      spots[place] = { x: index * STEP, y: rank * ROW };
+      points[place] = { x: index * STEP, y: rank * ROW };
     });
   }
-  return spots;
+  return points;
 }
 
 export interface TreeWords {
@@ -57,7 +57,7 @@ export class Tree {
   private readonly groups: SVGGElement[] = [];
   private edges: readonly (SVGPathElement | null)[] = [];
   private nodes: readonly StepDescription[] = [];
-  private spots: readonly Spot[] = [];
+  private points: readonly Point[] = [];
   private kept: readonly number[] = [];
   private active = 0;
   private scale = 1;
@@ -80,14 +80,14 @@ export class Tree {
   show(nodes: readonly StepDescription[], kept: readonly number[]): void {
     this.nodes = nodes;
     this.kept = kept;
-    this.spots = layOut(nodes);
+    this.points = layOut(nodes);
     this.groups.length = 0;
     const keeps = new Set(kept);
     this.edges = nodes.map((node, place) => {
       if (node.parent === null) return null;
       return draw("path", {
         class: "tree-edge",
-        d: edge(this.spots[node.parent]!, this.spots[place]!),
+        d: edge(this.points[node.parent]!, this.points[place]!),
         "data-kept": keeps.has(place) && keeps.has(node.parent),
         "aria-hidden": "true",
       });
@@ -117,7 +117,7 @@ export class Tree {
     this.marked = node;
   }
 
-  zoom(direction: -1 | 0 | 1, centre?: Spot): void {
+  zoom(direction: -1 | 0 | 1, centre?: Point): void {
     if (direction === 0) {
       this.scale = 1;
       this.shift = { x: 16, y: 24 };
@@ -156,31 +156,31 @@ export class Tree {
     return Array.from({ length: Math.ceil(steps / across) || 1 }, (_, line) => {
       const first = line === 0 ? 0 : line * across;
       const here = ({ index }: StepDescription) => index >= first && index < first + across;
-      const spots = this.spots.map(({ x, y }) => ({ x: x - first * STEP, y }));
-      const shown = this.nodes.flatMap((node, place) => (here(node) ? [spots[place]!] : []));
+      const points = this.points.map(({ x, y }) => ({ x: x - first * STEP, y }));
+      const shown = this.nodes.flatMap((node, place) => (here(node) ? [points[place]!] : []));
       return {
-        body: `<g transform="translate(${margin} ${TALL / 2})">${this.write(theme, spots, here)}</g>`,
+        body: `<g transform="translate(${margin} ${TALL / 2})">${this.write(theme, points, here)}</g>`,
         width: Math.min(steps, across) * STEP + 2 * margin - (STEP - WIDE),
-        height: Math.max(...shown.map((spot) => spot.y), 0) + TALL,
+        height: Math.max(...shown.map((point) => point.y), 0) + TALL,
       };
     });
   }
 
   /** Boxes of the nodes that are `here`, and the edges that lead there or away. */
-  private write(theme: Theme, spots: readonly Spot[], here: (node: StepDescription) => boolean): string {
+  private write(theme: Theme, points: readonly Point[], here: (node: StepDescription) => boolean): string {
     const ink = inks(theme);
     const keeps = new Set(this.kept);
     const edges = this.nodes.map((node, place) => {
       const parent = node.parent === null ? undefined : this.nodes[node.parent];
       if (parent === undefined || !(here(node) || here(parent))) return "";
       const on = keeps.has(place) && keeps.has(node.parent!);
-      const to = spots[place]!;
-      const from = here(parent) ? spots[node.parent!]! : { x: to.x - STEP, y: to.y };
+      const to = points[place]!;
+      const from = here(parent) ? points[node.parent!]! : { x: to.x - STEP, y: to.y };
       return `<path d="${edge(from, to)}" fill="none" stroke="${on ? ink.accent : ink.faint}" stroke-opacity="${on ? 1 : 0.4}" stroke-width="${on ? 2 : 1}"/>`;
     });
     const boxes = this.nodes.map((node, place) => {
       if (!here(node)) return "";
-      const { x, y } = spots[place]!;
+      const { x, y } = points[place]!;
       const on = keeps.has(place);
       return (
         `<rect x="${x}" y="${y - TALL / 2}" width="${WIDE}" height="${TALL}" rx="4" fill="${ink.ground}" stroke="${on ? ink.accent : ink.line}"/>` +
@@ -196,7 +196,7 @@ export class Tree {
   }
 
   private makeNode(node: StepDescription, place: number, kept: boolean): SVGGElement {
-    const { x, y } = this.spots[place]!;
+    const { x, y } = this.points[place]!;
     return draw(
       "g",
       {
@@ -224,14 +224,14 @@ export class Tree {
   }
 
   private reveal(node: number): void {
-    const spot = this.spots[node];
+    const point = this.points[node];
     const { clientWidth, clientHeight } = this.element;
-    if (spot === undefined || clientWidth === 0) return;
-    const [left, top] = [spot.x * this.scale + this.shift.x, spot.y * this.scale + this.shift.y];
+    if (point === undefined || clientWidth === 0) return;
+    const [left, top] = [point.x * this.scale + this.shift.x, point.y * this.scale + this.shift.y];
     if (left < 0 || left + WIDE * this.scale > clientWidth)
-      this.shift.x = clientWidth / 2 - spot.x * this.scale;
+      this.shift.x = clientWidth / 2 - point.x * this.scale;
     if (top - (TALL / 2) * this.scale < 0 || top + (TALL / 2) * this.scale > clientHeight)
-      this.shift.y = clientHeight / 2 - spot.y * this.scale;
+      this.shift.y = clientHeight / 2 - point.y * this.scale;
     this.move();
   }
 
@@ -294,7 +294,7 @@ export class Tree {
 
   private fromTop(wanted: (node: StepDescription) => boolean): number[] {
     const found = this.nodes.flatMap((node, place) => (wanted(node) ? [place] : []));
-    return found.sort((one, other) => this.spots[one]!.y - this.spots[other]!.y);
+    return found.sort((one, other) => this.points[one]!.y - this.points[other]!.y);
   }
 
   private point(node: number): void {
@@ -306,7 +306,7 @@ export class Tree {
   }
 }
 
-function edge(from: Spot, to: Spot): string {
+function edge(from: Point, to: Point): string {
   const [left, right] = [from.x + WIDE, to.x];
   const middle = (left + right) / 2;
   return `M${left} ${from.y}C${middle} ${from.y} ${middle} ${to.y} ${right} ${to.y}`;

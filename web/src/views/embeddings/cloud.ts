@@ -36,7 +36,7 @@ export class Cloud {
 
   constructor(
     label: Text,
-    private readonly told: {
+    private readonly handlers: {
       hover(point: number | null, x: number, y: number): void;
       choose(point: number): void;
       key(event: KeyboardEvent): void;
@@ -54,10 +54,10 @@ export class Cloud {
       leave: () => this.point(null, 0, 0),
       tap: (x, y) => {
         const point = pointAt(this.places, x, y);
-        if (point !== null) told.choose(point);
+        if (point !== null) handlers.choose(point);
       },
     });
-    this.element.addEventListener("keydown", (event) => told.key(event));
+    this.element.addEventListener("keydown", (event) => handlers.key(event));
   }
 
   /** Show a plane; with `glide`, points go there from where they are. */
@@ -138,7 +138,7 @@ export class Cloud {
       this.hovered = found;
       this.draw();
     }
-    this.told.hover(found, x, y);
+    this.handlers.hover(found, x, y);
   }
 
   private pan(dx: number, dy: number): void {

@@ -158,7 +158,7 @@ export class Points {
       : this.say.shown(count(start), count(start + projections.count - 1), count(tokens));
   }
 
-  async spell(inks: Inks): Promise<{ body: string; width: number; height: number }> {
+  async writeSvg(inks: Inks): Promise<{ body: string; width: number; height: number }> {
     const [width, height] = [720, 560];
     await this.tokens.load(this.start, this.start + this.projections.count);
     const look = { ...this.look(), width, height, inks, camera: this.cloud.camera, hovered: null };

@@ -29,7 +29,7 @@ export class Spread {
     private readonly asking: Asker,
     private readonly hidden: HiddenDescription,
     private readonly say: Words,
-    private readonly told: { layer(): number; name(layer: number): string; choose(layer: number): void },
+    private readonly handlers: { layer(): number; name(layer: number): string; choose(layer: number): void },
   ) {}
 
   /** Draw, and fetch what is not here yet. */
@@ -54,13 +54,13 @@ export class Spread {
     const across = this.element.clientWidth || 800;
     const width = across < 640 ? across : Math.floor((across - 32) / 2);
     const height = this.height();
-    const layer = this.told.layer();
+    const layer = this.handlers.layer();
     const figures = WHAT.map((what) => {
-      const name = `${this.say[what]}, ${this.told.name(layer)}`;
+      const name = `${this.say[what]}, ${this.handlers.name(layer)}`;
       const svg = drawChart(width, height, name, this.draw(what, width, SCREEN));
       svg.addEventListener("click", (event) => {
         const ridge = (event.target as Element).closest("[data-layer]");
-        if (ridge !== null) this.told.choose(Number(ridge.getAttribute("data-layer")));
+        if (ridge !== null) this.handlers.choose(Number(ridge.getAttribute("data-layer")));
       });
       const found = this.found.get(`${what} ${layer}`);
       const words =
@@ -78,7 +78,7 @@ export class Spread {
   }
 
   /** Both figures side by side, for a picture. */
-  spell(ink: Inks): { body: string; width: number; height: number } {
+  writeSvg(ink: Inks): { body: string; width: number; height: number } {
     const [values, norms] = WHAT.map((what) => spell(this.draw(what, 420, ink)));
     return {
       body: `${values}<g transform="translate(440 0)">${norms}</g>`,
@@ -98,11 +98,11 @@ export class Spread {
   }
 
   private draw(what: What, width: number, ink: Inks): SVGGElement {
-    const layer = this.told.layer();
+    const layer = this.handlers.layer();
     const axis = what === "values" ? this.say.valueAxis : this.say.normAxis;
     const heading = (y: number, text: string) =>
       draw("text", { x: 0, y, fill: ink.ink, "font-size": 13, "font-weight": 600 }, text);
-    const group = draw("g", {}, heading(12, `${this.say[what]} · ${this.told.name(layer)}`));
+    const group = draw("g", {}, heading(12, `${this.say[what]} · ${this.handlers.name(layer)}`));
     const found = this.found.get(`${what} ${layer}`);
     if (found !== undefined) {
       const histogram = drawHistogram(found, { width, height: HEIGHT, inks: ink, log: false, axis });

@@ -168,7 +168,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
 
   async picture(): Promise<string> {
     const { theme } = this.stage;
-    const drawn = await (this.asPoints() ? this.points : this.spread).spell(inks(theme));
+    const drawn = await (this.asPoints() ? this.points : this.spread).writeSvg(inks(theme));
     const title = `${this.say.title} · ${this.names.stackName(this.hidden.stack)} · ${this.layerName(this.choices.layer)}`;
     const caption = captionOf(this.stage, this.note.textContent ?? "", this.points.range());
     return sheet({ ...drawn, title, caption, theme });

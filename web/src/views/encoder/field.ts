@@ -29,7 +29,7 @@ export interface Shown {
   special(token: number): boolean;
 }
 
-export interface Told {
+export interface FieldHandlers {
   shown(): Shown;
   hover(cell: Cell | null): void;
   choose(cell: Cell): void;
@@ -51,7 +51,7 @@ export class Field {
 
   constructor(
     words: { readonly grid: string; readonly whole: string },
-    private readonly told: Told,
+    private readonly handlers: FieldHandlers,
   ) {
     this.scroller = make(
       "div",
@@ -66,7 +66,7 @@ export class Field {
     this.scroller.addEventListener("pointerleave", () => this.hover(null));
     this.scroller.addEventListener("click", (event) => {
       const cell = this.cellAt(event);
-      if (cell !== null) told.choose(cell);
+      if (cell !== null) handlers.choose(cell);
     });
     this.scroller.addEventListener("keydown", (event) => this.key(event));
     this.strip.addEventListener("pointerdown", (event) => this.jump(event));
@@ -85,7 +85,7 @@ export class Field {
 
   /** Bring the token in focus in sight, where it is another one than last time. */
   reveal(): void {
-    const { focus, tokens } = this.told.shown();
+    const { focus, tokens } = this.handlers.shown();
     if (focus === null || focus === this.revealed) return;
     this.revealed = focus;
     this.spacer.style.setProperty("height", `${tokens * ROW}px`);
@@ -106,22 +106,22 @@ export class Field {
   }
 
   private key(event: KeyboardEvent): void {
-    const { focus, layer, tokens, layers } = this.told.shown();
+    const { focus, layer, tokens, layers } = this.handlers.shown();
     const token = moveInList(event.key, focus ?? -1, tokens, "down", 20);
     const side = token === undefined ? moveInList(event.key, layer, layers, "across") : layer;
     if (side === undefined) return;
     consume(event);
-    this.told.walk({ token: token ?? Math.max(0, focus ?? 0), layer: side });
+    this.handlers.walk({ token: token ?? Math.max(0, focus ?? 0), layer: side });
   }
 
   private jump(event: PointerEvent): void {
     const box = this.strip.getBoundingClientRect();
     const share = (event.clientY - box.top) / Math.max(1, box.height);
-    this.scroller.scrollTop = share * this.told.shown().tokens * ROW - this.scroller.clientHeight / 2;
+    this.scroller.scrollTop = share * this.handlers.shown().tokens * ROW - this.scroller.clientHeight / 2;
   }
 
   private cellAt(event: MouseEvent): Cell | null {
-    const { tokens, layers } = this.told.shown();
+    const { tokens, layers } = this.handlers.shown();
     const box = this.scroller.getBoundingClientRect();
     const token = Math.floor((event.clientY - box.top + this.scroller.scrollTop) / ROW);
     const { left, wide } = this.measures(layers);
@@ -132,7 +132,7 @@ export class Field {
   private hover(cell: Cell | null): void {
     if (cell?.token === this.hovered?.token && cell?.layer === this.hovered?.layer) return;
     this.hovered = cell;
-    this.told.hover(cell);
+    this.handlers.hover(cell);
     this.redraw();
   }
 
@@ -144,7 +144,7 @@ export class Field {
   }
 
   private paint(): void {
-    const shown = this.told.shown();
+    const shown = this.handlers.shown();
     const { tokens, layers } = shown;
     const { left, wide } = this.measures(layers);
     this.spacer.style.setProperty("height", `${tokens * ROW}px`);

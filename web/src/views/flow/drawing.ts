@@ -11,7 +11,7 @@ import { sequential } from "../../marks/colours";
 import type { Columns } from "../../marks/columns";
 import { make } from "../../marks/make";
 import { inks } from "../../marks/paper";
-import { type Spot, STRIP, type Traced } from "./trace";
+import { type LayerToken, STRIP, type Traced } from "./trace";
 import type { Words } from "./words";
 
 /** Where the columns of heat stand: the input, then every layer. */
@@ -26,7 +26,7 @@ export function layGrid(lists: Columns, planes: number): Grid {
 }
 
 /** The token at a layer under a place of the lists' window, if there is one among `count`. */
-export function nodeAt(grid: Grid, x: number, y: number, count: number): Spot | null {
+export function nodeAt(grid: Grid, x: number, y: number, count: number): LayerToken | null {
   const row = Math.round((y - grid.top) / grid.row);
   const plane = grid.columns.findIndex((at) => Math.abs(at - x) <= Math.max(STRIP, 8));
   return plane < 0 || row < 0 || row >= count ? null : { plane, row };
@@ -37,7 +37,7 @@ export function paintFlow(
   { streams, down, input }: Traced,
   grid: Grid,
   [first, last]: readonly [number, number],
-  node: Spot | null,
+  node: LayerToken | null,
   theme: Theme,
 ): void {
   const ink = inks(theme);

@@ -21,7 +21,7 @@ export interface Traced {
 }
 
 /** A token at a layer: plane 0 is the input. */
-export interface Spot {
+export interface LayerToken {
   readonly plane: number;
   readonly row: number;
 }
@@ -43,7 +43,7 @@ export function traceToken(
 /** What a picture shows, in a sentence: one place, one input, or where most came from. */
 export function tellTrace(
   { token, input, down }: Traced,
-  node: Spot | null,
+  node: LayerToken | null,
   start: number,
   nameOf: (row: number) => string,
   word: Words,

@@ -20,7 +20,7 @@ import { make, relabel, write } from "../../marks/make";
 import { layGrid, nameLayers, nodeAt, paintFlow } from "./drawing";
 import { writePicture } from "./picture";
 import { canFlow, stacksOf, whyNot } from "./stacks";
-import { LEAST, percent, type Spot, type Traced, tellTrace, traceToken } from "./trace";
+import { type LayerToken, LEAST, percent, type Traced, tellTrace, traceToken } from "./trace";
 import { type Words, words } from "./words";
 
 const EXACT_UP_TO = 200; // tokens whose weights come in single precision
@@ -49,7 +49,7 @@ class FlowView extends MountedView<Words, object> {
   private mixes: Float32Array[] | null = null;
   private tokens: TokenSlice | null = null;
   private pointed: Place | null = null;
-  private node: Spot | null = null;
+  private node: LayerToken | null = null;
   private shown: Traced | null = null;
 
   constructor(setting: Setting<Words, object>) {

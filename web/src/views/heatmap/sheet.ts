@@ -8,9 +8,9 @@
 import type { Colour, Scene } from "../../core/heat";
 import type { Theme } from "../../core/view";
 import { css } from "../../marks/colours";
-import { type PlotBox, sketchAxes, type Tick, type Word } from "../../marks/heat_axes";
+import { type PlotBox, type Tick, type Word, writeAxes } from "../../marks/heat_axes";
 import { paint } from "../../marks/heat_canvas";
-import { type LegendWords, sketchLegend } from "../../marks/legend";
+import { type LegendWords, writeLegend } from "../../marks/legend";
 import { figure, inks, sheet } from "../../marks/paper";
 
 const RECTANGLES = 4096; // cells up to which each is a rectangle of its own
@@ -38,11 +38,11 @@ export function print({ scene, box, axes, title, caption, legend, theme }: Print
   const cells = few ? rectangles(scene) : image(scene, width, height);
   const foot = box.top + height + 20;
   const body =
-    sketchAxes(axes, ink) +
+    writeAxes(axes, ink) +
     `<g transform="translate(${box.left} ${box.top})">${cells}` +
     `<rect x="-0.5" y="-0.5" width="${figure(width + 1)}" height="${figure(height + 1)}" fill="none" stroke="${ink.line}"/></g>` +
     `<g transform="translate(${box.left} ${figure(foot)})">` +
-    sketchLegend({ table: scene.table, ...legend, width: Math.min(240, Math.max(width, 120)) }, ink) +
+    writeLegend({ table: scene.table, ...legend, width: Math.min(240, Math.max(width, 120)) }, ink) +
     "</g>";
   return sheet({ width: box.left + Math.max(width, 240), height: foot + 28, body, title, caption, theme });
 }

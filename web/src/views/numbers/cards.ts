@@ -59,7 +59,7 @@ export function makeCards(
 }
 
 /** One measure a paragraph: label and value, then what it means. */
-export function spellCards(
+export function writeCards(
   metrics: readonly MetricDescription[],
   whole: MeasureRow | undefined,
   say: Words,

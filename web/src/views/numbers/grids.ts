@@ -38,7 +38,7 @@ export class Grids {
   constructor(
     private readonly stage: Stage,
     private readonly say: Words,
-    private readonly told: { place(row: MeasureRow): string; go(row: MeasureRow): void },
+    private readonly handlers: { place(row: MeasureRow): string; go(row: MeasureRow): void },
   ) {
     this.element.addEventListener("click", (event) => this.click(event));
     this.element.addEventListener("keydown", (event) => this.key(event));
@@ -61,7 +61,7 @@ export class Grids {
   }
 
   /** Grids side by side with their legend, for a picture. */
-  spell(ink: Inks): { body: string; width: number; height: number } {
+  writeSvg(ink: Inks): { body: string; width: number; height: number } {
     let body = "";
     let [width, tall] = [0, 0];
     for (const { group, size } of this.draw(ink, 22)) {
@@ -119,7 +119,7 @@ export class Grids {
         each.layer === Number(cell.getAttribute("data-layer")) &&
         each.head === Number(cell.getAttribute("data-head")),
     );
-    if (row !== undefined) this.told.go(row);
+    if (row !== undefined) this.handlers.go(row);
   }
 
   private key(event: KeyboardEvent): void {
@@ -134,7 +134,7 @@ export class Grids {
     const wish = Math.max(0, (typeof head === "number" ? head : 0) + move[1]);
     const row = family.find((each) => each.layer === layer && each.head === wish);
     if (row === undefined) return;
-    this.told.go(row);
+    this.handlers.go(row);
     this.stage.announce(this.title(row, this.metric));
   }
 
@@ -142,7 +142,7 @@ export class Grids {
   private title(row: MeasureRow, { name, unit }: MetricDescription): string {
     const { value, why } = row.readings.get(name) ?? { value: null, why: [] };
     const text = value === null ? joinSentences(why, this.stage.language) : digits(value);
-    return `${this.told.place(row)}: ${text || "–"}${value === null ? "" : ` ${this.say.unit(unit)}`}`;
+    return `${this.handlers.place(row)}: ${text || "–"}${value === null ? "" : ` ${this.say.unit(unit)}`}`;
   }
 }
 

@@ -26,7 +26,7 @@ function describeMetric(name: string, change: Partial<MetricDescription> = {}): 
   };
 }
 
-const knob = (name: string) => ({
+const parameter = (name: string) => ({
   name,
   label: word(name),
   kind: "number" as const,
@@ -36,7 +36,7 @@ const knob = (name: string) => ({
   choices: null,
 });
 const METRICS = [
-  describeMetric("average_nonzero", { parameters: [knob("threshold"), knob("relative")] }),
+  describeMetric("average_nonzero", { parameters: [parameter("threshold"), parameter("relative")] }),
   describeMetric("entropy"),
 ];
 

@@ -19,7 +19,7 @@ import { make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { inks, sheet } from "../../marks/paper";
 import { SortTable, type TableLook } from "../../marks/table";
-import { makeCards, spellCards } from "./cards";
+import { makeCards, writeCards } from "./cards";
 import { ALONG, Choices, type NumbersOptions, options } from "./choices";
 import { makeChooser } from "./chooser";
 import { makeColumns, plainTable } from "./columns";
@@ -112,9 +112,9 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
   async picture(): Promise<string> {
     const { theme, language } = this.stage;
     const ink = inks(theme);
-    const grids = this.grids.spell(ink);
+    const grids = this.grids.writeSvg(ink);
     const width = Math.max(grids.width, 560);
-    const cards = spellCards(this.choices.metrics, this.whole[0], this.say, { language, ink, width });
+    const cards = writeCards(this.choices.metrics, this.whole[0], this.say, { language, ink, width });
     return sheet({
       width,
       height: grids.height + 8 + cards.height,

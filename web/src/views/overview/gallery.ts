@@ -151,7 +151,7 @@ export class Card {
 }
 
 /** The name and number of the head at the pointer. */
-export class Flag {
+export class HeadTooltip {
   private readonly tooltip: Tooltip;
   private readonly text = make("span", { class: "over-flag" });
 

@@ -15,7 +15,7 @@ import type { TableData } from "../../core/view";
 import { measure } from "../../data/measures";
 import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
 import { make, relabel, write } from "../../marks/make";
-import { Card, drawGallery, Flag, type Gallery, type HeadPlace, isAt } from "./gallery";
+import { Card, drawGallery, type Gallery, type HeadPlace, HeadTooltip, isAt } from "./gallery";
 import { type Box, boxAt, type Grid, type Group, layGrid, neighbour, reveal } from "./grid";
 import { countHeads, groupMaps } from "./groups";
 import { filterOf, Menu, type OverviewOptions, options, passes, usualMetric } from "./menu";
@@ -49,7 +49,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
   private readonly about = make("p", { class: "over-about" });
   private readonly menu: Menu;
   private readonly card: Card;
-  private readonly flag: Flag;
+  private readonly tooltip: HeadTooltip;
   private readonly metrics: readonly MetricDescription[];
   private groups: readonly Group[];
   private readonly heads: number;
@@ -89,7 +89,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
     );
     const body = make("div", { class: "over-body" }, area, side);
     stage.element.append(make("div", { class: "over drawn" }, this.menu.bar, this.about, body));
-    this.flag = new Flag(area);
+    this.tooltip = new HeadTooltip(area);
     this.listen();
     this.load();
     this.measure();
@@ -219,8 +219,8 @@ class Overview extends MountedView<Words, OverviewOptions> {
     if (gallery === null) return;
     drawGallery(this.canvas, this.scroller, gallery);
     const { grid, hover } = gallery;
-    if (hover === null) this.flag.hide();
-    else this.flag.show(grid, hover, this.scroller);
+    if (hover === null) this.tooltip.hide();
+    else this.tooltip.show(grid, hover, this.scroller);
     const box = hover ?? grid.boxes.find((each) => isAt(each, gallery.chosen)) ?? grid.boxes[0];
     this.card.element.hidden = box === undefined;
     if (box !== undefined)
