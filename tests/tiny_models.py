@@ -88,5 +88,6 @@ def build_zoo(folder: Path) -> Path:
         folder / "slow", "decoder", positions="rotary", layers=24, width=512, feed_forward=2048, heads=8
     )
     build_recurrent(folder / "recurrent")
+    (folder / "recurrent" / "card.toml").write_text('languages = ["en", "fr"]\n')
     build_theirs(folder / "theirs")
     return folder

@@ -7,7 +7,13 @@ import pytest
 
 from glassformer.messages import message
 from glassformer.weights.hub import ZOO
-from glassformer.workbench.cards import count_parameters, describe_model, find_languages
+from glassformer.workbench.cards import (
+    ModelCard,
+    count_parameters,
+    describe_model,
+    find_languages,
+    read_model_card,
+)
 from glassformer.workbench.models import ModelCatalog
 
 
@@ -46,6 +52,21 @@ def test_the_layers_of_both_stacks_are_known() -> None:
     shipped = describe_model(ZOO / "translator", "zoo/translator", "zoo")
     assert shipped is not None
     assert (shipped.layers, shipped.decoder_layers) == (6, 3)
+
+
+def test_shipped_models_are_listed_in_the_order_of_their_cards() -> None:
+    models = [model.description for model in ModelCatalog(ZOO, (), offline=True).models()]
+    assert [each.label for each in models if each] == [
+        "translator", "gpt2", "bert", "albert", "sentiment", "recurrent", "rotary"
+    ]  # fmt: skip
+    assert [each.label for each in models if each and each.pivot_language] == ["translator"]
+    assert all(each.note and each.note.code == f"workbench.note.{each.label}" for each in models if each)
+
+
+def test_a_card_that_cannot_be_read_says_nothing(tmp_path: Path) -> None:
+    for text in ("order = ", 'order = "last"', "note.code = 3", "note = 3"):
+        (tmp_path / "card.toml").write_text(text)
+        assert read_model_card(tmp_path) == ModelCard()
 
 
 def test_parameters_are_counted_without_the_weights(zoo: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
-from glassformer.api.jobs import JobRequest, Shape
+from glassformer.api.jobs import JobRequest
+from glassformer.config import Shape
 from glassformer.messages import Message
 from glassformer.recording import AttentionMap, Evidence, Output, Recording, Side, Step, Tokens, count_levels
 from glassformer.recording.axes import find_starts, is_causal

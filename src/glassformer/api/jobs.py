@@ -10,12 +10,12 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from glassformer.api.edits import AnyEdit
+from glassformer.config import Shape
 from glassformer.lessons.schema import Topic, TopicResult
 from glassformer.recorders.edits import Edit, FirstLayers, ScaleScores
 from glassformer.recorders.edits.edit import Count
 from glassformer.schema import MessageField, RequestModel, ResponseModel
 
-Shape = Literal["encoder", "decoder", "encoder-decoder"]
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Stage = Literal["queued", "loading", "tokenising", "running", "statistics", "saving"]
 Want = Literal["weights", "scores", "queries", "keys", "values", "hidden", "output", "trace", "parameters"]
@@ -134,6 +134,7 @@ class ModelDescription(ResponseModel):
     origin: Literal["zoo", "folder", "hub"]
     note: MessageField | None
     decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
+    pivot_language: str | None = None  # a translator that knows only ways from and into this language
 
 
 class Preset(ResponseModel):

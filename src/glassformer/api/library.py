@@ -23,7 +23,8 @@ from typing import Literal
 from glassformer import bundle
 from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, slugify
 from glassformer.api.description import find_shape
-from glassformer.api.jobs import JobRequest, Shape
+from glassformer.api.jobs import JobRequest
+from glassformer.config import Shape
 from glassformer.errors import ApiError, BundleError
 from glassformer.messages import Message, literal
 from glassformer.recording import Recording

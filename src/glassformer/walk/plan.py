@@ -8,6 +8,7 @@ Out:  WalkPlan. Where the architecture is known, every step of it; otherwise the
 from math import prod
 from typing import Literal, cast
 
+from glassformer.config import Shape
 from glassformer.messages import Message, message
 from glassformer.recording import LONGEST_TRACE, Recording
 from glassformer.recording.axes import is_causal
@@ -109,9 +110,9 @@ def _note(recording: Recording, builder: PlanBuilder, chapters: tuple[Chapter, .
     return tuple(notes)
 
 
-def _find_shape(recording: Recording, words: Words) -> Literal["encoder", "decoder", "encoder-decoder"]:
+def _find_shape(recording: Recording, words: Words) -> Shape:
     if "shape" in words:
-        return cast(Literal["encoder", "decoder", "encoder-decoder"], words["shape"])
+        return cast(Shape, words["shape"])
     if recording.target is not None:
         return "encoder-decoder"
     return "decoder" if any(each.stack == "decoder" for each in recording.maps) else "encoder"

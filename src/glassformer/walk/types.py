@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from glassformer.config import Shape
 from glassformer.schema import Finite, MessageField, Pair, ResponseModel
 
 Operation = Literal[
@@ -135,7 +136,7 @@ class WalkPlan(ResponseModel):
     """What happens, in order."""
 
     model: str
-    shape: Literal["encoder", "decoder", "encoder-decoder"]
+    shape: Shape
     ours: bool  # whether the architecture is known
     recurrent: bool
     norm_position: Literal["pre", "post"] | None

@@ -1,23 +1,26 @@
 """What is known about a model before it is opened.
 
 In:   a model folder.
-Out:  a `ModelDescription` from its config.json, the headers of its weights and its tokenizer's languages;
-      None where the folder holds no model that can be opened. Without torch.
+Out:  a `ModelDescription` from its config.json, the headers of its weights, its tokenizer's languages and its
+      card.toml, if any; None where the folder holds no model that can be opened. Without torch.
 """
 
 import json
 import re
+import tomllib
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+from pydantic import BaseModel
 from safetensors import SafetensorError, safe_open
 
 from glassformer.api.jobs import ModelDescription
-from glassformer.messages import Message, message
+from glassformer.config import Shape
+from glassformer.messages import message
+from glassformer.schema import MessageField
 
-Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Origin = Literal["zoo", "folder", "hub"]
 
 LARGEST_JSON = 64_000_000
@@ -44,8 +47,25 @@ TASKS = {  # the end of a class of transformers, and what such a network is for
     "MTModel": "translation",
 }
 HEADS = {"masked": "masked_language_modelling", "classes": "classification", "none": "encoding"}
-LANGUAGES = {"zoo/recurrent": ("en", "fr")}  # what a folder does not say itself
+DECODERS = ("gpt2",)  # types of decoders whose classes and settings need not say so
 ENDLESS = ("rotary", "relative", "none")  # positions that go on for ever
+
+
+class ModelCard(BaseModel):
+    """The card.toml of a model folder: what its configuration does not say."""
+
+    order: int = 1000  # in the list of models
+    note: MessageField | None = None
+    languages: tuple[str, ...] = ()  # from, into
+    pivot_language: str | None = None
+
+
+def read_model_card(folder: Path) -> ModelCard:
+    """The card of a model; an empty one where there is none that can be read."""
+    try:
+        return ModelCard.model_validate(tomllib.loads((folder / "card.toml").read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return ModelCard()
 
 
 def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription | None:
@@ -55,7 +75,7 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
     parameters = count_parameters(folder)
     if not isinstance(kind, str) or parameters is None:
         return None
-    shape = _find_shape(settings)
+    shape, card = _find_shape(settings), read_model_card(folder)
     task = _find_task(settings, shape)
     return ModelDescription(
         name=name,
@@ -67,12 +87,13 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
         heads=1 if kind == RECURRENT else _find_number(settings, "heads"),
         width=_find_number(settings, "width"),
         vocabulary=_find_number(settings, "vocabulary"),
-        languages=LANGUAGES.get(name) or find_languages(folder),
+        languages=card.languages or find_languages(folder),
         max_tokens=None if _is_endless(settings) else _find_number(settings, "max_tokens"),
         parameters=parameters,
         origin=origin,
-        note=_find_note(name),
+        note=card.note,
         decoder_layers=_count_decoder_layers(settings) if shape == "encoder-decoder" else None,
+        pivot_language=card.pivot_language,
     )
 
 
@@ -124,15 +145,13 @@ def read_object(path: Path) -> dict[str, Any]:
 
 
 def _find_shape(settings: Mapping[str, Any]) -> Shape:
-    if settings["model_type"] == RECURRENT:
+    kind, task = settings["model_type"], _name_task(settings)
+    shape = settings.get("shape") if kind == OURS else None
+    if shape in ("encoder", "decoder", "encoder-decoder"):
+        return cast(Shape, shape)
+    if kind in (OURS, RECURRENT) or settings.get("is_encoder_decoder") or task == "translation":
         return "encoder-decoder"
-    if settings["model_type"] == OURS:
-        shape = settings.get("shape", "encoder-decoder")
-        return shape if shape in ("encoder", "decoder", "encoder-decoder") else "encoder-decoder"
-    if settings.get("is_encoder_decoder") or settings["model_type"] == "marian":
-        return "encoder-decoder"
-    writes = _find_architecture(settings).endswith(("ForCausalLM", "LMHeadModel"))
-    return "decoder" if writes or settings["model_type"] == "gpt2" else "encoder"
+    return "decoder" if task == "language_modelling" or kind in DECODERS else "encoder"
 
 
 def _find_task(settings: Mapping[str, Any], shape: Shape) -> str:
@@ -142,9 +161,13 @@ def _find_task(settings: Mapping[str, Any], shape: Shape) -> str:
     if settings["model_type"] == OURS:
         usual = "translation" if shape == "encoder-decoder" else "language_modelling"
         return HEADS.get(str(settings.get("head", "language")), usual)
-    if shape == "encoder-decoder":
-        return "translation"
-    architecture = _find_architecture(settings)
+    return "translation" if shape == "encoder-decoder" else _name_task(settings)
+
+
+def _name_task(settings: Mapping[str, Any]) -> str:
+    """What the class of transformers in a configuration is for."""
+    named = settings.get("architectures")
+    architecture = str(named[0]) if isinstance(named, list) and named else ""
     return next((task for end, task in TASKS.items() if architecture.endswith(end)), "encoding")
 
 
@@ -152,11 +175,6 @@ def _is_endless(settings: Mapping[str, Any]) -> bool:
     """Whether texts may be of any length, because positions are turned or compared, not looked up."""
     turned = settings.get("rope_parameters") or settings.get("rope_theta")
     return bool(turned) or settings.get("positions") in ENDLESS
-
-
-def _find_architecture(settings: Mapping[str, Any]) -> str:
-    named = settings.get("architectures")
-    return str(named[0]) if isinstance(named, list) and named else ""
 
 
 def _count_decoder_layers(settings: Mapping[str, Any]) -> int | None:
@@ -169,22 +187,3 @@ def _count_decoder_layers(settings: Mapping[str, Any]) -> int | None:
 def _find_number(settings: Mapping[str, Any], what: str) -> int | None:
     values = (settings.get(name) for name in NAMES[what])
     return next((each for each in values if isinstance(each, int) and not isinstance(each, bool)), None)
-
-
-ZOO_ORDER = (
-    "translator",
-    "gpt2",
-    "bert",
-    "albert",
-    "sentiment",
-    "recurrent",
-    "rotary",
-)  # as models are listed
-
-
-def _find_note(name: str) -> Message | None:
-    """What to know about a shipped model."""
-    shipped = name.removeprefix("zoo/")
-    if shipped == name or shipped not in ZOO_ORDER:
-        return None
-    return message(f"workbench.note.{shipped}")

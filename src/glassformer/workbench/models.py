@@ -15,7 +15,7 @@ from pathlib import Path
 from glassformer.api.jobs import ModelDescription
 from glassformer.errors import ApiError
 from glassformer.registry import suggestion
-from glassformer.workbench.cards import ZOO_ORDER, describe_model, is_tagged
+from glassformer.workbench.cards import describe_model, is_tagged, read_model_card
 
 DEEPEST = 3  # levels below a folder in which models are looked for
 MOST = 500  # models of one folder
@@ -57,7 +57,7 @@ class ModelCatalog:
     def look(self) -> None:
         """Search the zoo and all folders."""
         with self._looking:
-            shipped = sorted(find_models(self.zoo, "zoo", deepest=1), key=_place_in_zoo)
+            shipped = sorted(find_models(self.zoo, "zoo", deepest=1), key=_find_order)
             found = {model.name: model for model in shipped}
             for folder in self.folders:
                 for model in find_models(folder, folder.name, deepest=DEEPEST):
@@ -131,10 +131,10 @@ def _list_folders(folder: Path) -> list[Path]:
         return []
 
 
-def _place_in_zoo(model: Model) -> int:
-    """The zoo is listed in the order of its notes, other models after it."""
-    name = model.name.removeprefix("zoo/")
-    return ZOO_ORDER.index(name) if name in ZOO_ORDER else len(ZOO_ORDER)
+def _find_order(model: Model) -> int:
+    """The place of a shipped model in the list, as its card says."""
+    assert model.folder is not None
+    return read_model_card(model.folder).order
 
 
 def _new_name(model: Model, taken: dict[str, Model]) -> str:

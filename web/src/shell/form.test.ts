@@ -20,6 +20,7 @@ const translator: ModelDescription = {
   origin: "zoo",
   note: null,
   decoder_layers: 6,
+  pivot_language: null,
 };
 
 describe("the form", () => {

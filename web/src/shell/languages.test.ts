@@ -3,11 +3,11 @@ import type { ModelDescription } from "../api/types";
 import { emptyForm, type Form } from "./form";
 import { findMisfit, scriptOf } from "./languages";
 
-const describeModel = (name: string, ...languages: string[]): ModelDescription =>
-  ({ name, shape: "encoder-decoder", languages }) as unknown as ModelDescription;
-const translator = describeModel("zoo/translator", "en", "de", "fr", "zh");
-const recurrent = describeModel("zoo/recurrent", "en", "fr");
-const many = describeModel("mine", "fr", "zh", "de");
+const describeModel = (pivot: string | null, ...languages: string[]): ModelDescription =>
+  ({ shape: "encoder-decoder", languages, pivot_language: pivot }) as unknown as ModelDescription;
+const translator = describeModel("en", "en", "de", "fr", "zh");
+const recurrent = describeModel(null, "en", "fr");
+const many = describeModel(null, "fr", "zh", "de");
 
 function form(way: string, text: string, more: Partial<Form> = {}): Form {
   const [sourceLanguage = "", targetLanguage = ""] = way.split(" ");

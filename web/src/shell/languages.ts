@@ -8,9 +8,6 @@
 import type { ModelDescription } from "../api/types";
 import { type Form, translates } from "./form";
 
-/** Models that learnt only from and into one language. */
-const MIDDLES: Readonly<Record<string, string>> = { "zoo/translator": "en" };
-
 export interface Pair {
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
@@ -25,7 +22,7 @@ export interface Misfit {
 export function findMisfit(form: Form, model: ModelDescription | undefined): Misfit | null {
   const languages = model?.languages ?? [];
   if (!model || !translates(model) || languages.length === 0 || form.sourceLanguage === "") return null;
-  const middle = MIDDLES[model.name];
+  const middle = model.pivot_language;
   /** From that language into the one chosen, where the model has learnt that, or else the other way round. */
   const from = (source: string | undefined): Pair | null => {
     const others = languages.filter((each) => each !== source && learnt(source ?? "", each, middle));
@@ -44,8 +41,8 @@ export function findMisfit(form: Form, model: ModelDescription | undefined): Mis
   return null;
 }
 
-function learnt(source: string, target: string, middle: string | undefined): boolean {
-  return middle === undefined || source === middle || target === middle;
+function learnt(source: string, target: string, middle: string | null): boolean {
+  return middle === null || source === middle || target === middle;
 }
 
 /** Chinese: more characters than Latin words. Latin: no character at all. Kana are Japanese, which is left alone. */
