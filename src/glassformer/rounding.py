@@ -1,8 +1,7 @@
 """How far two correct computations of the same numbers may be apart.
 
 In:   the precision; how many operations follow each other; how long sums and how large numbers are.
-Out:  a tolerance. Self-checks of recordings use it, and the tests. Wider bounds are constants where they are
-      used: sums of rows (recording/row_sums.py), models in half precision, a walk beside its recording.
+Out:  a tolerance, for self-checks of recordings, for sums of rows, and for the tests.
 
 Two kernels, or one kernel on two processors, add the same products in another order. Each addition rounds
 by up to half of ε (the distance from 1 to the next number) of the partial sum. Rounding errors have no common
@@ -23,6 +22,8 @@ EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloa
 HALVES = ("float16", "bfloat16")
 LAYER = 8  # operations in a row in a Transformer layer: six products, two norms
 MARGIN = 2.0
+SHARPEST = 1024.0  # attention scores are smaller than this; those of trained models reach some hundreds
+FARTHEST = 2e-2  # from its reference no weight may be farther, whatever the precision and depth
 
 
 def rounding(
@@ -47,3 +48,24 @@ def rounding(
     length = 1 if dtype in HALVES else summands
     steps = operations + LAYER * layers
     return MARGIN * EPSILON[dtype] * sqrt(steps * length * max(1.0, scores)) * magnitude
+
+
+def model_tolerance(*, operations: int, summands: int, scores: float, dtype: str) -> float:
+    """How far the weights or outputs of a model may be from those of another way to compute them.
+
+    Weights are at most 1, and outputs are compared relative to the largest, so the magnitude is 1. In half
+    precision the formula would allow a deep model nearly anything: there FARTHEST is the limit.
+    """
+    return min(FARTHEST, rounding(operations=operations, summands=summands, scores=scores, dtype=dtype))
+
+
+def row_tolerance(dtype: str) -> float:
+    """How far a row of weights may be from summing to one, by the precision that a model computed in.
+
+    Float32: weights may be computed again from queries and keys, which takes a product, a softmax and a sum,
+    with scores up to SHARPEST. In half precision, weights are normalised in float32 and then rounded once, by
+    up to ε/2 of themselves; they sum to one, so their row is off by up to ε/2, too.
+    """
+    if dtype in HALVES:
+        return MARGIN * EPSILON[dtype] / 2
+    return rounding(operations=3, scores=SHARPEST)

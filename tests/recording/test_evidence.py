@@ -30,6 +30,13 @@ def test_evidence_in_one_line(evidence):
     line = "tiny (0123456789ab) · kernel: eager · float32 · exact"
     assert str(evidence) == f"{line} · no difference from eager"
     assert str(replace(evidence, largest_error=1.25e-6)) == f"{line} · largest error 1.3e-06 against eager"
-    assert str(Evidence("m", "ab", "sdpa + recomputed", "bfloat16", False)) == (
-        "m (ab) · kernel: sdpa + recomputed · bfloat16 · approximate · not checked against a reference"
-    )
+    approximate = replace(evidence, exact=False, largest_error=0.5)
+    assert str(approximate) == line.replace("exact", "approximate · largest error 5.0e-01 against eager")
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_what_was_not_compared_is_called_neither_exact_nor_approximate(exact):
+    evidence = Evidence("m", "ab", "sdpa + recomputed", "bfloat16", exact)
+    assert not evidence.exact
+    assert str(evidence) == ("m (ab) · kernel: sdpa + recomputed · bfloat16 · not compared with a reference")
+    assert "未与参考结果比较" in evidence.text("zh")

@@ -86,6 +86,20 @@ def test_a_translator_continues_a_given_prefix(run: Run, model: str) -> None:
     assert_near(np.array(first["log_probability"]), recording.output.log_probabilities[2, 0])
 
 
+def test_a_prefix_is_continued_with_an_edge_cut(run: Run) -> None:
+    cut = {"kind": "cut", "stack": "decoder", "attention": "self", "query": 1, "key": 0}
+    recording, _ = run(
+        model="zoo/translator", target_language="fr", prefix=[4], edits=[cut], decode={"max_new_tokens": 2}
+    )
+    assert recording.target is not None
+    assert recording.target.ids.tolist()[1] == 4
+    weights = next(
+        each for each in recording.maps if (each.stack, each.kind) == ("decoder", "self")
+    ).weights()
+    assert (weights[:, 1, 0] == 0).all()
+    assert (weights[:, 2, 0] > 0).all()
+
+
 def test_a_model_of_transformers_continues_a_given_prefix(run: Run) -> None:
     recording, events = run(model="zoo/theirs", kind="generate", decode={"max_new_tokens": 3})
     first = [step["token"] for step in steps(events)]

@@ -13,14 +13,6 @@ from workbench.conftest import Run
         ({}, "generates none"),  # a decoder that only reads
         ({"model": "zoo/encoder"}, "generates none"),
         ({"model": "zoo/translator", "target_language": "fr", "target": "the street"}, "generates none"),
-        (
-            {
-                "model": "zoo/translator",
-                "target_language": "fr",
-                "edits": [{"kind": "cut", "stack": "decoder", "attention": "self", "query": 1, "key": 0}],
-            },
-            "cannot continue a given prefix",
-        ),
         ({"kind": "generate", "prefix": [4000]}, "4000"),
         ({"kind": "generate", "prefix": [4] * 24}, "reads at most 24"),
     ],

@@ -6,7 +6,7 @@ Out:  `LoadedModel`. Verbs, recorders, the command line and the worker take it, 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 
 import torch
@@ -26,7 +26,7 @@ from glassformer.text.opening import wrap_tokenizer
 from glassformer.text.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from glassformer.recording import Recording
+    from glassformer.recording import Recording, Step
 
 Result = TypeVar("Result")
 Capability = Literal[
@@ -194,6 +194,8 @@ class LoadedModel(ABC):
         target_language: str | None = None,
         second_text: str | None = None,
         decode: Decode = None,
+        prefix: Sequence[int] = (),
+        on_step: "Callable[[Step | None], None] | None" = None,
         want: Collection[str] = ("weights", "output"),
         edits: Sequence[Any] = (),
         kernel: Literal["exact", "fast"] | None = None,
@@ -210,6 +212,8 @@ class LoadedModel(ABC):
             target_language=target_language,
             second_text=second_text,
             decode=decode,
+            prefix=prefix,
+            on_step=on_step,
             want=want,
             edits=edits,
             kernel=kernel,

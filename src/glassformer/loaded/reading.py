@@ -87,8 +87,11 @@ class Reader:
         if self.tokenizer is None or not ids:
             return self.read(ids)
         text = self.tokenizer.decode(ids)
-        again = self.tokenizer.encode(text, special=False, target=target)
-        return again if again.ids == ids else replace(self.read(ids), text=text)
+        for special in (False, not target):  # what was read first may be framed by special tokens
+            again = self.tokenizer.encode(text, special=special, target=target)
+            if again.ids == ids:
+                return again
+        return replace(self.read(ids), text=text)
 
     def prepend(self, token_id: int, encoding: Encoding) -> Encoding:
         """A special token in front: a language, or what a decoder is given before the first word."""

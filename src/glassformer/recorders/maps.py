@@ -40,8 +40,8 @@ from glassformer.recording import (
     measure,
 )
 from glassformer.recording.tiles import PYRAMID_LEVEL
+from glassformer.rounding import rounding
 
-AGREEMENT = 1e-4  # largest difference between weights and those computed from queries and keys
 SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed fast enough
 LARGEST_PYRAMIDS = 64 << 20  # bytes of pyramids for one map; further heads have none
 UNVERIFIED = "recorders.notes.unknown_argument"  # the code of a note
@@ -157,7 +157,7 @@ class MapMaker:
         scoring = self.masks.score(call)
         if call.relaxed is None:
             found = head_statistics(call.queries[0], call.keys[0], scoring, rows=torch.from_numpy(rows))
-            if _agree(found, weights, rows):
+            if _agree(found, weights, rows, call.queries.shape[-1]):
                 return found
             self.notes[message("recorders.notes.measured_by_weights", place=call.place)] = None
         allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
@@ -290,12 +290,15 @@ def _choose_heads(heads: int, queries: int, keys: int) -> range:
     return range(min(heads, max(1, LARGEST_PYRAMIDS // size)))
 
 
-def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_]) -> bool:
-    """Whether measured peaks and masses are those of the weights."""
+def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_], width: int) -> bool:
+    """Whether measured peaks and masses are those of the weights, as far as float32 can tell: both need one
+    product of vectors of this width and one softmax."""
+    looking = (statistics.allowed > 0)[:, rows]
+    scores = np.abs(statistics.log_sum_exp[:, rows][looking]).max(initial=1.0)
+    tolerance = rounding(operations=2, summands=width, scores=float(scores))
     peaks = np.abs(statistics.peak - weights.max(axis=-1, initial=0.0))[:, rows]
     masses = np.abs(statistics.mass - weights[:, rows].sum(axis=1, dtype=np.float64))
-    looking = (statistics.allowed > 0)[:, rows]
-    return bool((peaks[looking] <= AGREEMENT).all() and (masses <= AGREEMENT * max(1, rows.sum())).all())
+    return bool((peaks[looking] <= tolerance).all() and (masses <= tolerance * max(1, rows.sum())).all())
 
 
 def _make_factors(states: States, scoring: Scoring, statistics: HeadStatistics) -> Factors:

@@ -4,14 +4,15 @@ In:   logits, or the result of a search; a function that shows ids.
 Out:  `Output` and `Generation`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.model.hypotheses import ROOT, Choice, Generated, Node
+from glassformer.model.hypotheses import Choice, Generated, Node
 from glassformer.recording import Alternative, Generation, Output, Step
 
 ALTERNATIVES = 5  # kept for each generated token by default
@@ -47,22 +48,32 @@ def read_generation(generated: Generated, settings: GenerationSettings, show: Sh
     )
     if settings.beams == 1:
         return Generation(steps, method="sampling" if settings.sample else "greedy")
-    return Generation(steps, _tree(generated.tree.nodes, show), method="beam")
+    reader, nodes = StepReader(settings, show), groupby(generated.tree.nodes, key=lambda node: node.step)
+    return Generation(steps, tuple(step for _, each in nodes for step in reader.read(each)), method="beam")
 
 
-def _tree(nodes: Sequence[Node], show: Show) -> tuple[Step, ...]:
-    places = {node.id: place for place, node in enumerate(nodes)}
-    texts = show([node.token for node in nodes])
-    ranks: dict[int, int] = {}  # how many nodes of a step came before
-    steps = []
-    for node, text in zip(nodes, texts, strict=True):
-        rank = ranks[node.step] = ranks.get(node.step, -1) + 1
-        parent = None if node.parent == ROOT else places[node.parent]
-        choices = read_alternatives(node.alternatives, show)
-        steps.append(
-            Step(node.step, node.token, text, node.log_probability, choices, rank, parent, node.total)
-        )
-    return tuple(steps)
+class StepReader:
+    """The nodes of a search as steps, numbered in their order; a beam search also has parents and scores."""
+
+    def __init__(self, settings: GenerationSettings, show: Show) -> None:
+        self.tree = settings.beams > 1
+        self.show = show
+        self.places: dict[int, int] = {}  # of each node in the list of all
+
+    def read(self, nodes: Iterable[Node]) -> Iterator[Step]:
+        """All nodes of the next step."""
+        for rank, node in enumerate(nodes):
+            self.places[node.id] = len(self.places)
+            yield Step(
+                node.step,
+                node.token,
+                self.show([node.token])[0],
+                node.log_probability,
+                read_alternatives(node.alternatives, self.show),
+                rank,
+                self.places.get(node.parent) if self.tree else None,
+                node.total if self.tree else None,
+            )
 
 
 def read_alternatives(choices: Sequence[Choice], show: Show) -> tuple[Alternative, ...]:

@@ -25,6 +25,7 @@ from glassformer.recorders.native.recorder import NativeRecorder
 from glassformer.recorders.request import (
     TRACES,
     USUAL,
+    OnStep,
     Recorder,
     Request,
     Run,
@@ -51,6 +52,8 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     target_language: str | None = None,
     second_text: str | None = None,
     decode: Decode = None,
+    prefix: Sequence[int] = (),
+    on_step: OnStep | None = None,
     want: Collection[str] = USUAL,
     edits: Sequence[Edit] = (),
     kernel: Kernel | None = None,
@@ -70,6 +73,9 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         second_text: for models that read pairs of texts (BERT).
         decode: let the model write first: `GenerationSettings`, a dictionary in our names or in those of
             transformers ({"do_sample": True, "max_new_tokens": 20}), or a `transformers.GenerationConfig`.
+        prefix: token ids with which the text starts that the model writes.
+        on_step: called with each `Step` of what the model writes, and with None when it is finished. Our
+            networks call it at once, models of transformers after the last step.
         want: what to keep; statistics of every map always are:
             "weights"     attention weights (head, query, key)
             "scores"      what the softmax was given
@@ -100,6 +106,8 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     if changes:
         loaded.require("edits")
     _check_sides(loaded, target, settings, source_language)
+    if prefix and (target is not None or (settings is None and loaded.shape != "encoder-decoder")):
+        raise InputError("record.prefix_not_continued")
     request = Request(
         source=_read_source(loaded, inputs, target, second_text, target_language),
         target=None if target is None else loaded.reader.read_target(target),
@@ -109,6 +117,8 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         kernel=check_kernel(kernel),
         keep=check_store(keep),
         model_hash=loaded.identity.hash(),
+        prefix=tuple(prefix),
+        on_step=on_step,
     )
     run = find_recorder(loaded).run(request)
     return Recording(
@@ -171,9 +181,9 @@ def _make_evidence(model: LoadedModel, request: Request, run: Run) -> Evidence:
         model_hash=request.model_hash,
         kernel=run.kernel,
         dtype=str(next(model.network.parameters()).dtype).removeprefix("torch."),
-        exact=run.exact,
-        largest_error=run.error,
-        reference=run.reference,
+        exact=run.comparison.exact,
+        largest_error=run.comparison.error,
+        reference=run.comparison.reference,
         edits=tuple(edit.as_message() for edit in request.edits),
         versions={**versions, "python": platform.python_version()},
         notes=tuple(dict.fromkeys((*model.notes, *run.notes))),

@@ -5,7 +5,7 @@ Out:  `Request`; `Run`, what one pass over the text showed. `record` makes a Rec
       from it.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, get_args
 
@@ -16,9 +16,10 @@ from glassformer.errors import InputError
 from glassformer.messages import Message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.call import Kernel
+from glassformer.recorders.comparison import Comparison
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.store import ArrayStore, store_temporarily
-from glassformer.recording import AttentionMap, Generation, Output, Tokens
+from glassformer.recording import AttentionMap, Generation, Output, Step, Tokens
 from glassformer.registry import suggestion
 from glassformer.text.tokenizer import Encoding
 
@@ -26,6 +27,8 @@ WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden
 TRACES = ("trace", "parameters")  # for models with the capability "traces"
 LARGEST_MAPS = 8 << 30  # bytes of matrices that one recording may form
 USUAL = ("weights", "output")  # what is kept by default; statistics always are
+
+OnStep = Callable[[Step | None], None]  # gets each step of a generation, and None when the text is finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,8 @@ class Request:
     kernel: Kernel | None  # None: as the length of the text needs
     keep: ArrayStore  # where large arrays go
     model_hash: str
+    prefix: tuple[int, ...] = ()  # the first tokens of what the model writes
+    on_step: OnStep | None = None
 
 
 @dataclass(slots=True)
@@ -50,9 +55,7 @@ class Run:
     target: Tokens | None
     maps: Sequence[AttentionMap]
     kernel: Message
-    exact: bool
-    error: float | None  # the largest difference from the reference
-    reference: Message | None
+    comparison: Comparison
     hidden: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     output: Output | None = None
     generation: Generation | None = None

@@ -35,9 +35,10 @@ from glassformer.recording.arrays import (
 from glassformer.recording.evidence import as_message
 from glassformer.recording.factors import Factors
 from glassformer.recording.pooling import count_pixels
-from glassformer.recording.row_sums import check_mass, check_rows, row_tolerance
+from glassformer.recording.row_sums import check_mass, check_rows
 from glassformer.recording.statistics import Content, HeadStatistics, Pyramid
 from glassformer.recording.tokens import Tokens
+from glassformer.rounding import row_tolerance
 
 MOST_BYTES = 1 << 30  # bytes of weights that one call may compute
 

@@ -16,6 +16,7 @@ from glassformer.recording.arrays import Rebuilt, keep, require_text, wrong_valu
 class Evidence(Rebuilt):
     """How numbers were made; `largest_error` is that of the self-check against `reference`, if any.
 
+    What was not compared is not called exact: without `largest_error`, `exact` is False, whatever was given.
     Kernel, reference, edits and notes are messages; a plain string is kept as it is, in no language of ours.
     """
 
@@ -48,6 +49,7 @@ class Evidence(Rebuilt):
                 raise wrong_value("Evidence.largest_error", self.largest_error, "positive")
             if self.reference is None:
                 raise wrong_value("Evidence.reference", None, "reference")
+        keep(self, exact=self.exact and self.largest_error is not None)
         for package, version in self.versions.items():
             require_text("Evidence.versions", package)
             require_text(f"Evidence.versions[{package!r}]", version)
@@ -55,23 +57,22 @@ class Evidence(Rebuilt):
     @property
     def summary(self) -> tuple[Message, ...]:
         """The parts of the one line: model, kernel, precision, how it was checked, and every edit."""
-        exact = "recording.evidence.exact" if self.exact else "recording.evidence.approximate"
         return (
             literal(f"{self.model} ({self.model_hash[:12]})"),
             message("recording.evidence.kernel", kernel=self.kernel),
             literal(self.dtype),
-            message(exact),
-            self._checked(),
+            *self._describe_comparison(),
             *(message("recording.evidence.edited", edit=edit) for edit in self.edits),
         )
 
-    def _checked(self) -> Message:
-        if self.largest_error is None:
-            return message("recording.evidence.unchecked")
-        if self.largest_error == 0:
-            return message("recording.evidence.no_difference", reference=self.reference)
+    def _describe_comparison(self) -> tuple[Message, ...]:
         error, reference = self.largest_error, self.reference
-        return message("recording.evidence.largest_error", error=error, reference=reference)
+        if error is None:
+            return (message("recording.evidence.not_compared"),)
+        exact = message("recording.evidence.exact" if self.exact else "recording.evidence.approximate")
+        if error == 0:
+            return exact, message("recording.evidence.no_difference", reference=reference)
+        return exact, message("recording.evidence.largest_error", error=error, reference=reference)
 
     def text(self, language: str) -> str:
         """The one line in a language."""

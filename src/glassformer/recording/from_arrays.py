@@ -19,10 +19,9 @@ from glassformer.recording.arrays import AnyArray, Booleans
 from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.recording import Recording
-from glassformer.recording.row_sums import row_tolerance
 from glassformer.recording.statistics import Content, HeadStatistics, measure, measure_signed
 from glassformer.recording.tokens import Side, Tokens
-from glassformer.rounding import EPSILON, HALVES
+from glassformer.rounding import EPSILON, HALVES, row_tolerance
 
 Arrays = ArrayLike | Sequence[Any] | Mapping[Any, Any]
 

@@ -16,18 +16,10 @@ from glassformer.place import Place
 from glassformer.recording.arrays import AnyArray, Booleans, Floats, choose, is_mapped
 from glassformer.recording.factors import Factors
 from glassformer.recording.statistics import HeadStatistics
-from glassformer.rounding import HALVES
 
-TOLERANCE = 1e-4  # how far a row may be from summing to one
-HALF_TOLERANCE = 1e-2  # the same where the model computes in half precision
 _SAMPLED_ROWS = 3
 _SAMPLED_HEADS = 4
 _SAMPLED_KEYS = 1 << 23  # elements of the key vectors that one check may read
-
-
-def row_tolerance(dtype: str) -> float:
-    """How far a row may be from summing to one, by the precision that the model computed in."""
-    return HALF_TOLERANCE if dtype in HALVES else TOLERANCE
 
 
 def find_wrong_mass(

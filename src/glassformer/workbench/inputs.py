@@ -23,15 +23,11 @@ class JobInputs:
     """What `record` is given."""
 
     inputs: str | tuple[int, ...]
-    ids: tuple[int, ...]  # the same as tokens, with all special ones
+    count: int  # tokens that are read, with all special ones
     second_text: str | None = None
     target: str | None = None
     language: str | None = None  # to translate into, where the model is told
-    prefix: tuple[int, ...] = ()  # the first tokens of the target; a decoder has them behind its prompt
-
-    @property
-    def count(self) -> int:
-        return len(self.ids)
+    prefix: tuple[int, ...] = ()  # the first tokens of what the model writes
 
 
 def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -> JobInputs:
@@ -46,22 +42,15 @@ def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -
             text = choose_sentence(_task_of(model), _find_language(request, task), request.seed or 0)
         inputs = _spell_masks(model, text)
     _check_masks(model, request, inputs)
-    ids = model.reader.read_source(inputs, request.second_text, language).ids
+    count = len(model.reader.read_source(inputs, request.second_text, language))
     prefix = request.prefix or ()
-    if prefix and model.shape == "decoder":
-        inputs = ids = (*open_end(model, ids), *prefix)
-        prefix = ()
-    given = JobInputs(inputs, ids, request.second_text, request.target, language, prefix)
-    _check_length(model, given.count, "text", task["tokens"])
+    if model.shape == "decoder":
+        count += len(prefix)
+    _check_length(model, count, "text", task["tokens"])
     target = prefix if request.target is None else model.reader.read_target(request.target)
-    _check_length(model, len(target) + 1, "target", task["tokens"])
-    return given
-
-
-def open_end(model: LoadedModel, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """A prompt of a decoder without its end: that is not the end of the text."""
-    ends = model.shape == "decoder" and len(ids) > 1 and ids[-1] in model.end_ids
-    return ids[:-1] if ends else ids
+    if model.shape != "decoder":
+        _check_length(model, len(target) + 1, "target", task["tokens"])
+    return JobInputs(inputs, count, request.second_text, request.target, language, prefix)
 
 
 def _check_shape(model: LoadedModel, request: JobRequest) -> None:

@@ -132,6 +132,28 @@ def test_a_translator_without_a_target_writes_one_as_its_folder_says() -> None:
     assert len(recording.generation.steps[0].alternatives) == 5
 
 
+@pytest.mark.parametrize("kind", [*DECODERS[:1], *TRANSLATORS])
+@pytest.mark.parametrize("settings", [FULL, BEAMS], ids=["greedy", "beams"])
+def test_a_given_prefix_is_continued_and_steps_are_reported(kind: str, settings: GenerationSettings) -> None:
+    model = load(make(kind))
+    seen: list[Any] = []
+    recording = model.record(PROMPT, decode=settings, prefix=[7, 9], on_step=seen.append)
+    assert recording.generation is not None
+    assert seen == [*(recording.generation.nodes or recording.generation.steps), None]
+    written = recording.source if recording.target is None else recording.target
+    start = len(PROMPT) if recording.target is None else 1
+    assert written.ids.tolist()[start : start + 2] == [7, 9]
+    assert written.ids.tolist()[start + 2 :][:3] == words_of(recording)[:3]
+    whole = model.record(PROMPT, written.ids[1:]) if start == 1 else model.record(written.ids)
+    for each, other in zip(recording.maps, whole.maps, strict=True):
+        assert_near(each.weights(), other.weights(), layers=2, scores=16)
+
+
+def test_a_prefix_of_nothing_is_refused() -> None:
+    with pytest.raises(InputError, match="writes nothing here"):
+        load(make(DECODERS[0])).record(PROMPT, prefix=[7])
+
+
 def test_rules_are_passed_on() -> None:
     model = make("GPT-2")
     subject = load(model)

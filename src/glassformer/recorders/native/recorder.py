@@ -9,7 +9,6 @@ from collections.abc import Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -20,22 +19,29 @@ from glassformer.loaded.native import NativeModel, Network
 from glassformer.loaded.reading import as_tokens
 from glassformer.messages import Message, message
 from glassformer.model.decoding import start_of_target
-from glassformer.model.generate import at_inference, generate
+from glassformer.model.generate import at_inference, open_search
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.call import Kernel
+from glassformer.recorders.comparison import Comparison
 from glassformer.recorders.edits.edit import check_generation, find_relaxed, needs_numbered_queries
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.native.measured_attention import KERNELS, can_measure
+from glassformer.recorders.native.selfcheck import check_network
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
 from glassformer.recorders.native.windows import Watch
-from glassformer.recorders.outputs import ALTERNATIVES, read_classes, read_generation, read_words
+from glassformer.recorders.outputs import (
+    ALTERNATIVES,
+    StepReader,
+    read_classes,
+    read_generation,
+    read_words,
+)
 from glassformer.recorders.preserve import exclusive
 from glassformer.recorders.request import Request, Run, check_size
 from glassformer.recorders.store import LONGEST_DENSE
-from glassformer.recorders.transformers.selfcheck import tolerance_of
 from glassformer.recording import Generation, Output, Tokens
 from glassformer.text.tokenizer import Encoding
 
@@ -51,17 +57,17 @@ class NativeRecorder:
         self.model = model
         self.network: Network = model.network
         self.reader = model.reader
-        self._checks: dict[str, tuple[float, Message]] = {}  # by the model's hash
+        self._checks: dict[str, Comparison] = {}  # by the model's hash
 
     def run(self, request: Request) -> Run:
         """A decoder alone reads its prompt; with `decode` it continues it first."""
         source, edits = request.source, request.edits
         assert isinstance(source, Encoding)
         want = complete_want(request.want)
-        self._check_ids(source)
+        self._check_ids((*source.ids, *request.prefix))
         with ExitStack() as changes:
             changes.enter_context(exclusive(self.network))
-            check = self._check_once(request.model_hash, source)
+            comparison = self._check_once(request.model_hash, source)
             changes.enter_context(applying_edits(self.network, edits))
             source, written, generation = self._write(source, request)
             tokens = _both(source, written)
@@ -74,9 +80,7 @@ class NativeRecorder:
             target=tokens[1],
             maps=watch.maps,
             kernel=KERNELS["exact" if watch.maker is None else watch.kernel],
-            exact=check[0] is None or check[0] <= tolerance_of(self.network),
-            error=check[0],
-            reference=check[1],
+            comparison=comparison,
             hidden=watch.hidden,
             output=self._output(logits) if "output" in want else None,
             generation=generation,
@@ -87,9 +91,9 @@ class NativeRecorder:
 
     # What goes in
 
-    def _check_ids(self, encoding: Encoding) -> None:
+    def _check_ids(self, ids: Sequence[int]) -> None:
         """The network does so itself on a CPU only; on a GPU a foreign id would stop the process."""
-        check_ids(torch.tensor([encoding.ids], dtype=torch.long), self.network.config.vocabulary_size)
+        check_ids(torch.tensor([ids], dtype=torch.long), self.network.config.vocabulary_size)
 
     def _check_size(
         self, source: Encoding, written: Encoding | None, want: Collection[str], watch: Watch
@@ -122,14 +126,13 @@ class NativeRecorder:
             generation, written = None, request.target
             if written is None:
                 words, generation = self._generate(source.ids, request)
-                written = self.reader.recognise(words, target=True)
-            start = start_of_target(self.network.config.start_id, torch.zeros(1, 1), None)
-            written = self.reader.prepend(int(start), written)
-            self._check_ids(written)
+                written = self.reader.recognise((*request.prefix, *words), target=True)
+            written = self.reader.prepend(self._find_start(), written)
+            self._check_ids(written.ids)
             return source, written, generation
         if request.decode is None:
             return source, None, None
-        ids = source.ids[: self.model.find_prompt_end(source.ids)]
+        ids = (*source.ids[: self.model.find_prompt_end(source.ids)], *request.prefix)
         words, generation = self._generate(ids, request)
         return self.reader.recognise((*ids, *words), target=False), None, generation
 
@@ -140,8 +143,25 @@ class NativeRecorder:
         check_generation(request.edits)
         if needs_numbered_queries(request.edits):
             settings = replace(settings, cache=False)  # then a query's number is its place in the text
-        generated = generate(self.network, self._tensor(ids), None, settings)[0]
+        start = None
+        if request.prefix and self.model.shape == "encoder-decoder":
+            start = self._tensor((self._find_start(), *request.prefix))
+        with at_inference(self.network):
+            search = open_search(self.network, self._tensor(ids), None, settings, start)
+            steps = StepReader(settings, self.reader.show)
+            while search.advance():
+                if request.on_step is not None:
+                    nodes = search.trace.nodes(len(search.trace.steps) - 1)
+                    for step in steps.read(nodes.get(0, ())):
+                        request.on_step(step)
+            generated = search.results()[0]
+        if request.on_step is not None:
+            request.on_step(None)
         return generated.words, read_generation(generated, settings, self.reader.show)
+
+    def _find_start(self) -> int:
+        """The token that every target starts with."""
+        return int(start_of_target(self.network.config.start_id, torch.zeros(1, 1), None))
 
     # One run
 
@@ -186,29 +206,16 @@ class NativeRecorder:
         maker = MapMaker(Axes(reads, {}), want, keep=request.keep)
         return Watch(self.network, source, target, want, maker=maker, kernel=kernel)
 
-    def _check_once(self, model_hash: str, source: Encoding) -> tuple[float | None, Message | None]:
+    def _check_once(self, model_hash: str, source: Encoding) -> Comparison:
         """How far the ways of looking are apart on a few tokens; once for each model."""
-        if isinstance(self.network, RecurrentTranslator):
-            return None, None  # there is one way to compute it only
         if model_hash not in self._checks:
             part = slice(CHECKED_TOKENS)
             cut = (source.ids[part], source.texts[part], source.special[part], source.segments[part])
             short = Encoding(*cut, text="")
             written = short if self.model.shape == "encoder-decoder" else None
-            tokens = _both(short, written)
-            opened = Watch(self.network, *tokens, ("weights",))
-            logits = self._run(short, written, opened)
-            error = float((logits - self._run(short, written, None)).abs().max())
-            reference = message("recorders.references.fused", tokens=len(short))
-            if can_measure(self.network):
-                sides = {"encoder": tokens[0], "decoder": tokens[1] or tokens[0]}
-                maker = MapMaker(Axes(sides, {}), ("weights",))
-                measured = Watch(self.network, *tokens, ("weights",), maker=maker, kernel="fast")
-                self._run(short, written, measured)
-                pairs = zip(opened.maps, measured.maps, strict=True)
-                error = max(float(np.abs(one.weights() - other.weights()).max()) for one, other in pairs)
-                reference = message("recorders.references.explicit", tokens=len(short))
-            self._checks[model_hash] = error, reference
+            self._checks[model_hash] = check_network(
+                self.network, *_both(short, written), lambda watch: self._run(short, written, watch)
+            )
         return self._checks[model_hash]
 
     # What comes out

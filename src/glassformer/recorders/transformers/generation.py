@@ -36,10 +36,7 @@ from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.search import Search
 from glassformer.recording import AttentionMap, Generation
-from glassformer.rounding import HALVES
 
-TOLERANCE = 1e-3  # how far steps may differ from one pass
-HALF_TOLERANCE = 2e-2  # the same in half precision, where the kernels of one row and of many differ
 ONE_PASS = message("recorders.notes.one_pass")
 
 Peak = NDArray[np.floating]  # (head,)
@@ -55,6 +52,7 @@ class GeneratedText:
     steps: Steps  # for each pass of the decoder the rows that it computed (H, new, S)
     read: list[int]  # how many tokens the decoder had read after each pass
     peaks: Mapping[Place, list[Peak]]  # for each pass the largest weights (H,) of its last row
+    tolerance: float  # how far steps may differ from one pass
     notes: list[Message] = field(default_factory=list)
     difference: float = 0.0  # the largest between a step and one pass
 
@@ -75,7 +73,7 @@ class GeneratedText:
             self.difference = max(self.difference, float((whole - weights[0, :, done:total]).abs().max()))
             weights[0, :, done:total] = whole
             done = total
-        self._check_difference(call.place, str(weights.dtype).removeprefix("torch."))
+        self._check_difference(call.place)
         call.weights = weights
         self.notes = [message("recorders.notes.rows_of_steps", steps=len(rows), error=self.difference)]
 
@@ -86,14 +84,14 @@ class GeneratedText:
             for peak, total in zip(self.peaks.get(place, ()), self.read, strict=False):
                 apart = np.abs(each.statistics.peak[:, total - 1] - peak)
                 self.difference = max(self.difference, float(apart.max()))
-            self._check_difference(place, each.dtype)
+            self._check_difference(place)
         if self.peaks:
             self.notes = [
                 message("recorders.notes.one_pass_compared", steps=len(self.read), error=self.difference)
             ]
 
-    def _check_difference(self, place: Place, dtype: str) -> None:
-        if self.difference > (HALF_TOLERANCE if dtype in HALVES else TOLERANCE):
+    def _check_difference(self, place: Place) -> None:
+        if self.difference > self.tolerance:
             raise RecordingError("recorders.generation.steps_differ", place=place, error=self.difference)
 
 
@@ -101,19 +99,21 @@ def generate(
     builder: InputBuilder,
     given: ModelInputs,
     decode: GenerationSettings | None,
+    prefix: Sequence[int] = (),
     *,
     inside: AbstractContextManager[object],
     watcher: "Watcher | None",
+    tolerance: float,
     cache: bool = True,
 ) -> GeneratedText:
     """Let the model generate inside a context, in which a watcher, if any, receives all attention.
 
-    Without a cache a query's number is its place in the text.
+    What it writes starts with `prefix`. Without a cache a query's number is its place in the text.
     """
     model: Any = builder.model
     if not model.can_generate():
         raise InputError("recorders.generation.cannot_generate", model=builder.reader.name)
-    given = _open_end(builder, given)
+    given = _begin(builder, _open_end(builder, given), prefix)
     settings = builder.loaded.generation_arguments(decode, _count_prompt(given))
     compared = 0 if settings["do_sample"] else max(2, 1 + len(builder.loaded.end_ids))  # as transformers does
     search = Search(decode.alternatives if decode else ALTERNATIVES, compared)
@@ -134,6 +134,7 @@ def generate(
         steps=steps,
         read=[prompt + step for step in range(len(rows))],
         peaks=peaks,
+        tolerance=tolerance,
         notes=[] if watcher is not None else [ONE_PASS],
     )
 
@@ -259,6 +260,14 @@ def _open_end(builder: InputBuilder, given: ModelInputs) -> ModelInputs:
         name: each[:, :end] if each.shape[1:] == (count,) else each for name, each in given.tensors.items()
     }
     return ModelInputs(tensors, None if given.source is None else given.source.take(slice(end)))
+
+
+def _begin(builder: InputBuilder, given: ModelInputs, prefix: Sequence[int]) -> ModelInputs:
+    """The inputs with the first tokens of what is to be written."""
+    if not prefix:
+        return given
+    start = builder.tensor(as_array([builder.find_start()])) if builder.translates else None
+    return _append(builder, given, given.tensors["input_ids"] if start is None else start, prefix)
 
 
 def _append(builder: InputBuilder, given: ModelInputs, prompt: Tensor, tokens: Sequence[int]) -> ModelInputs:

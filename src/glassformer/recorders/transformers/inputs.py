@@ -32,6 +32,9 @@ TOKEN_INPUTS = (
     "decoder_input_ids",
     "decoder_attention_mask",
 )
+TEXTUAL = ("input_ids", "attention_mask", "token_type_ids", "position_ids", "global_attention_mask")
+CHECKED = 16  # tokens of a text, for a self-check
+FEWEST_CHECKED = 8  # shorter texts are repeated to this many tokens, so that causality can be seen
 LABELS = {"pixel_values": "patch", "input_features": "frame", "input_values": "frame"}
 
 
@@ -217,6 +220,23 @@ class InputBuilder:
                 name=self.loaded.name,
                 limit=limit,
             )
+
+
+def shorten(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """A few real tokens of each side; inputs that are not text stay whole."""
+    short = dict(inputs)
+    if any(name.removeprefix("decoder_") not in TEXTUAL for name in inputs):
+        return short
+    for side in ("", "decoder_"):
+        ids, mask = inputs.get(f"{side}input_ids"), inputs.get(f"{side}attention_mask")
+        if ids is None or (mask is not None and mask.dim() != 2):
+            continue
+        real = torch.arange(ids.shape[1]) if mask is None else mask[0].cpu().nonzero()[:, 0]
+        count = min(max(len(real), FEWEST_CHECKED), CHECKED)
+        chosen = real[torch.arange(count) % len(real)].to(ids.device)
+        names = [f"{side}{name}" for name in TEXTUAL]
+        short |= {name: inputs[name][:, chosen] for name in names if inputs.get(name) is not None}
+    return short
 
 
 def _as_tensor(name: str, value: Any) -> Tensor:

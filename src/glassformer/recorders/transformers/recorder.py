@@ -17,6 +17,7 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.transformers import TransformersModel
 from glassformer.messages import Message, message
 from glassformer.recorders.call import Call, Kernel
+from glassformer.recorders.comparison import Comparison, tolerance_of
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import check_generation, needs_numbered_queries
 from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
@@ -30,15 +31,10 @@ from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.reported import make_maps, run_eager
 from glassformer.recorders.transformers.results import read_hidden, read_output
-from glassformer.recorders.transformers.selfcheck import (
-    REFERENCE,
-    Verdict,
-    check_fast,
-    check_model,
-    tolerance_of,
-)
+from glassformer.recorders.transformers.selfcheck import Verdict, check_fast, check_model
 from glassformer.recorders.transformers.softmaxes import check_reports, editing_reports
 from glassformer.recording import AttentionMap
+from glassformer.rounding import SHARPEST
 
 KERNELS = {
     "exact": message("recorders.kernels.eager"),
@@ -48,14 +44,14 @@ KERNELS = {
 
 
 @dataclass(slots=True)
-class Seen:
-    """What one pass over a text showed."""
+class PassResult:
+    """What one pass over a text gave."""
 
     outputs: Any
     maps: list[AttentionMap]
     notes: list[Message]
     kernel: Kernel | None  # None: off the interface
-    error: float | None
+    comparison: Comparison
 
 
 class TransformersRecorder:
@@ -68,7 +64,7 @@ class TransformersRecorder:
         self.builder = InputBuilder(model)
         self.stacks = Stacks(self.model)
         self._verdict: Verdict | None = None  # of the self-check
-        self._fast_error: float | None = None
+        self._fast: Comparison | None = None
 
     def run(self, request: Request) -> Run:
         """Generate where that is asked for; then one pass over the whole text."""
@@ -110,7 +106,7 @@ class TransformersRecorder:
             if edits:
                 self._check_size(given, frozenset(), verdict)
             short = given.length <= LONGEST_DENSE
-            fast = not short and not edits and self._check_fast(given) <= tolerance_of(self.model)
+            fast = not short and not edits and self._check_fast(given).exact
             about = {"translates": self.builder.translates, "short": short, "fast": fast}
             inside, watcher = watch(self.model, self.stacks, active, **about)
         else:
@@ -120,7 +116,20 @@ class TransformersRecorder:
                 )
             inside, watcher = editing_reports(self.model, self.stacks, given.tensors, active), None
         cache = not needs_numbered_queries(edits)
-        return generate(self.builder, given, request.decode, inside=inside, watcher=watcher, cache=cache)
+        written = generate(
+            self.builder,
+            given,
+            request.decode,
+            request.prefix,
+            inside=inside,
+            watcher=watcher,
+            tolerance=tolerance_of(self.model, SHARPEST),  # longer texts and edits may sharpen attention
+            cache=cache,
+        )
+        if request.on_step is not None:
+            for step in (*(written.generation.nodes or written.generation.steps), None):
+                request.on_step(step)
+        return written
 
     # One pass
 
@@ -130,12 +139,12 @@ class TransformersRecorder:
         request: Request,
         verdict: Verdict,
         written: GeneratedText | None,
-    ) -> Seen:
+    ) -> PassResult:
         axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers))
         settings = self.builder.settings(request.want)
         if not verdict.routed:
             return self._see_reports(given, request, verdict, axes, settings)
-        kernel, error, notes = self._choose_kernel(given, request, verdict)
+        kernel, comparison, notes = self._choose_kernel(given, request, verdict)
         maker = MapMaker(axes, request.want, request.keep)
         active = ActiveEdits(request.edits)
 
@@ -153,7 +162,7 @@ class TransformersRecorder:
             written.compare(maps)
         notes += [*verdict.notes, *self.builder.tell_length(given), *maker.notes]
         notes += [] if written is None else written.notes
-        return Seen(outputs, maps, notes, kernel, error)
+        return PassResult(outputs, maps, notes, kernel, comparison)
 
     def _see_reports(
         self,
@@ -162,7 +171,7 @@ class TransformersRecorder:
         verdict: Verdict,
         axes: Axes,
         settings: dict[str, Any],
-    ) -> Seen:
+    ) -> PassResult:
         if request.kernel == "fast":
             raise InputError("record.no_fast_kernel", kind=type(self.model).__name__)
         self._check_size(given, frozenset({"weights"}), verdict)  # all layers report theirs at once
@@ -173,28 +182,28 @@ class TransformersRecorder:
         active.check_used()
         check_reports(edited, self.stacks, reports)
         maps, notes = make_maps(outputs, reports, self.stacks, axes, request.want, active)
-        return Seen(outputs, maps, [*verdict.notes, *notes], None, verdict.error)
+        return PassResult(outputs, maps, [*verdict.notes, *notes], None, verdict.comparison)
 
     def _choose_kernel(
         self, given: ModelInputs, request: Request, verdict: Verdict
-    ) -> tuple[Kernel, float | None, list[Message]]:
-        """Exact where matrices are small and wanted, or something is edited; its error; notes about it."""
+    ) -> tuple[Kernel, Comparison, list[Message]]:
+        """Exact where matrices are small and wanted, or something is edited; how it was checked; notes."""
         short = given.length <= LONGEST_DENSE and bool({"weights", "scores"} & request.want)
         kernel: Kernel = request.kernel or ("exact" if short or request.edits else "fast")
         if kernel == "exact":
             self._check_size(given, request.want, verdict)
-            return kernel, verdict.error, []
+            return kernel, verdict.comparison, []
         if request.edits:
             raise InputError("record.fast_kernel_plain")
-        error = self._check_fast(given)
-        if error <= tolerance_of(self.model):
-            return kernel, error, []
-        return "exact", verdict.error, [message("record.exact_instead", error=error)]
+        fast = self._check_fast(given)
+        if fast.exact:
+            return kernel, fast, []
+        return "exact", verdict.comparison, [message("record.exact_instead", error=fast.error)]
 
-    def _check_fast(self, given: ModelInputs) -> float:
-        if self._fast_error is None:
-            self._fast_error = check_fast(self.model, self.stacks, self.builder.complete(given))
-        return self._fast_error
+    def _check_fast(self, given: ModelInputs) -> Comparison:
+        if self._fast is None:
+            self._fast = check_fast(self.model, self.stacks, self.builder.complete(given))
+        return self._fast
 
     def _check_size(self, given: ModelInputs, want: frozenset[str], verdict: Verdict) -> None:
         """Refuse matrices that no memory holds before the model tries to form them."""
@@ -206,7 +215,7 @@ class TransformersRecorder:
     # What comes out
 
     def _finish(
-        self, given: ModelInputs, want: frozenset[str], written: GeneratedText | None, seen: Seen
+        self, given: ModelInputs, want: frozenset[str], written: GeneratedText | None, seen: PassResult
     ) -> Run:
         source = seen.maps[0].query if given.source is None else given.source
         target = given.target
@@ -219,9 +228,7 @@ class TransformersRecorder:
             target=target,
             maps=seen.maps,
             kernel=KERNELS[seen.kernel],
-            exact=not doubtful,
-            error=seen.error,
-            reference=None if seen.error is None else REFERENCE,
+            comparison=replace(seen.comparison, complete=not doubtful),
             generation=None if written is None else written.generation,
             notes=[*self.loaded.reader.tell_size(size), *seen.notes],
         )

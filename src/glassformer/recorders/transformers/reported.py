@@ -25,8 +25,8 @@ from glassformer.recorders.preserve import preserving_state, using_attention
 from glassformer.recorders.store import Array, as_numbers
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap, measure
+from glassformer.rounding import row_tolerance
 
-TOLERANCE = 1e-3  # how far the sum of a row of weights may be from one
 NOT_MAPS = ("global_attentions", "ngram_attentions")  # parts of bands, and streams that are no stack
 ABSENT = ("scores", "queries", "keys", "values")
 
@@ -104,8 +104,8 @@ def spread_band(band: Tensor, global_rows: Tensor | None, real: Tensor, place: P
 
 def are_weights(weights: Tensor, real: Tensor) -> bool:
     """Whether the rows of real tokens (H, T, S) are not negative and sum to one."""
-    rows = weights[:, real]
-    return bool((rows >= 0).all() and ((rows.sum(-1) - 1).abs() <= TOLERANCE).all())
+    rows, tolerance = weights[:, real], row_tolerance(str(weights.dtype).removeprefix("torch."))
+    return bool((rows >= 0).all() and ((rows.float().sum(-1) - 1).abs() <= tolerance).all())
 
 
 def _find_attentions(outputs: Any, prefix: str = "") -> Iterator[tuple[tuple[str, Kind], Sequence[Any]]]:

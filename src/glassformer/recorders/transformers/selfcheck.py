@@ -10,26 +10,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.call import Call
+from glassformer.recorders.call import Call, Masks, form_scores
+from glassformer.recorders.comparison import Comparison, tolerance_of
 from glassformer.recorders.maps import Axes, MapMaker
+from glassformer.recorders.transformers.inputs import shorten
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.reported import Report, find_other_reports, run_eager
-from glassformer.rounding import rounding
+from glassformer.recorders.transformers.softmaxes import are_equal, collect_softmaxes
 
-TOKENS = 16  # of the text, for the check
-FEWEST = 8  # shorter texts are repeated to this many tokens, so that causality can be seen
-TOLERANCE = 1e-4  # beyond, maps or outputs of a small model are not the model's
-HALF_TOLERANCE = 2e-2  # the same in half precision, whatever the size
-SCORES = 16.0  # attention scores of trained models are of this size
-REFERENCE = message("recorders.references.eager")
-TEXTUAL = ("input_ids", "attention_mask", "token_type_ids", "position_ids", "global_attention_mask")
+EAGER = message("recorders.references.eager")
 
 Group = tuple[str, Kind]
 
@@ -39,7 +34,7 @@ class Verdict:
     """The result of a self-check."""
 
     routed: bool  # attention goes through the interface
-    error: float | None  # the largest difference of two weights; None: the model reports none to compare
+    comparison: Comparison
     notes: tuple[Message, ...]
     layers: Mapping[str, int]  # by stack, how often self-attention was called
 
@@ -61,71 +56,66 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
     if pairs is not None:
         error = max((float((ours - theirs).abs().max()) for ours, theirs in pairs), default=None)
         moved = difference(outputs, reference)
-        if max(error or 0.0, moved) <= tolerance_of(model):
+        tolerance = tolerance_of(model, _find_largest_score(calls))
+        if max(error or 0.0, moved or 0.0) <= tolerance:
             stacks.name_stacks(_causality(groups))
+            if error is None:
+                comparison = Comparison(moved, message("recorders.references.eager_outputs"), tolerance)
+            else:
+                comparison = Comparison(error, EAGER, tolerance)
             notes = (*_note_coverage(len(pairs), len(calls)), *missing)
-            return Verdict(True, error, notes, _count(stacks.rename(call.place) for call in calls))
-        note = message("recorders.notes.interface_differs", weights=error or 0.0, outputs=moved)
+            return Verdict(True, comparison, notes, _count(stacks.rename(call.place) for call in calls))
+        note = message("recorders.notes.interface_differs", weights=error or 0.0, outputs=moved or 0.0)
     if not reports:
         assert note is not None, "without reports there is nothing that maps could fail to match"
         raise RecordingError("recorders.reports.computes_other", model=type(model).__name__, reason=note)
     stacks.name_stacks(_causality(_group(reports)))
-    notes = (*([] if note is None else [note]), *missing)
-    return Verdict(False, 0.0, notes, _count(stacks.rename(each.place) for each in reports))
+    comparison, coverage = _check_reports(model, short)
+    notes = (*([] if note is None else [note]), *coverage, *missing)
+    return Verdict(False, comparison, notes, _count(stacks.rename(each.place) for each in reports))
 
 
-def check_fast(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> float:
-    """The largest difference between weights from queries and keys and those of the exact kernel."""
+def _check_reports(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[Comparison, tuple[Message, ...]]:
+    """Compare reported weights with what the softmaxes of the same pass gave: equal to the last bit, or not
+    comparable (a band that is put together later)."""
+    results, reports = collect_softmaxes(model, inputs)
+    equal = sum(any(are_equal(result, weights) for result in results) for _, weights in reports)
+    if equal == len(reports):
+        return Comparison(0.0, message("recorders.references.softmaxes")), ()
+    return Comparison(), (message("recorders.notes.some_equal", equal=equal, reported=len(reports)),)
+
+
+def check_fast(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> Comparison:
+    """Compare weights from queries and keys with those of the exact kernel."""
     short = shorten(inputs)
     calls, exact = _collect(model, stacks, short)
     maker = MapMaker(Axes({}, {}), ("weights",))
     with maker, capturing(model, Capture(stacks, "fast", maker.receive)):
         fast = model(**short)
-    errors = [difference(fast, exact)]
+    errors = [difference(fast, exact) or 0.0]
     for call, attention_map in zip(calls, maker.finish(), strict=True):
         assert call.weights is not None
         rows = attention_map.statistics.allowed[0] > 0
         exactly = call.weights[0].float().cpu().numpy()
         errors.append(float(np.abs(exactly - attention_map.weights())[:, rows].max()))
-    return max(errors)
+    return Comparison(max(errors), EAGER, tolerance_of(model, _find_largest_score(calls)))
 
 
-def shorten(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """A few real tokens of each side; inputs that are not text stay whole."""
-    short = dict(inputs)
-    if any(name.removeprefix("decoder_") not in TEXTUAL for name in inputs):
-        return short
-    for side in ("", "decoder_"):
-        ids, mask = inputs.get(f"{side}input_ids"), inputs.get(f"{side}attention_mask")
-        if ids is None or (mask is not None and mask.dim() != 2):
-            continue
-        real = torch.arange(ids.shape[1]) if mask is None else mask[0].cpu().nonzero()[:, 0]
-        count = min(max(len(real), FEWEST), TOKENS)
-        chosen = real[torch.arange(count) % len(real)].to(ids.device)
-        names = [f"{side}{name}" for name in TEXTUAL]
-        short |= {name: inputs[name][:, chosen] for name in names if inputs.get(name) is not None}
-    return short
+def difference(outputs: Any, reference: Any) -> float | None:
+    """The largest difference between the first tensors of two outputs, relative where these are large.
 
-
-def tolerance_of(model: nn.Module) -> float:
-    """How far two ways to compute the same may be apart, given a model's precision, depth and width.
-
-    Each weight matrix is one operation, whose sums are as long as its shorter side.
-    """
-    if any(parameter.dtype in (torch.float16, torch.bfloat16) for parameter in model.parameters()):
-        return HALF_TOLERANCE
-    widths = [min(parameter.shape) for parameter in model.parameters() if parameter.dim() == 2]
-    explained = rounding(operations=len(widths), summands=max(widths, default=1), scores=SCORES)
-    return max(TOLERANCE, explained)
-
-
-def difference(outputs: Any, reference: Any) -> float:
-    """The largest difference between the first tensors of two outputs, relative where these are large."""
+    None where the outputs hold no tensor of numbers."""
     for name, value in outputs.items():
         if isinstance(value, Tensor) and value.is_floating_point() and value.dim() > 0:
             largest = max(1.0, float(reference[name].abs().max()))
             return float((value - reference[name]).abs().max()) / largest
-    return 0.0
+    return None
+
+
+def _find_largest_score(calls: Iterable[Call]) -> float:
+    masks = Masks()
+    scores = (form_scores(call, masks.see(call)) for call in calls)
+    return max((float(each[each.isfinite()].abs().amax()) for each in scores if each.numel()), default=1.0)
 
 
 def pair(

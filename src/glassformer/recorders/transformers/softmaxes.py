@@ -22,9 +22,9 @@ from glassformer.place import Place
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.edits.edit import Index, ScoreTensor, Weights, check_keys_left
 from glassformer.recorders.preserve import preserving_state, using_attention
+from glassformer.recorders.transformers.inputs import shorten
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.reported import Report, run_eager
-from glassformer.recorders.transformers.selfcheck import shorten
 
 SOFTMAXES = (nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax)
 HIDDEN = -1e4  # lower scores are those of masks, which are added or filled in: -65500, -1e30, the least float
@@ -105,6 +105,18 @@ def find_spots(
     model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]
 ) -> tuple[dict[int, Spot], list[Place]]:
     """The softmaxes of a pass that are maps, each the only one with the reported result; and all places."""
+    results, reports = collect_softmaxes(model, inputs)
+    spots, places = {}, []
+    for report, weights in reports:
+        places.append(stacks.rename(report))
+        equal = [number for number, result in enumerate(results) if are_equal(result, weights)]
+        if len(equal) == 1:
+            spots[equal[0]] = Spot(places[-1], weights.shape[1])
+    return spots, places
+
+
+def collect_softmaxes(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Tensor], list[Report]]:
+    """The results of all softmaxes of one eager pass, and what the model reports of it."""
     results: list[Tensor] = []
 
     def collect(_: int, scores: Tensor, softmax: Softmax) -> Tensor:
@@ -112,14 +124,7 @@ def find_spots(
         return results[-1]
 
     with _handling(model, collect):
-        reports = run_eager(model, inputs)[1]
-    spots, places = {}, []
-    for report, weights in reports:
-        places.append(stacks.rename(report))
-        equal = [number for number, result in enumerate(results) if _are_equal(result, weights)]
-        if len(equal) == 1:
-            spots[equal[0]] = Spot(places[-1], weights.shape[1])
-    return spots, places
+        return results, run_eager(model, inputs)[1]
 
 
 @contextmanager
@@ -146,7 +151,7 @@ def check_reports(found: Mapping[Place, Tensor], stacks: Stacks, reports: Iterab
     """What was edited is what the model reports."""
     reported = {stacks.rename(place): weights for place, weights in reports}
     for place, weights in found.items():
-        if place not in reported or not _are_equal(weights, reported[place]):
+        if place not in reported or not are_equal(weights, reported[place]):
             raise RecordingError("recorders.edits.report_differs", place=place)
 
 
@@ -161,7 +166,7 @@ def _handling(model: nn.Module, handle: Handle) -> Iterator[None]:
         hook.remove()
 
 
-def _are_equal(result: Tensor, weights: Tensor) -> bool:
+def are_equal(result: Tensor, weights: Tensor) -> bool:
     """Whether a softmax, maybe with heads and texts on one axis, gave these weights (B, H, T, S)."""
     if result.shape[-2:] != weights.shape[-2:] or result.numel() != weights.numel():
         return False
