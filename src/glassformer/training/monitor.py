@@ -3,66 +3,33 @@
 In:   a network, the probe batch of a task.
 Out:  for each attention map, by name, one number for each head; see `head_statistics.STATISTICS`.
 
-The windows `scores`, `pattern` and `mixed` are hooked while the probe runs, so that the network itself forms
+The windows are hooked while the probe runs (recorders/native/attentions.py), so that the network itself forms
 the weights, whatever its similarity. A map is measured as soon as its layer has run, on the device, and all
 numbers come back in one copy.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.utils.hooks import RemovableHandle
 
 from glassformer.model.attention import Attention, triangle
 from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
-from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
+from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.place import Kind, Place
+from glassformer.recorders.native.attentions import FoundAttention, open_windows
 from glassformer.text.batches import Batch
 from glassformer.training.head_statistics import STATISTICS, Visibility, measure_heads
 from glassformer.training.settings import MonitorSettings
 
 Network = Transformer | RecurrentTranslator
 
+WINDOWS = ("scores", "pattern", "mixed")
 REPEATED = 32  # random tokens that are said twice, to see induction
-
-
-@dataclass(slots=True, eq=False)
-class View:
-    """One kind of attention in one stack: what its windows show, layer after layer."""
-
-    stack: str
-    kind: Kind
-    sight: Visibility
-    maps: list[Tensor] = field(default_factory=list)  # (statistic, head) by layer
-    seen: dict[str, list[Tensor]] = field(default_factory=dict)  # by window, since the last map
-
-    def open(self, attention: Attention | ContextAttention) -> Iterator[RemovableHandle]:
-        """Look through the windows of one attention; `mixed` is the last of them to open."""
-        for window in ("scores", "pattern", "mixed"):
-            yield getattr(attention, window).register_forward_hook(self._hook(window, attention))
-
-    def finish(self, added: Tensor | None) -> None:
-        """Measure what was seen since the last map; the steps of a recurrent decoder are its rows."""
-        scores, weights = (torch.cat(self.seen[window], dim=2) for window in ("scores", "pattern"))
-        self.maps.append(measure_heads(self.sight, scores, weights, added))
-        self.seen.clear()
-
-    def _hook(
-        self, window: str, attention: Attention | ContextAttention
-    ) -> Callable[[nn.Module, Any, Tensor], None]:
-        def hook(_: nn.Module, __: Any, output: Tensor) -> None:
-            if window != "mixed":
-                self.seen.setdefault(window, []).append(output.detach())
-            elif isinstance(attention, Attention):  # a recurrent one goes on, step by step
-                self.finish(_measure_contributions(attention, output))
-
-        return hook
 
 
 class Monitor:
@@ -93,21 +60,22 @@ class Monitor:
         }
 
     def _measure(self, batch: Batch) -> dict[Place, Tensor]:
-        watch = _watch_recurrent if isinstance(self.network, RecurrentTranslator) else _watch
-        views: list[View] = []
-        with at_inference(self.network), ExitStack() as hooks:
-            for view, handle in watch(self.network, batch):
-                hooks.callback(handle.remove)
-                if view not in views:
-                    views.append(view)
+        visible = _find_visible(batch)
+        maps: dict[tuple[str, Kind], list[Tensor]] = {group: [] for group in visible}  # by layer
+
+        def finish(found: FoundAttention, seen: Mapping[str, Tensor]) -> None:
+            group, attention = (found.stack, found.kind), found.module
+            added = None
+            if isinstance(attention, Attention):
+                added = _measure_contributions(attention, seen["mixed"])
+            maps[group].append(measure_heads(visible[group], seen["scores"], seen["pattern"], added))
+
+        with at_inference(self.network), open_windows(self.network, WINDOWS, finish):
             _run(self.network, batch)
-            for view in views:
-                if view.seen:
-                    view.finish(None)
         return {
-            Place(view.stack, view.kind, layer): numbers.clone()  # one of inference cannot be changed
-            for view in views
-            for layer, numbers in enumerate(view.maps)
+            Place(*group, layer): numbers.clone()  # one of inference cannot be changed
+            for group, layers in maps.items()
+            for layer, numbers in enumerate(layers)
         }
 
 
@@ -146,31 +114,20 @@ def _run(network: Network, batch: Batch) -> None:
         network.encode(batch.ids, batch.real, batch.segments)
 
 
-def _watch(network: Network, batch: Batch) -> Iterator[tuple[View, RemovableHandle]]:
-    assert isinstance(network, Transformer)
+def _find_visible(batch: Batch) -> dict[tuple[str, Kind], Visibility]:
+    """What each kind of attention may see, by stack and kind."""
     source = _real(batch)
-    if network.encoder is not None:
-        own = View("encoder", "self", _see_all(source, source, batch.ids))
-        for layer in range(len(network.encoder.layers)):  # a shared block is one module, called for each
-            yield from ((own, handle) for handle in own.open(network.encoder.block(layer).attention))
-    if network.decoder is None:
-        return
-    ids = batch.ids if batch.target is None else batch.target
-    written = source if batch.target is None else batch.labels != IGNORED
-    own = View("decoder", "self", _see_earlier(written, ids))
-    across = View("decoder", "cross", _see_all(written, source, None))
-    for layer in range(len(network.decoder.layers)):
-        block = network.decoder.block(layer)
-        yield from ((own, handle) for handle in own.open(block.attention))
-        if block.cross is not None:
-            yield from ((across, handle) for handle in across.open(block.cross))
-
-
-def _watch_recurrent(network: Network, batch: Batch) -> Iterator[tuple[View, RemovableHandle]]:
-    assert isinstance(network, RecurrentTranslator)
-    if network.decoder.attention is not None:
-        across = View("decoder", "cross", _see_all(batch.labels != IGNORED, _real(batch), None))
-        yield from ((across, handle) for handle in across.open(network.decoder.attention))
+    visible: dict[tuple[str, Kind], Visibility] = {
+        ("encoder", "self"): Visibility(source, source[:, :, None] & source[:, None, :], batch.ids)
+    }
+    ids, written = batch.ids, source
+    if batch.target is not None:
+        ids, written = batch.target, batch.labels != IGNORED
+    length = ids.shape[1]
+    earlier = written[:, None, :] & triangle(length, length, ids.device)
+    visible["decoder", "self"] = Visibility(written, written[:, :, None] & earlier, ids)
+    visible["decoder", "cross"] = Visibility(written, written[:, :, None] & source[:, None, :], None)
+    return visible
 
 
 def _real(batch: Batch) -> Tensor:
@@ -180,15 +137,6 @@ def _real(batch: Batch) -> Tensor:
     if batch.target is None and batch.labels.shape == batch.ids.shape:
         return batch.labels != IGNORED  # a decoder alone needs no mask: its padding follows its words
     return torch.ones_like(batch.ids, dtype=torch.bool)
-
-
-def _see_all(rows: Tensor, keys: Tensor, ids: Tensor | None) -> Visibility:
-    return Visibility(rows, rows[:, :, None] & keys[:, None, :], ids)
-
-
-def _see_earlier(rows: Tensor, ids: Tensor) -> Visibility:
-    length = ids.shape[1]
-    return Visibility(rows, rows[:, :, None] & rows[:, None, :] & triangle(length, length, rows.device), ids)
 
 
 def _measure_contributions(attention: Attention, mixed: Tensor) -> Tensor:

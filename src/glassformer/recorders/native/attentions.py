@@ -1,13 +1,16 @@
-"""The stacks of our networks, and every attention in them.
+"""The stacks of our networks, every attention in them, and what its windows show.
 
 In:   a Transformer or a recurrent translator.
-Out:  its attention modules by stack, kind and layer, to hook or to replace.
+Out:  its attention modules by stack, kind and layer, to hook or to replace; the tensors that pass through
+      their windows, as soon as a layer has run.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, NamedTuple
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from glassformer.model.attention import Attention
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
@@ -43,3 +46,36 @@ def find_attentions(network: nn.Module) -> Iterator[FoundAttention]:
             yield FoundAttention(name, "self", layers, block.attention)
             if block.cross is not None:
                 yield FoundAttention(name, "cross", layers, block.cross)
+
+
+Finish = Callable[[FoundAttention, Mapping[str, Tensor]], None]  # gets what one map needs, by window
+
+
+@contextmanager
+def open_windows(network: nn.Module, windows: Sequence[str], finish: Finish) -> Iterator[None]:
+    """Call `finish` for each attention that has run, with the outputs (B, head, token, …) of these windows.
+
+    The last of them closes a map of a Transformer; the steps of a recurrent decoder, which are the rows of
+    one map, are joined when the context ends. Hooks exist only inside it, also after an exception.
+    """
+    seen: dict[FoundAttention, dict[str, list[Tensor]]] = {}
+
+    def watch(found: FoundAttention, window: str) -> Callable[[nn.Module, Any, Tensor], None]:
+        def hook(_: nn.Module, __: Any, output: Tensor) -> None:
+            seen.setdefault(found, {}).setdefault(window, []).append(output.detach())
+            if window == windows[-1] and isinstance(found.module, Attention):
+                close(found)
+
+        return hook
+
+    def close(found: FoundAttention) -> None:
+        finish(found, {name: torch.cat(parts, dim=2) for name, parts in seen.pop(found).items()})
+
+    with ExitStack() as hooks:
+        for found in find_attentions(network):
+            for window in windows:
+                module = getattr(found.module, window)
+                hooks.callback(module.register_forward_hook(watch(found, window)).remove)
+        yield
+        for found in list(seen):
+            close(found)

@@ -8,7 +8,7 @@ Hooks are registered only inside `watching`; a map is measured as soon as its la
 by replaced products instead (measured_attention.py).
 """
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -22,12 +22,12 @@ from torch.utils.hooks import RemovableHandle
 from glassformer.loaded.native import Network
 from glassformer.messages import Message
 from glassformer.model.attention import Attention, triangle
-from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
+from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.maps import MapMaker
-from glassformer.recorders.native.attentions import find_attentions, find_stacks
+from glassformer.recorders.native.attentions import FoundAttention, find_stacks, open_windows
 from glassformer.recorders.native.measured_attention import measured_attention
 from glassformer.recorders.native.tracing import Trace
 from glassformer.recording import AttentionMap, Kind, Tokens, measure
@@ -39,7 +39,7 @@ Relaxed = Callable[[Place], Message | None]  # why rows of a map need not sum to
 
 @dataclass(slots=True)
 class View:
-    """One kind of attention in one stack: the tokens on its axes, and what its windows gave."""
+    """One kind of attention in one stack: the tokens on its axes, and the maps of its layers."""
 
     stack: str
     kind: Kind
@@ -49,26 +49,16 @@ class View:
     scale: float | None  # the attention-score multiplier
     relaxed: Relaxed
     maps: list[AttentionMap] = field(default_factory=list)
-    seen: dict[str, list[Tensor]] = field(default_factory=dict)  # by window, since the last map
 
-    @property
-    def windows(self) -> tuple[str, ...]:
-        """The windows that get hooks; scores and pattern always."""
-        return (*(name for name in ("queries", "keys", "values") if name in self.want), "scores", "pattern")
-
-    def take(self, window: str, output: Tensor) -> None:
-        self.seen.setdefault(window, []).append(output.detach()[0])  # (head, token, …) of the only text
-
-    def finish(self, *, hard: bool = False) -> None:
-        """Make a map of what came since the last one; the steps of a recurrent decoder are its rows."""
-        parts = {name: torch.cat(seen, dim=1) for name, seen in self.seen.items()}
-        self.seen.clear()
+    def finish(self, outputs: Mapping[str, Tensor], *, hard: bool) -> None:
+        """Make a map of what the windows of one layer gave; `hard`: keys are chosen before the softmax."""
+        parts = {name: output[0] for name, output in outputs.items()}  # (head, token, …) of the only text
         scores, weights = parts["scores"].float(), parts["pattern"].float()  # (head, query, key)
         allowed = scores > -torch.inf  # edges may have been cut
         if self.kind == "self" and self.stack == "decoder":
             allowed = allowed & triangle(scores.shape[-2], scores.shape[-1], scores.device)
         scores = scores.masked_fill(~allowed, -torch.inf)
-        summed = weights > 0 if hard else allowed  # hard attention chooses keys before the softmax
+        summed = weights > 0 if hard else allowed
         log_sum_exp = scores.double().masked_fill(~summed, -torch.inf).logsumexp(-1)
         place = Place(self.stack, self.kind, len(self.maps))
         relaxed = self.relaxed(place)
@@ -145,8 +135,13 @@ class Watch:
     def watching(self) -> Iterator[None]:
         """Hooks exist only inside this context, also after an exception."""
         with ExitStack() as hooks:
-            for handle in self._add_hooks():
-                hooks.callback(handle.remove)
+            if self.maker is None:
+                names = ("queries", "keys", "values")
+                windows = (*(name for name in names if name in self.want), "scores", "pattern")
+                hooks.enter_context(open_windows(self.network, windows, self._finish))
+            if "hidden" in self.want:
+                for handle in self._watch_hidden():
+                    hooks.callback(handle.remove)
             if self.trace is not None:
                 hooks.enter_context(self.trace.watching())
             if self.maker is not None and isinstance(self.network, Transformer):
@@ -155,16 +150,12 @@ class Watch:
             yield
             if self.maker is not None:
                 self.measured = self.maker.finish()
-        for view in self.views.values():
-            if view.seen:  # the steps of a recurrent decoder, which are one map
-                view.finish()
 
-    def _add_hooks(self) -> Iterator[RemovableHandle]:
-        if self.maker is None:
-            for stack, kind, _, attention in find_attentions(self.network):
-                yield from _open(self.views[stack, kind], attention)
-        if "hidden" not in self.want:
-            return
+    def _finish(self, found: FoundAttention, outputs: Mapping[str, Tensor]) -> None:
+        hard = isinstance(found.module, Attention) and found.module.best_keys is not None
+        self.views[found.stack, found.kind].finish(outputs, hard=hard)
+
+    def _watch_hidden(self) -> Iterator[RemovableHandle]:
         for name, whole in find_stacks(self.network).items():
             yield from self._watch_states(name, whole)
         if isinstance(self.network, RecurrentTranslator):  # torch's cells show their top layer only
@@ -182,21 +173,6 @@ class Watch:
             states[-1] = output.detach()[0]
 
         yield stack.register_forward_hook(replace_last)
-
-
-def _open(view: View, attention: Attention | ContextAttention) -> Iterator[RemovableHandle]:
-    """Hooks on the windows of one attention; its pattern is the last of them."""
-
-    def look(window: str) -> Hook:
-        def hook(_: nn.Module, __: Any, output: Tensor) -> None:
-            view.take(window, output)
-            if window == "pattern" and isinstance(attention, Attention):  # a recurrent one goes on
-                view.finish(hard=attention.best_keys is not None)
-
-        return hook
-
-    for window in view.windows:
-        yield getattr(attention, window).register_forward_hook(look(window))
 
 
 def _append_to(states: dict[str, list[Tensor]], name: str) -> Hook:
