@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer import deprecated
+from glassformer.deprecated import order_parts
 from glassformer.errors import GlassformerError, InputError
 from glassformer.messages import Message, as_message, message
 from glassformer.place import Place, match_places, name_term
@@ -145,7 +145,7 @@ class Score:
         >>> score(recording, "entropy").part("decoder", layer=-1).values
         """
         places = [part.place for part in self.parts if part.place is not None]
-        kind, layer = deprecated.order_parts(kind, layer)
+        kind, layer = order_parts(kind, layer)
         found = match_places(places, stack, kind, layer, step)
         if len(found) != 1:
             code = "metrics.several_parts" if found else "metrics.no_part"

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from glassformer import deprecated
+from glassformer.deprecated import accept_parts
 from glassformer.errors import RecordingError
 from glassformer.messages import Message
 from glassformer.place import Kind, Place, name_term
@@ -43,7 +43,7 @@ from glassformer.rounding import row_tolerance
 MOST_BYTES = 1 << 30  # bytes of weights that one call may compute
 
 
-@deprecated.accept_parts("place", Place)
+@accept_parts("place", Place)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttentionMap(Rebuilt):
     """Who looks at whom in one layer. Construction checks shapes against tokens and row sums against one."""

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer import deprecated
+from glassformer.deprecated import order_parts
 from glassformer.errors import GlassformerError, RecordingError
 from glassformer.messages import Message
 from glassformer.place import Kind, Place, match_places, name_term
@@ -94,7 +94,7 @@ class Recording(Rebuilt):
         >>> recording.map("decoder", layer=-1, kind="cross")
         >>> recording.map("decoder.cross.5") is recording.map(Place("decoder", "cross", 5))
         """
-        kind, layer = deprecated.order_parts(kind, layer)
+        kind, layer = order_parts(kind, layer)
         if not isinstance(kind, str) or not isinstance(layer, (int, np.integer)):
             raise RecordingError("recording.wrong_order", layer=str(layer), kind=str(kind))
         found = match_places((each.place for each in self.maps), stack, kind, layer, step)
