@@ -1,13 +1,22 @@
 """Importing: nothing heavy is loaded before it is needed, and every public name exists."""
 
+import ast
+import doctest
 import importlib
 import socket
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
+import transformers
+
+import glassformer
+from glassformer.loaded import opening
 
 ROOT = Path(__file__).parent.parent
 
@@ -60,6 +69,44 @@ def test_every_public_name_leads_somewhere() -> None:
     assert set(package.__all__) <= set(dir(package))
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         _ = package.lode
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    tree = ast.parse((ROOT / "src" / "glassformer" / "__init__.py").read_text(encoding="utf-8"))
+    (block,) = [each for each in tree.body if isinstance(each, ast.If)]
+    imports = [each for each in block.body if isinstance(each, ast.ImportFrom)]
+    assert {each.names[0].asname: each.module for each in imports} == glassformer._MODULES
+
+
+class Output(doctest.OutputChecker):
+    """An example without a result need only run."""
+
+    def check_output(self, want: str, got: str, optionflags: int) -> bool:
+        return not want or super().check_output(want, got, optionflags)
+
+
+@pytest.fixture(scope="module")
+def open_once() -> Iterator[None]:
+    """Each model of the zoo is opened once for all examples."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "_open", cache(opening._open))
+        yield
+
+
+@pytest.mark.usefixtures("open_once")
+@pytest.mark.parametrize("name", [name for name in glassformer.__all__ if not name.startswith("_")])
+def test_help_has_an_example_that_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "recipes").symlink_to(ROOT / "recipes")
+    (tmp_path / "README.md").symlink_to(ROOT / "README.md")
+    thing = getattr(glassformer, name)
+    known = {"gf": glassformer, "np": np, "transformers": transformers}
+    found = doctest.DocTestFinder().find(type(thing) if name == "METRICS" else thing, name, globs=known)
+    assert any(example for test in found for example in test.examples)
+    for test in found:
+        report: list[str] = []
+        runner = doctest.DocTestRunner(Output(), optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        assert runner.run(test, out=report.append).failed == 0, "".join(report)
 
 
 def test_tests_cannot_leave_this_machine() -> None:

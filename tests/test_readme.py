@@ -1,13 +1,15 @@
 """What the documents promise: their Python runs, their commands parse, their links lead somewhere."""
 
+import ast
 import re
 import shlex
 import sys
+from importlib import import_module
 from pathlib import Path
-from pkgutil import resolve_name
 
 import pytest
 
+import glassformer
 from glassformer.cli import build_parser
 
 ROOT = Path(__file__).parent.parent
@@ -35,6 +37,32 @@ def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     names: dict[str, object] = {"__name__": "__main__"}
     for body in blocks(document, "python"):
         exec(compile(body, str(document), "exec"), names)
+
+
+# What a document may import beside the public API, and why.
+OTHERS = {
+    "numpy": "arrays",
+    "transformers": "models of others",
+    "ipywidgets": "notebooks",
+    "pathlib": "the standard library",
+    "typing": "the standard library",
+    "glassformer.metrics": "authors of a metric",
+    "glassformer.recording": "authors of a metric",
+}
+
+
+@every_document
+def test_python_uses_the_public_api(document: Path) -> None:
+    """Blocks that are not run, too. Every name of `gf` exists."""
+    for body in blocks(document, "python", "python no-run"):
+        tree = ast.parse(body)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                assert {each.name for each in node.names} <= {"glassformer", *OTHERS}, ast.unparse(node)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.module in OTHERS, f"import glassformer as gf in place of {ast.unparse(node)}"
+            elif isinstance(node, ast.Attribute) and ast.unparse(node.value) == "gf":
+                assert node.attr in glassformer.__all__, ast.unparse(node)
 
 
 @every_document
@@ -75,7 +103,8 @@ def test_python_names_of_the_reference_exist() -> None:
     names = re.findall(r"^::: (\S+)$", reference, re.MULTILINE)
     assert names
     for name in names:
-        assert resolve_name(name) is not None, name
+        module, _, last = name.rpartition(".")
+        assert hasattr(import_module(module), last) or import_module(name), name
 
 
 def test_documents_agree_on_when_matrices_are_no_longer_kept() -> None:

@@ -1,7 +1,10 @@
 """Glassformer: a Transformer you can see through.
 
-In:   `import glassformer` – cheap: torch and the rest are imported when a function is first used.
-Out:  the functions and the few types that make up the public API.
+In:   `import glassformer as gf` – cheap: torch and the rest are imported when a name is first used.
+Out:  the functions and types of the public API; `help(gf.record)` explains each, with an example.
+
+>>> recording = gf.record("zoo/bert", "The animal didn't cross the street because it was too tired")
+>>> gf.score(recording, "entropy").part(layer=-1).values  # one number for each head of the last layer
 """
 
 import importlib
@@ -12,11 +15,32 @@ from glassformer import deprecated
 __version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
+    from glassformer.api.app import create_app as create_app
+    from glassformer.api.frames import Frame as Frame
+    from glassformer.api.frames import decode_frame as decode_frame
+    from glassformer.api.frames import dequantise as dequantise
+    from glassformer.api.frames import encode_frame as encode_frame
+    from glassformer.api.frames import quantise as quantise
+    from glassformer.api.library import Library as Library
     from glassformer.config import ModelConfig as ModelConfig
+    from glassformer.config import RecurrentConfig as RecurrentConfig
+    from glassformer.lessons.long_text import invent_text as invent_text
+    from glassformer.lessons.long_text import open_rotary as open_rotary
+    from glassformer.lessons.run import run_topic as run_topic
+    from glassformer.lessons.topics import find_topic as find_topic
+    from glassformer.lessons.topics import read_parameters as read_parameters
     from glassformer.loaded.model import LoadedModel as LoadedModel
     from glassformer.loaded.opening import load as load
+    from glassformer.metrics import METRICS as METRICS
+    from glassformer.metrics import Part as Part
+    from glassformer.metrics import Score as Score
     from glassformer.metrics import difference as difference
+    from glassformer.metrics import pool as pool
     from glassformer.metrics import score as score
+    from glassformer.metrics.dependencies import table_relations as table_relations
+    from glassformer.metrics.gold import read_alignments as read_alignments
+    from glassformer.metrics.gold import read_conllu as read_conllu
+    from glassformer.metrics.words import roll_up_recording as roll_up_recording
     from glassformer.model.generation_settings import GenerationSettings as GenerationSettings
     from glassformer.model.transformer import Transformer as Transformer
     from glassformer.place import Place as Place
@@ -26,46 +50,66 @@ if TYPE_CHECKING:
     from glassformer.recorders.edits import ScaleScores as ScaleScores
     from glassformer.recorders.record import record as record
     from glassformer.recording import AttentionMap as AttentionMap
+    from glassformer.recording import Evidence as Evidence
+    from glassformer.recording import Generation as Generation
+    from glassformer.recording import HeadStatistics as HeadStatistics
     from glassformer.recording import Recording as Recording
+    from glassformer.recording import Tokens as Tokens
     from glassformer.recording import from_arrays as from_arrays
+    from glassformer.recording import tile as tile
     from glassformer.render.figures import figure as figure
     from glassformer.render.html.export import export as export
     from glassformer.render.notebook.show import show as show
+    from glassformer.render.terminal.heatmap import draw_recording as draw_recording
+    from glassformer.runlog import RunLog as RunLog
+    from glassformer.runlog import read_run as read_run
     from glassformer.tasks.classification import classify as classify
     from glassformer.tasks.language_modelling import generate as generate
     from glassformer.tasks.masked_language_modelling import fill as fill
     from glassformer.tasks.translation import translate as translate
     from glassformer.text.builders import build_words as build_words
     from glassformer.training.recipe import train as train
+    from glassformer.walk import explain as explain
+    from glassformer.walk import make_plan as make_plan
+    from glassformer.weights.checkpoint import save_checkpoint as save_checkpoint
 
-# The module of each public name, imported when the name is first used.
-_MODULES = {
-    "load": "glassformer.loaded.opening",
-    "record": "glassformer.recorders.record",
-    "score": "glassformer.metrics",
-    "difference": "glassformer.metrics",
-    "show": "glassformer.render.notebook.show",
-    "export": "glassformer.render.html.export",
-    "figure": "glassformer.render.figures",
-    "translate": "glassformer.tasks.translation",
-    "generate": "glassformer.tasks.language_modelling",
-    "classify": "glassformer.tasks.classification",
-    "fill": "glassformer.tasks.masked_language_modelling",
-    "train": "glassformer.training.recipe",
-    "from_arrays": "glassformer.recording",
-    "Recording": "glassformer.recording",
-    "AttentionMap": "glassformer.recording",
-    "ModelConfig": "glassformer.config",
-    "GenerationSettings": "glassformer.model.generation_settings",
-    "Transformer": "glassformer.model.transformer",
-    "build_words": "glassformer.text.builders",
-    "LoadedModel": "glassformer.loaded.model",
-    "Place": "glassformer.place",
-    "AblateHead": "glassformer.recorders.edits",
-    "CutEdge": "glassformer.recorders.edits",
-    "FirstLayers": "glassformer.recorders.edits",
-    "ScaleScores": "glassformer.recorders.edits",
+# The public names of each module, which is imported when one of them is first used.
+_NAMES = {
+    "glassformer.api.app": "create_app",
+    "glassformer.api.frames": "Frame, decode_frame, dequantise, encode_frame, quantise",
+    "glassformer.api.library": "Library",
+    "glassformer.config": "ModelConfig, RecurrentConfig",
+    "glassformer.lessons.long_text": "invent_text, open_rotary",
+    "glassformer.lessons.run": "run_topic",
+    "glassformer.lessons.topics": "find_topic, read_parameters",
+    "glassformer.loaded.model": "LoadedModel",
+    "glassformer.loaded.opening": "load",
+    "glassformer.metrics": "METRICS, Part, Score, difference, pool, score",
+    "glassformer.metrics.dependencies": "table_relations",
+    "glassformer.metrics.gold": "read_alignments, read_conllu",
+    "glassformer.metrics.words": "roll_up_recording",
+    "glassformer.model.generation_settings": "GenerationSettings",
+    "glassformer.model.transformer": "Transformer",
+    "glassformer.place": "Place",
+    "glassformer.recorders.edits": "AblateHead, CutEdge, FirstLayers, ScaleScores",
+    "glassformer.recorders.record": "record",
+    "glassformer.recording": "AttentionMap, Evidence, Generation, HeadStatistics, Recording, Tokens, "
+    "from_arrays, tile",
+    "glassformer.render.figures": "figure",
+    "glassformer.render.html.export": "export",
+    "glassformer.render.notebook.show": "show",
+    "glassformer.render.terminal.heatmap": "draw_recording",
+    "glassformer.runlog": "RunLog, read_run",
+    "glassformer.tasks.classification": "classify",
+    "glassformer.tasks.language_modelling": "generate",
+    "glassformer.tasks.masked_language_modelling": "fill",
+    "glassformer.tasks.translation": "translate",
+    "glassformer.text.builders": "build_words",
+    "glassformer.training.recipe": "train",
+    "glassformer.walk": "explain, make_plan",
+    "glassformer.weights.checkpoint": "save_checkpoint",
 }
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split(", ")}
 
 __all__ = ["__version__", *_MODULES]
 

@@ -25,7 +25,12 @@ Pooling = Literal["first", "last", "mean", "max"]
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig(Settings):
-    """A Transformer in about thirty settings; GPT-2, BERT, ALBERT and the paper's are values of it."""
+    """A Transformer in about thirty settings; GPT-2, BERT, ALBERT and the paper's are values of it.
+
+    >>> config = gf.ModelConfig(vocabulary_size=100, shape="decoder", layers=2, width=32, heads=4)
+    >>> gf.load(gf.Transformer(config)).describe()
+    'decoder, 2 layers, 4 heads, width 32, 0.3M parameters'
+    """
 
     vocabulary_size: Size  # how many different tokens there are
     shape: Shape = "encoder-decoder"  # which stacks the network has (figure 1 of the paper: both)
@@ -93,7 +98,11 @@ class ModelConfig(Settings):
 
 @dataclass(frozen=True, slots=True)
 class RecurrentConfig(Settings):
-    """The encoder-decoders before the Transformer: a fixed context C, or attention with a changing Cᵢ."""
+    """The encoder-decoders before the Transformer: a fixed context C, or attention with a changing Cᵢ.
+
+    >>> gf.RecurrentConfig(vocabulary_size=100, width=32).context
+    'attention'
+    """
 
     vocabulary_size: Size
     context: Literal["fixed", "attention"] = "attention"  # one C for all words, or Bahdanau's Cᵢ for each

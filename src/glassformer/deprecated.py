@@ -35,8 +35,8 @@ MOVED = {
         "glassformer.show.frames": {
             "Frame": "api.frames:Frame",
             "Plane": "api.frames:FrameArray",
-            "decode": "api.frames:decode",
-            "encode": "api.frames:encode",
+            "decode": "api.frames:decode_frame",
+            "encode": "api.frames:encode_frame",
             "quantise": "api.frames:quantise",
             "restore": "api.frames:dequantise",
         },

@@ -19,7 +19,14 @@ _ADDRESS = re.compile(
 
 
 class Place(NamedTuple):
-    """Where attention happens; layers are counted within stack and kind, in the order of their calls."""
+    """Where attention happens; layers are counted within stack and kind, in the order of their calls.
+
+    >>> place = gf.Place("decoder", "cross", 3)
+    >>> place.address, str(place)
+    ('decoder.cross.3', 'decoder layer 3, cross')
+    >>> gf.Place.parse("decoder.cross.3") == place
+    True
+    """
 
     stack: str  # "encoder" or "decoder"; models with more stacks name them by their modules
     kind: Kind

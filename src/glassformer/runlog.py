@@ -115,7 +115,14 @@ class HeadHistory:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunLog:
-    """One training run as far as it was written."""
+    """One training run as far as it was written.
+
+    >>> changes = {"train.steps": 2, "task.folder": ".", "task.path": "README.md"}  # any text of yours
+    >>> outcome = gf.train("recipes/first.toml", changes, name="short", silent=True)
+    >>> run = gf.read_run("runs/short")
+    >>> run.state, run.last_step
+    ('finished', 2)
+    """
 
     name: str
     folder: Path
@@ -156,7 +163,12 @@ def find_runs(folder: str | Path = "runs") -> tuple[Path, ...]:
 
 
 def read_run(folder: str | Path) -> RunLog:
-    """Everything that was written so far."""
+    """Everything that was written so far.
+
+    >>> changes = {"train.steps": 2, "task.folder": ".", "task.path": "README.md"}  # any text of yours
+    >>> outcome = gf.train("recipes/first.toml", changes, name="short", silent=True)
+    >>> sorted(gf.read_run("runs/short").scalars)
+    """
     folder = Path(folder)
     if not is_run(folder):
         raise InputError("runlog.no_run", folder=folder, file=EVENTS)

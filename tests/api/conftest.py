@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from glassformer import bundle
 from glassformer.api.app import create_app
-from glassformer.api.frames import Frame, decode
+from glassformer.api.frames import Frame, decode_frame
 from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
 from glassformer.api.library import Library
 from glassformer.api.settings import Settings
@@ -125,7 +125,7 @@ class Site:
         answer = self.client.get(path)
         assert answer.status_code == 200, answer.text
         assert answer.headers["content-type"] == "application/x-glassformer-frame"
-        return decode(answer.content)
+        return decode_frame(answer.content)
 
     def refusal(self, path: str, status: int, **words: Any) -> dict[str, Any]:
         answer = self.client.request(words.pop("method", "GET"), path, **words)

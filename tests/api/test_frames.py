@@ -15,9 +15,9 @@ from glassformer.api.frames import (
     MAGIC,
     Frame,
     FrameArray,
-    decode,
+    decode_frame,
     dequantise,
-    encode,
+    encode_frame,
     quantise,
     quantise_signed,
     shrink,
@@ -28,7 +28,9 @@ from glassformer.errors import BundleError
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_every_type_comes_back(dtype: str) -> None:
     array = (np.arange(15).reshape(3, 5) % 2).astype(dtype)
-    back = decode(encode(Frame({"a": FrameArray(array), "b": FrameArray(array[:, ::2])}, {"name": "中"})))
+    back = decode_frame(
+        encode_frame(Frame({"a": FrameArray(array), "b": FrameArray(array[:, ::2])}, {"name": "中"}))
+    )
     assert back.meta == {"name": "中"}
     assert np.array_equal(back.arrays["a"].array, array)
     assert np.array_equal(back.arrays["b"].array, array[:, ::2])
@@ -36,7 +38,7 @@ def test_every_type_comes_back(dtype: str) -> None:
 
 
 def test_the_layout_is_the_one_the_page_reads() -> None:
-    data = encode(
+    data = encode_frame(
         Frame(
             {
                 "odd": FrameArray(np.arange(3, dtype=np.uint8)),
@@ -56,8 +58,10 @@ def test_the_layout_is_the_one_the_page_reads() -> None:
 
 
 def test_empty_arrays_and_scalars_travel() -> None:
-    back = decode(
-        encode(Frame({"none": FrameArray(np.zeros((0, 4), np.float32)), "one": FrameArray(np.float32(3))}))
+    back = decode_frame(
+        encode_frame(
+            Frame({"none": FrameArray(np.zeros((0, 4), np.float32)), "one": FrameArray(np.float32(3))})
+        )
     )  # type: ignore[arg-type]
     assert back.arrays["none"].array.shape == (0, 4)
     assert float(back.arrays["one"].array) == 3
@@ -65,9 +69,9 @@ def test_empty_arrays_and_scalars_travel() -> None:
 
 def test_what_is_no_frame_is_refused() -> None:
     with pytest.raises(BundleError, match="not a frame"):
-        decode(b"GIF89a")
+        decode_frame(b"GIF89a")
     with pytest.raises(TypeError, match="complex"):
-        encode(Frame({"a": FrameArray(np.ones(2, dtype=np.complex64))}))
+        encode_frame(Frame({"a": FrameArray(np.ones(2, dtype=np.complex64))}))
 
 
 @given(arrays.arrays(np.float32, st.integers(0, 200), elements=st.floats(0, 1, width=32)))
@@ -101,4 +105,4 @@ def test_signed_values_are_the_bytes_that_the_page_is_tested_with() -> None:
     values = np.array(known["values"], dtype=np.float32)
     planes = {"weights": quantise_signed(values), "exact": FrameArray(values, content="signed")}
     assert planes["weights"].array.tolist() == [[1, 128, 192], [128, 129, 218]]
-    assert base64.b64encode(encode(Frame(planes, {}))).decode() == known["frame"]
+    assert base64.b64encode(encode_frame(Frame(planes, {}))).decode() == known["frame"]

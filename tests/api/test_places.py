@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from glassformer.api.frames import Frame, decode, dequantise, encode, quantise_signed
+from glassformer.api.frames import Frame, decode_frame, dequantise, encode_frame, quantise_signed
 from glassformer.api.library import Library
 from glassformer.place import Place
 from inventions import invent_decoder
@@ -49,7 +49,7 @@ def test_frames_and_scores_name_places(site: Any) -> None:
 
 def test_signed_values_travel_as_bytes_around_a_zero() -> None:
     values = np.array([[-2.0, -1e-9, 0.0], [1e-9, 0.5, 2.0]], dtype=np.float32)
-    sent = decode(encode(Frame({"effects": quantise_signed(values)}))).arrays["effects"]
+    sent = decode_frame(encode_frame(Frame({"effects": quantise_signed(values)}))).arrays["effects"]
     assert (sent.scale, sent.content, sent.maximum) == ("signed_sqrt", "signed", 2.0)
     back = dequantise(sent)
     np.testing.assert_array_equal(np.sign(back), np.sign(values))

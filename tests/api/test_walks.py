@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from glassformer import bundle
-from glassformer.api.frames import decode
+from glassformer.api.frames import decode_frame
 from glassformer.api.jobs import JobRequest
 from glassformer.recording import Recording
 from glassformer.walk import make_plan
@@ -56,7 +56,7 @@ def test_the_plan_over_http(site: Any, opened: str, traced: Recording) -> None:
 
 def test_arrays_over_http(site: Any, opened: str, traced: Recording) -> None:
     def ask(address: str) -> Any:
-        return decode(site.client.get(f"{opened}/trace/{address}").content).arrays["values"].array
+        return decode_frame(site.client.get(f"{opened}/trace/{address}").content).arrays["values"].array
 
     queries = traced.trace["encoder/0/self/queries"]
     assert (ask("encoder/0/self/queries") == queries).all()
@@ -110,7 +110,7 @@ def test_what_follows_is_there_over_http(site: Any, full: Recording, tmp_path: P
     posted = site.client.post("/api/recordings", content=path.read_bytes(), headers=headers)
     here = f"/api/recordings/{posted.json()['id']}"
     answer = site.client.get(f"{here}/trace/encoder/0/feed_forward/active?rows=1:3")
-    active = decode(answer.content).arrays["values"].array
+    active = decode_frame(answer.content).arrays["values"].array
     assert_near(active, full.trace["encoder/0/feed_forward/active"][1:3])
     assert site.client.get(f"{here}/trace/encoder/0/feed_forward/nothing").status_code == 404
 

@@ -195,7 +195,7 @@ def test_averages(served: Served, open_page: Callable[..., Page]) -> None:
 def fetch_tile(served: Served, path: str) -> frames.FrameArray:
     url = f"{served.url}/api/recordings/{served.ids['long']}/maps/0/tiles/{path}"
     with urllib.request.urlopen(url) as answer:
-        return frames.decode(answer.read()).arrays["tile"]
+        return frames.decode_frame(answer.read()).arrays["tile"]
 
 
 @pytest.mark.parametrize("how", ["mean", "max"])

@@ -17,7 +17,7 @@ from browser.conftest import Bench, require_page, serve
 from browser.test_running import fill, press_run
 from browser.waiting import measure_overflow, rest
 from glassformer import bundle, load
-from glassformer.api.frames import decode
+from glassformer.api.frames import decode_frame
 from glassformer.api.library import Library
 from tiny_models import build_model
 
@@ -54,7 +54,7 @@ class Walks:
 
     def array(self, name: str, array: str, head: int) -> np.ndarray[Any, Any]:
         """An array of the trace."""
-        frame = decode(self.read(f"{self.ids[name]}/trace/{array}?head={head}"))
+        frame = decode_frame(self.read(f"{self.ids[name]}/trace/{array}?head={head}"))
         return np.asarray(frame.arrays["values"].array)
 
 

@@ -40,7 +40,12 @@ def create_app(
     settings: Settings | None = None,
     threads: ThreadPools | None = None,
 ) -> FastAPI:
-    """The server for some recordings; with a workbench, it also runs models. `threads` may be shared."""
+    """The server for some recordings; with a workbench, it also runs models. `threads` may be shared.
+
+    >>> library = gf.Library()
+    >>> app = gf.create_app(library)  # for uvicorn, or any other ASGI server
+    >>> library.close()
+    """
     chosen = Settings() if settings is None else settings
     context = AppContext(
         library,

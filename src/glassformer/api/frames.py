@@ -69,14 +69,23 @@ class FrameHeader(ResponseModel):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """What is in a frame."""
+    """What is in a frame.
+
+    >>> frame = gf.Frame({"weights": gf.quantise(np.array([[0.9, 0.1]]))}, {"head": 3})
+    >>> gf.decode_frame(gf.encode_frame(frame)).meta
+    {'head': 3}
+    """
 
     arrays: Mapping[str, FrameArray]
     meta: Mapping[str, Any] = field(default_factory=dict)
 
 
-def encode(frame: Frame) -> bytes:
-    """The frame as bytes."""
+def encode_frame(frame: Frame) -> bytes:
+    """The frame as bytes.
+
+    >>> gf.encode_frame(gf.Frame({"weights": gf.quantise(np.array([[1.0, 0.0]]))}))[:8]
+    b'GLASSFR1'
+    """
     entries, parts, offset = [], [], 0
     for name, plane in frame.arrays.items():
         if plane.array.dtype.name not in DTYPES:
@@ -104,8 +113,13 @@ def encode(frame: Frame) -> bytes:
     return b"".join([MAGIC, len(text).to_bytes(4, "little"), text, *parts])
 
 
-def decode(data: bytes) -> Frame:
-    """The frame in some bytes; its arrays are views of them."""
+def decode_frame(data: bytes) -> Frame:
+    """The frame in some bytes; its arrays are views of them.
+
+    >>> data = gf.encode_frame(gf.Frame({"weights": gf.quantise(np.array([[1.0, 0.0]]))}))
+    >>> gf.decode_frame(data).arrays["weights"].array
+    array([[255,   0]], dtype=uint8)
+    """
     if data[: len(MAGIC)] != MAGIC or len(data) < _START:
         raise BundleError("api.not_a_frame", count=len(data), magic=MAGIC.decode())
     start = _START + int.from_bytes(data[len(MAGIC) : _START], "little")
@@ -121,7 +135,11 @@ def decode(data: bytes) -> Frame:
 
 
 def quantise(weights: AnyArray, maximum: float | None = 1.0) -> FrameArray:
-    """Weights as bytes on a square-root scale; without a maximum, that of the largest weight."""
+    """Weights as bytes on a square-root scale; without a maximum, that of the largest weight.
+
+    >>> gf.quantise(np.array([[1.0, 0.25, 0.0]])).array
+    array([[255, 128,   0]], dtype=uint8)
+    """
     if maximum is None:
         largest = float(weights.max(initial=0.0))
         maximum = largest if _SMALLEST <= largest < np.inf else 1.0
@@ -151,7 +169,11 @@ def quantise_signed(values: AnyArray, maximum: float | None = None) -> FrameArra
 
 
 def dequantise(plane: FrameArray) -> NDArray[np.float32]:
-    """The weights that bytes stand for, as near as they allow."""
+    """The weights that bytes stand for, as near as they allow.
+
+    >>> gf.dequantise(gf.quantise(np.array([[1.0, 0.0]])))
+    array([[1., 0.]], dtype=float32)
+    """
     if plane.scale is None:
         return plane.array.astype(np.float32)
     if plane.scale == "signed_sqrt":

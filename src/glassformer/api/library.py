@@ -75,7 +75,14 @@ class _Stored:
 
 
 class Library:
-    """All recordings that a page can show. Safe to use from several threads."""
+    """All recordings that a page can show. Safe to use from several threads.
+
+    >>> library = gf.Library()
+    >>> id = library.add(gf.from_arrays(np.eye(2)[None], ["a", "b"]))
+    >>> library.get(id).source.texts
+    ('a', 'b')
+    >>> library.close()
+    """
 
     def __init__(
         self,

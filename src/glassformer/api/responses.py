@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from glassformer import __version__
-from glassformer.api.frames import MEDIA_TYPE, Frame, encode
+from glassformer.api.frames import MEDIA_TYPE, Frame, encode_frame
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
@@ -155,7 +155,7 @@ def compress(data: bytes, kind: str, encoding: Encoding, level: int = 1) -> Enco
 
 def _serialise(made: Frame | BaseModel | list[Any]) -> tuple[bytes, str]:
     if isinstance(made, Frame):
-        return encode(made), MEDIA_TYPE
+        return encode_frame(made), MEDIA_TYPE
     if isinstance(made, BaseModel):
         return made.model_dump_json().encode(), "application/json"
     parts = b",".join(each.model_dump_json().encode() for each in made)

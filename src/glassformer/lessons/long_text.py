@@ -25,7 +25,11 @@ CONTRAST = 2.0  # factor of queries and keys: otherwise the attention of a rando
 
 
 def open_rotary() -> LoadedModel:
-    """The model to be recorded."""
+    """The model to be recorded.
+
+    >>> gf.open_rotary().limit is None  # texts of any length
+    True
+    """
     if (ZOO / "rotary" / "config.json").is_file():
         return open_native(ZOO / "rotary", "zoo/rotary")
     tokenizer = build_bytes(end=False)
@@ -52,7 +56,11 @@ def open_rotary() -> LoadedModel:
 
 
 def invent_text(model: LoadedModel, tokens: int) -> str | tuple[int, ...]:
-    """Made-up sentences of so many tokens: a text where the tokenizer splits it the same way, else ids."""
+    """Made-up sentences of so many tokens: a text where the tokenizer splits it the same way, else ids.
+
+    >>> gf.invent_text(gf.open_rotary(), 12)
+    'The red boy sees the red horse. The green boy'
+    """
     if not 1 <= tokens <= MOST_TOKENS:
         raise InputError("lessons.long_text.bad_length", tokens=tokens, most=MOST_TOKENS)
     tokenizer = model.require_tokenizer()

@@ -58,6 +58,10 @@ def run_topic(
     """Run a topic. `parameters` has a value for each of its parameters, as `read_parameters` returns them.
 
     A topic that streams calls `report` at each step.
+
+    >>> parameters = gf.read_parameters(gf.find_topic("masks"), {"mask": "causal"})
+    >>> [figure.id for figure in gf.run_topic("masks", parameters).figures]
+    ['allowed', 'scores', 'weights', 'batch']
     """
     compute = import_module(f"glassformer.lessons.topics.{name}").compute
     started = time.perf_counter()

@@ -47,7 +47,14 @@ Decode = GenerationSettings | Mapping[str, Any] | Any | None
 
 
 class LoadedModel(ABC):
-    """What `load` returns. `capabilities` says what it can do; `network` is the torch module itself."""
+    """What `load` returns. `capabilities` says what it can do; `network` is the torch module itself.
+
+    >>> model = gf.load("zoo/gpt2")
+    >>> model.can("generates"), model.can("translates")
+    (True, False)
+    >>> model.record("The cat").map(layer=-1).shape  # (head, query, key)
+    (8, 2, 2)
+    """
 
     library: ClassVar[Literal["native", "transformers"]]  # whose code runs the network
     packages: ClassVar[tuple[str, ...]] = ("torch", "numpy")  # whose versions belong to the evidence

@@ -30,10 +30,12 @@ def load(
 
     What is opened from files runs on `device` (the CPU by default); a live network stays where it is.
 
-    >>> model = load("zoo/translator")
+    >>> model = gf.load("zoo/translator")
     >>> sorted(model.capabilities)
-    >>> model.record("The cat sleeps.", target_language="fr")
-    >>> load(transformers.AutoModelForCausalLM.from_pretrained("gpt2"), tokenizer)
+    ['edits', 'gradients', 'reads_text', 'records', 'traces', 'translates']
+    >>> config = transformers.GPT2Config(vocab_size=50, n_embd=16, n_layer=1, n_head=2)
+    >>> gf.load(transformers.GPT2LMHeadModel(config), name="live").can("generates")
+    True
     """
     if isinstance(model, (str, Path)):
         if tokenizer is not None:

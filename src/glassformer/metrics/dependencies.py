@@ -112,7 +112,16 @@ def find_offset_baseline(
 def table_relations(
     pairs: Iterable[tuple[Recording, Sentence]], direction: Direction = "head"
 ) -> tuple[RelationRow, ...]:
-    """For each relation in a collection, its best attention head and its best offset; the commonest first."""
+    """For each relation in a collection, its best attention head and its best offset; the commonest first.
+
+    >>> from pathlib import Path
+    >>> cats, sleep = "1 cats _ _ _ _ 2 nsubj _ _", "2 sleep _ _ _ _ 0 root _ _"
+    >>> _ = Path("trees.conllu").write_text("\\n".join([cats, sleep, "", ""]).replace(" ", "\\t"))
+    >>> sentences = list(gf.read_conllu("trees.conllu"))
+    >>> pairs = [(gf.record("zoo/bert", " ".join(each.forms)), each) for each in sentences]
+    >>> [row.relation for row in gf.table_relations(pairs)]
+    ['all', 'nsubj']
+    """
     hits: dict[str, dict[Place, NDArray[np.int64]]] = {}
     offsets: dict[str, Counter[int]] = {}
     counts: Counter[str] = Counter()

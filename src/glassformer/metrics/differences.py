@@ -20,7 +20,13 @@ from glassformer.recording import Recording, Tokens
 def difference(
     first: Recording, second: Recording, name: str, *, over: Over | None = None, **parameters: Any
 ) -> Score:
-    """A metric of the first recording minus that of the second, at any level the metric has."""
+    """A metric of the first recording minus that of the second, at any level the metric has.
+
+    >>> text, edit = "The cat sleeps on the mat.", gf.AblateHead("encoder", "self", 0, head=1)
+    >>> before, after = gf.record("zoo/bert", text), gf.record("zoo/bert", text, edits=[edit])
+    >>> gf.difference(before, after, "entropy").part(layer=1).values  # what changed in the layer above
+    array([...])
+    """
     if METRICS[name].unit == "cluster":
         raise InputError("metrics.no_difference", metric=name)
     require_alike(first, second)

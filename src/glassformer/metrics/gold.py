@@ -68,7 +68,14 @@ class AlignedPair:
 
 
 def read_conllu(path: str | Path) -> Iterator[Sentence]:
-    """Sentences of a CoNLL-U file, one by one; ranges (1-2) and empty nodes (1.1) are passed over."""
+    """Sentences of a CoNLL-U file, one by one; ranges (1-2) and empty nodes (1.1) are passed over.
+
+    >>> from pathlib import Path
+    >>> cats, sleep = "1 cats _ _ _ _ 2 nsubj _ _", "2 sleep _ _ _ _ 0 root _ _"
+    >>> _ = Path("trees.conllu").write_text("\\n".join([cats, sleep, "", ""]).replace(" ", "\\t"))
+    >>> [sentence.forms for sentence in gf.read_conllu("trees.conllu")]
+    [('cats', 'sleep')]
+    """
     comments: dict[str, str] = {}
     words: list[Word] = []
     number = start = 0
@@ -91,7 +98,14 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
 
 
 def read_alignments(links: str | Path, source: str | Path, target: str | Path) -> tuple[AlignedPair, ...]:
-    """Sentence pairs of three files, lines being number, tab, text; links are i-j (sure), ipj (possible)."""
+    """Sentence pairs of three files, lines being number, tab, text; links are i-j (sure), ipj (possible).
+
+    >>> from pathlib import Path
+    >>> for name, line in {"links": "0-0 1p1", "french": "le chat", "english": "the cat"}.items():
+    ...     _ = Path(name).write_text(f"1\\t{line}\\n")
+    >>> gf.read_alignments("links", "french", "english")[0].source
+    ('le', 'chat')
+    """
     lines = [list(_read_lines(path)) for path in (links, source, target)]
     for path, each in zip((source, target), lines[1:], strict=True):
         if len(each) != len(lines[0]):

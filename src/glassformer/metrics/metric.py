@@ -148,7 +148,14 @@ def _escape(text: str) -> str:
 
 
 def score(recording: Recording, name: str, /, *, over: Over | None = None, **parameters: Any) -> Score:
-    """Measure a recording: per head, or `over` "query", "layer" or "model" where there are such values."""
+    """Measure a recording: per head, or `over` "query", "layer" or "model" where there are such values.
+
+    >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
+    >>> gf.score(recording, "entropy", over="model").value
+    1.6...
+    >>> gf.score(recording, "nonzero_share", threshold=0.05).part(layer=-1).values  # of each head
+    array([...])
+    """
     metric = METRICS[name]
     level = metric.over if over is None else over
     possible = (metric.over,) if metric.rule == "none" else LEVELS

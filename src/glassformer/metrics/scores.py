@@ -54,7 +54,13 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """The values of one place; NaN where undefined."""
+    """The values of one place; NaN where undefined.
+
+    >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
+    >>> part = gf.score(recording, "entropy").part(layer=-1)
+    >>> str(part.place), part.values.shape
+    ('encoder layer 3, self', (4,))
+    """
 
     place: Place | None  # None: the whole model
     axes: tuple[str, ...]  # of the values: ("head",), ("head", "query"), ("query", "key") …
@@ -93,7 +99,17 @@ class Part:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Score:
-    """One metric of one recording, part by part."""
+    """One metric of one recording, part by part.
+
+    >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
+    >>> found = gf.score(recording, "entropy")
+    >>> found.values.shape  # (layer, head)
+    (4, 4)
+    >>> found.part("encoder", layer=-1).values  # of the heads of one layer
+    array([...])
+    >>> found.roll_up("model").value
+    1.6...
+    """
 
     name: str
     label: Message
@@ -125,10 +141,7 @@ class Score:
 
     @property
     def values(self) -> Numbers:
-        """All values in one array: (part, …) in the order of `parts`; those of the whole model as they are.
-
-        >>> score(recording, "entropy").values.shape  # (layer, head) for a model with one stack
-        """
+        """All values in one array: (part, …) by `parts`; those of the whole model as they are."""
         if len(self.parts) == 1 and self.parts[0].place is None:
             return self.parts[0].values
         if len({part.values.shape for part in self.parts}) != 1:
@@ -141,8 +154,6 @@ class Score:
         """The part of one map: by its stack, its place or its address; a negative layer counts from the end.
 
         Without a stack, the part of the only stack that has one.
-
-        >>> score(recording, "entropy").part("decoder", layer=-1).values
         """
         places = [part.place for part in self.parts if part.place is not None]
         kind, layer = order_parts(kind, layer)
@@ -192,7 +203,12 @@ class Score:
 
 
 def pool(scores: Iterable[Score]) -> Score:
-    """The score of several texts together: totals and counts of each place are added up."""
+    """The score of several texts together: totals and counts of each place are added up.
+
+    >>> texts = ["The cat sleeps.", "The dog barks."]
+    >>> gf.pool(gf.score(gf.record("zoo/bert", text), "entropy") for text in texts).values.shape
+    (4, 4)
+    """
     given = list(scores)
     if not given:
         raise InputError("metrics.nothing_to_pool")

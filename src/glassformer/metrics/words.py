@@ -84,7 +84,12 @@ def roll_up_map(attention_map: AttentionMap) -> AttentionMap:
 
 
 def roll_up_recording(recording: Recording) -> Recording:
-    """A recording between words, with its maps only: so every metric can be had for words."""
+    """A recording between words, with its maps only: so every metric can be had for words.
+
+    >>> recording = gf.record("zoo/bert", "Umbrellas are unbelievable.")
+    >>> gf.roll_up_recording(recording).source.texts
+    ('[CLS]', 'Umbrellas', 'are', 'unbelievable', '.', '[SEP]')
+    """
     target = recording.target
     return Recording(
         recording.model,

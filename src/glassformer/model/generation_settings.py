@@ -44,9 +44,12 @@ _TRANSFORMERS_TOP_K = 50  # what transformers samples from where no top_k is giv
 class GenerationSettings(Settings):
     """How to go from a prompt to an answer. The defaults are greedy: always the likeliest token.
 
-    >>> GenerationSettings(beams=4, max_new_tokens=50)
-    >>> GenerationSettings.from_mapping({"num_beams": 4})  # names of transformers
-    >>> GenerationSettings.from_transformers(model.generation_config)
+    >>> gf.GenerationSettings(beams=4, max_new_tokens=50).beams
+    4
+    >>> gf.GenerationSettings.from_mapping({"num_beams": 4}).beams  # names of transformers
+    4
+    >>> gf.GenerationSettings.from_transformers(transformers.GenerationConfig(num_beams=4)).beams
+    4
     """
 
     max_new_tokens: Count = 128  # stop here; a network with a limit of positions may stop earlier

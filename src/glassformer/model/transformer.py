@@ -104,7 +104,12 @@ class Stack(nn.Module):
 
 
 class Transformer(nn.Module):
-    """One network, three shapes: encoder (BERT), decoder (GPT-2), encoder-decoder (the paper)."""
+    """One network, three shapes: encoder (BERT), decoder (GPT-2), encoder-decoder (the paper).
+
+    >>> config = gf.ModelConfig(vocabulary_size=100, shape="decoder", layers=2, width=32, heads=4)
+    >>> gf.record(gf.Transformer(config), [5, 17, 42]).map(layer=-1).shape  # (head, query, key)
+    (4, 3, 3)
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()

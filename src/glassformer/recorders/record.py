@@ -92,11 +92,12 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         kernel: "exact" forms the attention matrices, "fast" never does; by default the length decides.
         keep: where large arrays go (see `glassformer.recorders.store`).
 
-    Examples:
-        >>> recording = record("zoo/translator", "The cat sleeps.", target_language="fr")
-        >>> record("zoo/gpt2", "Once upon a time", decode={"max_new_tokens": 20})
-        >>> record("zoo/bert", "The cat", edits=[AblateHead("encoder", "self", 3, 5)], want=("hidden",))
-        >>> record(live_model, tokenizer("The cat", return_tensors="pt"), tokenizer=tokenizer)
+    >>> recording = gf.record("zoo/translator", "The cat sleeps.", target_language="fr")
+    >>> gf.record("zoo/gpt2", "Once upon a time", decode={"max_new_tokens": 5}).generation.text
+    ', I was not a'
+    >>> edit = gf.AblateHead("encoder", "self", 3, head=2)
+    >>> gf.record("zoo/bert", "The cat", edits=[edit], want=("hidden",)).hidden["encoder"].shape
+    (5, 4, 160)
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")

@@ -46,7 +46,19 @@ MOST_BYTES = 1 << 30  # bytes of weights that one call may compute
 @accept_parts("place", Place)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AttentionMap(Rebuilt):
-    """Who looks at whom in one layer. Construction checks shapes against tokens and row sums against one."""
+    """Who looks at whom in one layer. Construction checks shapes against tokens and row sums against one.
+
+    >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
+    >>> attention_map = recording.map(layer=-1)
+    >>> attention_map.shape  # (head, query, key)
+    (4, 10, 10)
+    >>> attention_map.weights(head=0, queries=slice(0, 2)).shape  # a rectangle of one head
+    (2, 10)
+    >>> attention_map.query.texts[:3]
+    ('[CLS]', 'the', 'cat')
+    >>> bool(np.allclose(np.asarray(attention_map).sum(axis=-1), 1, atol=1e-5))  # rows sum to one
+    True
+    """
 
     place: Place
     query: Tokens

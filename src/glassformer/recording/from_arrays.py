@@ -52,11 +52,11 @@ def from_arrays(
     `mask` is True where a query may look at a key, (query, key) or (head, query, key); without it, keys count
     as visible where some head gives them weight.
 
-    >>> import numpy as np
     >>> weights = np.array([[[[1.0, 0.0], [0.4, 0.6]]]])  # one layer, one head
-    >>> recording = from_arrays(weights, ["Hello", "world"])
-    >>> recording.map().weights(head=0)
-    >>> effect = from_arrays(after - before, ["Hello", "world"], content="signed")
+    >>> recording = gf.from_arrays(weights, ["Hello", "world"])
+    >>> recording.map().weights(head=0)[1]
+    array([0.4, 0.6], dtype=float32)
+    >>> effect = gf.from_arrays(weights - weights.mean(), ["Hello", "world"], content="signed")
     """
     kind = kind or ("self" if target is None else "cross")
     stack = stack or ("encoder" if kind == "self" and target is None else "decoder")

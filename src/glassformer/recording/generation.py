@@ -113,7 +113,13 @@ class Step(Rebuilt):
 
 @dataclass(frozen=True, slots=True)
 class Generation(Rebuilt):
-    """The steps of the text that was kept, and, for a beam search, every hypothesis on the way."""
+    """The steps of the text that was kept, and, for a beam search, every hypothesis on the way.
+
+    >>> decode = {"num_beams": 2, "max_new_tokens": 3}
+    >>> generation = gf.record("zoo/gpt2", "Once upon a", decode=decode).generation
+    >>> [step.text for step in generation.steps], len(generation.nodes)
+    ([' time', ',', ' I'], 12)
+    """
 
     steps: tuple[Step, ...]
     nodes: tuple[Step, ...] = field(default=())

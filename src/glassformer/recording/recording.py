@@ -42,7 +42,19 @@ _WORDS = (str, int, float, type(None))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Recording(Rebuilt):
-    """Tokens, maps, hidden states, output, generation and the evidence for all of them."""
+    """Tokens, maps, hidden states, output, generation and the evidence for all of them.
+
+    >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
+    >>> recording.source.texts[:3]
+    ('[CLS]', 'the', 'cat')
+    >>> recording.map("encoder", layer=-1).weights(head=0).shape  # (query, key)
+    (10, 10)
+    >>> recording.tensor("encoder").shape  # (layer, head, query, key)
+    (4, 4, 10, 10)
+    >>> recording.save("cat.bundle")
+    >>> gf.Recording.open("cat.bundle").evidence.exact
+    True
+    """
 
     model: str
     evidence: Evidence
@@ -71,17 +83,11 @@ class Recording(Rebuilt):
 
     @classmethod
     def open(cls, path: str | PathLike[str]) -> "Recording":
-        """The recording in a bundle file. Its arrays stay on disk until they are used.
-
-        >>> recording = Recording.open("animal.bundle")
-        """
+        """The recording in a bundle file. Its arrays stay on disk until they are used."""
         return import_module("glassformer.bundle").open(path)  # by name: bundle imports this package
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write everything into one file, a bundle, which `Recording.open` and `glassformer show` open.
-
-        >>> recording.save("animal.bundle")
-        """
+        """Write everything into one file, a bundle, which `Recording.open` and `glassformer show` open."""
         import_module("glassformer.bundle").save(self, path)
 
     def map(
@@ -89,10 +95,8 @@ class Recording(Rebuilt):
     ) -> AttentionMap:
         """One attention map: by its stack, its place or its address; a negative layer counts from the end.
 
-        Without a stack, the map of the only stack that has such a layer.
-
-        >>> recording.map("decoder", layer=-1, kind="cross")
-        >>> recording.map("decoder.cross.5") is recording.map(Place("decoder", "cross", 5))
+        Without a stack, the map of the only stack that has such a layer. These are the same:
+        `map("decoder", "cross", 5)`, `map("decoder.cross.5")` and `map(Place("decoder", "cross", 5))`.
         """
         kind, layer = order_parts(kind, layer)
         if not isinstance(kind, str) or not isinstance(layer, (int, np.integer)):
@@ -103,10 +107,7 @@ class Recording(Rebuilt):
         return next(each for each in self.maps if each.place == found[0])
 
     def tensor(self, stack: str | None = None, kind: Kind = "self") -> NDArray[np.float32]:
-        """The weights of all layers of a stack, (layer, head, query, key).
-
-        >>> recording.tensor("encoder").mean(axis=(0, 1))  # (query, key), averaged over layers and heads
-        """
+        """The weights of all layers of a stack, (layer, head, query, key)."""
         first = self.map(stack, kind, min((each.layer for each in self.maps), default=0))
         alike = (first.stack, kind, None)
         maps = [each for each in self.maps if (each.stack, each.kind, each.step) == alike]

@@ -59,7 +59,12 @@ def thumbnail_level(queries: int, keys: int, bins: int = BINS) -> int:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HeadStatistics(Rebuilt):
-    """The statistics of every head of one map; see the module for what each means."""
+    """The statistics of every head of one map; see the module for what each means.
+
+    >>> statistics = gf.record("zoo/bert", "The cat sleeps.").map().statistics
+    >>> statistics.entropy.shape, statistics.mass.shape  # (head, query), (head, key)
+    ((4, 7), (4, 7))
+    """
 
     entropy: Floats  # (head, query) nats
     peak: Floats  # (head, query) the largest weight

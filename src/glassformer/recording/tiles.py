@@ -47,7 +47,12 @@ def tile(
     size: int = SIZE,
     how: How = "mean",
 ) -> Pixels:
-    """One tile: size x size pixels, fewer at the right and lower edge."""
+    """One tile: size x size pixels, fewer at the right and lower edge.
+
+    >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
+    >>> gf.tile(recording.map(), head=1, level=1, row=0, column=0).shape  # 2 x 2 tokens a pixel
+    (5, 5)
+    """
     attention_map.require_head(head)
     for name, number in (("level", level), ("row", row), ("column", column)):
         require_count(f"tile({name}=)", number)

@@ -29,7 +29,12 @@ SIDES = ("source", "target")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Tokens(Rebuilt):
-    """One sequence as the model saw it; `texts` is what to display, `offsets` point into `text`."""
+    """One sequence as the model saw it; `texts` is what to display, `offsets` point into `text`.
+
+    >>> tokens = gf.record("zoo/bert", "The cat sleeps.").source
+    >>> tokens.texts[1], tokens.special[:2].tolist()
+    ('the', [True, False])
+    """
 
     side: Side
     texts: tuple[str, ...]

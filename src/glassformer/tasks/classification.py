@@ -365,7 +365,8 @@ def classify(
 
     `stream=True` gives an iterator.
 
-    >>> classify("zoo/sentiment", ["A wonderful film."])[0].label
+    >>> gf.classify("zoo/sentiment", ["A wonderful film."])[0].label
+    'positive'
     """
     if long not in ("refuse", "start"):
         raise InputError("tasks.classification.unknown_long", seen=repr(long))

@@ -225,8 +225,8 @@ def generate(
     `decode` says how to generate, as in `record`; without any, the model generates as its files say.
     `stream=True` gives an iterator, whose texts come as soon as they are written.
 
-    >>> generate("zoo/gpt2", ["Once upon a time"], decode={"max_new_tokens": 20})
-    >>> generate(live_llama, ["The animal was"], tokenizer=tokenizer, decode={"do_sample": True, "seed": 1})
+    >>> gf.generate("zoo/gpt2", ["Once upon a time"], decode={"max_new_tokens": 5})
+    ['Once upon a time, I was not a']
     """
     opened = open_model(model, tokenizer, device=device, capability="generates")
     answers = answer_texts(opened, check_texts(texts), opened.read_settings(decode))

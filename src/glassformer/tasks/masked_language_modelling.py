@@ -270,7 +270,8 @@ def fill(
 
     `best` guesses are kept for each gap. `stream=True` gives an iterator.
 
-    >>> fill("zoo/bert", ["The capital of France is [MASK]."])[0].text
+    >>> gf.fill("zoo/bert", ["The cat sat on the [MASK]."])[0].text
+    'the cat sat on the door.'
     """
     opened = open_model(model, tokenizer, device=device, capability="fills")
     mask = opened.require_tokenizer().roles.get("mask")

@@ -293,8 +293,8 @@ def translate(
     without any, the model generates as its files say. `stream=True` gives an iterator, whose texts come as
     soon as they are written.
 
-    >>> translate("zoo/translator", ["The cat sleeps."], target_language="fr")
-    >>> translate("path/of/a/t5", ["summarize: …"], decode={"num_beams": 4})
+    >>> gf.translate("zoo/translator", ["The cat sleeps."], target_language="fr")
+    ['Le chat dort.']
     """
     opened = open_model(model, tokenizer, device=device, capability="translates")
     if target_language is not None:

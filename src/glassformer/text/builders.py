@@ -34,7 +34,11 @@ def build_characters(alphabet: str, *, start: bool = False, end: bool = True) ->
 
 
 def build_words(words: Iterable[str], *, start: bool = False, end: bool = True) -> LibraryTokenizer:
-    """One token for each word, parted at spaces and around punctuation; others are unknown."""
+    """One token for each word, parted at spaces and around punctuation; others are unknown.
+
+    >>> gf.build_words(["Tom", "chases", "Jerry"]).encode("Tom chases Jerry").texts
+    ('Tom', 'chases', 'Jerry', '</s>')
+    """
     library = Tokenizer(models.WordLevel(_number(dict.fromkeys(words)), unk_token=UNKNOWN))
     library.pre_tokenizer = pre_tokenizers.Whitespace()
     return _finish(library, start=start, end=end)

@@ -120,9 +120,11 @@ def train(
     from its last checkpoint, if it has one. `name` is the name of the run (the recipe's by default); `silent`
     shows no progress. Ctrl-C ends the step, writes a checkpoint and returns.
 
-    >>> outcome = gf.train("recipes/first.toml", {"train.steps": 200, "task.folder": "."}, name="short")
-    >>> outcome.ending, outcome.score
-    >>> model = gf.load(outcome.best)  # the folder of the best checkpoint
+    >>> changes = {"train.steps": 2, "task.folder": ".", "task.path": "README.md"}  # any text of yours
+    >>> outcome = gf.train("recipes/first.toml", changes, name="short", silent=True)
+    >>> outcome.ending, outcome.step
+    ('finished', 2)
+    >>> model = gf.load(outcome.last)  # the folder of the last checkpoint
     """
     recipe = read_recipe(path, overrides)
     folder = Path(runs) / _check_name(name or recipe.name)

@@ -23,7 +23,14 @@ LARGE = 8  # terms that are marked
 def explain(
     recording: Recording, step: str, row: int = 0, column: int = 0, head: int | None = None
 ) -> CellArithmetic:
-    """The arithmetic of one cell of a step's output."""
+    """The arithmetic of one cell of a step's output.
+
+    >>> config = gf.ModelConfig(vocabulary_size=100, shape="decoder", layers=1, width=16, heads=2)
+    >>> traced = gf.record(gf.Transformer(config), [5, 17, 42], want=("trace", "parameters"))
+    >>> cell = gf.explain(traced, "decoder.0.self.products", row=2, column=1, head=0)
+    >>> len(cell.terms)  # a query times a key, each of width 8
+    8
+    """
     plan, arrays = follow(recording)
     found = find_step(plan, step)
     if not found.arithmetic:

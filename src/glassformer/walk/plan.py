@@ -23,7 +23,13 @@ LIGHT = ("norm", "add")  # operations whose parameters are a number for each fea
 
 
 def make_plan(recording: Recording) -> WalkPlan:
-    """The plan of one recording."""
+    """The plan of one recording.
+
+    >>> config = gf.ModelConfig(vocabulary_size=100, shape="decoder", layers=1, width=16, heads=2)
+    >>> traced = gf.record(gf.Transformer(config), [5, 17, 42], want=("trace", "parameters"))
+    >>> [step.id for step in gf.make_plan(traced).chapters[1].steps][:2]
+    ['decoder.0.self.queries', 'decoder.0.self.keys']
+    """
     return follow(recording)[0]
 
 

@@ -108,6 +108,11 @@ def save_checkpoint(
     """Write a model folder and tell its model_type; `dtype` None keeps the network's own.
 
     Files of the folder that are no part of a model stay. An interrupted write leaves the old model, or none.
+
+    >>> config = gf.ModelConfig(vocabulary_size=100, shape="decoder", layers=1, width=16, heads=2)
+    >>> _ = gf.save_checkpoint(gf.Transformer(config), "my-model")
+    >>> gf.load("my-model").name
+    'my-model'
     """
     folder = Path(folder)
     state = network.state_dict()

@@ -12,7 +12,7 @@ import pytest
 
 from glassformer import bundle
 from glassformer.api.client import InProcessClient
-from glassformer.api.frames import decode
+from glassformer.api.frames import decode_frame
 from glassformer.api.library import SHIPPED
 from glassformer.errors import InputError
 from glassformer.messages import known_languages, read_catalogue
@@ -78,7 +78,7 @@ def test_answers_are_those_of_the_server() -> None:
     recording = invent_decoder()
     answers = read_answers(html.render(recording))
     path = next(path for path in answers if path.endswith("/maps/decoder.self.1/weights?as=uint8"))
-    weights = decode(answers[path]).arrays["weights"]
+    weights = decode_frame(answers[path]).arrays["weights"]
     shown = (np.asarray(weights.array, dtype=np.float64) / 255) ** 2 * weights.maximum
     assert np.abs(shown - recording.maps[1].weights()).max() < 0.005
     with InProcessClient(recording) as client:
@@ -98,7 +98,9 @@ def test_exact_weights_are_exact() -> None:
     recording = invent_decoder()
     answers = read_answers(html.render(recording, exact=True))
     path = next(path for path in answers if path.endswith("/maps/decoder.self.0/weights?as=float32"))
-    np.testing.assert_array_equal(decode(answers[path]).arrays["weights"].array, recording.maps[0].weights())
+    np.testing.assert_array_equal(
+        decode_frame(answers[path]).arrays["weights"].array, recording.maps[0].weights()
+    )
 
 
 def test_states_and_vectors_come_along_by_choice() -> None:
@@ -140,7 +142,7 @@ def test_statistics_are_light_beside_approximate_weights_and_exact_beside_exact_
         body = next(
             body for path, body in answers.items() if path.endswith("/maps/decoder.self.1/statistics")
         )
-        arrays = decode(body).arrays
+        arrays = decode_frame(body).arrays
         true = recording.maps[1].statistics
         for name in ("entropy", "peak", "distance", "mass"):
             shown = np.asarray(arrays[name].array, dtype=np.float64)

@@ -49,7 +49,11 @@ def _build_topic(name: str, table: dict[str, Any]) -> Topic:
 
 
 def find_topic(name: str) -> Topic:
-    """The topic of this name."""
+    """The topic of this name.
+
+    >>> gf.find_topic("masks").parameters[0].name
+    'mask'
+    """
     known = {topic.name: topic for topic in read_topics()}
     if name not in known:
         name = name[:LONGEST_NAME]
@@ -59,7 +63,11 @@ def find_topic(name: str) -> Topic:
 
 
 def read_parameters(topic: Topic, given: Mapping[str, str]) -> dict[str, Value]:
-    """The value of every parameter of a topic: as given, else its default."""
+    """The value of every parameter of a topic: as given, else its default.
+
+    >>> gf.read_parameters(gf.find_topic("masks"), {"mask": "causal"})["mask"]
+    'causal'
+    """
     known = {parameter.name: parameter for parameter in topic.parameters}
     for name in given:
         if name not in known:

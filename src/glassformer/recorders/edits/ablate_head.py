@@ -16,6 +16,10 @@ class AblateHead(Edit):
 
     "zero" takes all weights away; "mean" gives every query the mean of all rows, so that the head contributes
     the same at every position.
+
+    >>> edit = gf.AblateHead("encoder", "self", 2, head=1)
+    >>> float(gf.record("zoo/bert", "The cat sleeps.", edits=[edit]).map(layer=2).weights(head=1).max())
+    0.0
     """
 
     spellings: ClassVar = {"zero": {"how": "zero"}, "mean": {"how": "mean"}}

@@ -22,6 +22,10 @@ class CutEdge(Edit):
     """One key hidden from one query, in one layer and head or in all of them (None).
 
     What is left of the row is renormalised and still sums to one.
+
+    >>> edit = gf.CutEdge("encoder", "self", 2, head=1, query=3, key=0)
+    >>> float(gf.record("zoo/bert", "The cat sleeps.", edits=[edit]).map(layer=2).weights(head=1)[3, 0])
+    0.0
     """
 
     stack: Stack

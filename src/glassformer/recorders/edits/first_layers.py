@@ -12,7 +12,11 @@ from glassformer.recorders.edits.edit import EDITS, Count, Edit, Stack, check_nu
 @EDITS.register("layers")
 @dataclass(frozen=True, slots=True)
 class FirstLayers(Edit):
-    """Only the first layers run, of one stack or of all (None); what follows a stack reads their result."""
+    """Only the first layers run, of one stack or of all (None); what follows a stack reads their result.
+
+    >>> len(gf.record("zoo/bert", "The cat sleeps.", edits=[gf.FirstLayers(2)]).maps)
+    2
+    """
 
     spellings: ClassVar = {"first": {}}
 

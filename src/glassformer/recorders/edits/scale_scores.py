@@ -17,6 +17,10 @@ class ScaleScores(Edit):
     """Scores multiplied by a factor, in the given stack, kind and layer or in all of them (None).
 
     What the softmax is given is multiplied: scaled products, soft-capped, with biases; not a sink.
+
+    >>> flat = gf.record("zoo/bert", "The cat sleeps.", edits=[gf.ScaleScores(0.0)])
+    >>> bool(np.allclose(flat.tensor("encoder"), 1 / len(flat.source)))  # every head looks everywhere
+    True
     """
 
     factor: float

@@ -161,6 +161,10 @@ def figure(  # noqa: PLR0913 - independent settings
 
     The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. Texts
     are in `language` ("en", "zh"); by default in the language of this process.
+
+    >>> recording = gf.record("zoo/bert", "The cat sleeps.")
+    >>> gf.figure(recording, "heatmap", layer=2, head=1).save("heatmap.svg").name
+    'heatmap.svg'
     """
     name = view or ("curves" if isinstance(source, RunLog) else "heatmap")
     draw = _find_view(name, source)

@@ -22,7 +22,7 @@ from urllib.parse import quote
 import numpy as np
 
 from glassformer.api.client import InProcessClient
-from glassformer.api.frames import MAGIC, Frame, FrameArray, decode, encode, shrink
+from glassformer.api.frames import MAGIC, Frame, FrameArray, decode_frame, encode_frame, shrink
 from glassformer.api.settings import STATIC
 from glassformer.errors import InputError
 from glassformer.lessons.schema import read_defaults
@@ -59,7 +59,11 @@ def export(
     exact: bool = False,
     title: str | None = None,
 ) -> Path:
-    """Write one HTML file; `hidden` states, query, key and value `vectors` and `exact` weights by choice."""
+    """Write one HTML file; `hidden` states, query, key and value `vectors` and `exact` weights by choice.
+
+    >>> gf.export(gf.record("zoo/bert", "The cat sleeps."), "cat.html").name  # opens without a server
+    'cat.html'
+    """
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError("render.wrong_suffix", name=target.name, suffixes=(".html",))
@@ -123,9 +127,9 @@ def _lighten(path: str, body: bytes) -> bytes:
         return json.dumps(rounded, ensure_ascii=False, separators=(",", ":")).encode()
     if not path.endswith("/statistics"):
         return body
-    frame = decode(body)
+    frame = decode_frame(body)
     planes = {name: _halve(plane) for name, plane in frame.arrays.items() if name != "peak_key"}
-    return encode(Frame(planes, frame.meta))
+    return encode_frame(Frame(planes, frame.meta))
 
 
 def _halve(plane: FrameArray) -> FrameArray:

@@ -29,7 +29,11 @@ def show(
     language: str | None = None,
     theme: str | None = None,
 ) -> "RecordingWidget":
-    """The recording, interactive, in the cell of a notebook."""
+    """The recording, interactive, in the cell of a notebook.
+
+    >>> widget = gf.show(gf.record("zoo/bert", "The cat sleeps."), view="lines")
+    >>> widget.close()
+    """
     if not isinstance(recording, Recording):
         raise InputError("render.not_a_recording", type=type(recording).__name__)
     for name, value, choices in (

@@ -31,7 +31,11 @@ def draw_recording(
     columns: int = 80,
     colour: bool = False,
 ) -> str:
-    """One screen: how focused each head is, one of them drawn, what comes next, and the evidence."""
+    """One screen: how focused each head is, one of them drawn, what comes next, and the evidence.
+
+    >>> print(gf.draw_recording(gf.record("zoo/bert", "The cat sleeps."), layer=2))
+    How many tokens a head looks at...
+    """
     if not recording.maps:
         return str(message("render.no_attention", model=recording.model))
     attention_map, chosen = choose_head(recording, part=part, layer=layer, head=head)
