@@ -5,6 +5,7 @@ print it as it is: `raise InputError("recorders.unknown_head", head=7, place=pla
 catalogues.
 """
 
+import sys
 from typing import Any
 
 from glassformer.messages import Message, literal
@@ -64,3 +65,15 @@ def _as_message(text: str | Message, parameters: dict[str, Any]) -> Message:
     if isinstance(text, Message):
         return text
     return Message(text, parameters) if is_code(text) else literal(text)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether memory ran out, of this machine or of a GPU."""
+    torch: Any = sys.modules.get("torch")  # it is not imported to ask
+    kinds = (MemoryError,) if torch is None else (MemoryError, torch.OutOfMemoryError)
+    if isinstance(error, kinds):
+        return True
+    # torch's allocators for CPU and MPS raise a RuntimeError that only its text tells from others.
+    return isinstance(error, RuntimeError) and any(
+        text in str(error) for text in ("can't allocate memory", "out of memory")
+    )

@@ -19,6 +19,7 @@ from cli.pseudo_language import (
     write_catalogues,
 )
 from glassformer import cli
+from glassformer.cli.edits import list_forms
 from glassformer.cli.verbs import doctor
 from glassformer.config import ModelConfig
 from glassformer.messages import set_language
@@ -181,7 +182,8 @@ def test_the_help_of_each_verb(verb: cli.Verb, speak: Callable[[str], tuple[int,
         assert f"\n  {example}" in text
         text = text.replace(f"\n  {example}", "")
     assert code == 0
-    values = {"completion": "bash zsh fish", "record": "weights,output"}.get(verb.name, "")
+    edits = " ".join(list_forms())
+    values = {"completion": "bash zsh fish", "record": f"weights,output all {edits}"}.get(verb.name, "")
     assert left_over(text, f"{verb.name} {values}") == []
 
 
@@ -225,7 +227,7 @@ DECODER, TRANSLATOR = "xqdecoderlanguage", "xqencoderdecoderlanguage"
         (f"record ./{DECODER} '{TEXT}' --edit 'first 1'", "float32"),
         (f"record ./{DECODER} --texts xq.txt --output xqmany", ""),
         ("show xq.bundle", "float32"),
-        ("show xq.bundle --part encoder --layer 1 --head 0", "float32"),
+        ("show xq.bundle --place encoder.self.1 --head 0", "float32"),
         ("score xq.bundle", " ".join(METRICS)),
         ("score xq.bundle entropy", "entropy"),
         ("score xq.bundle entropy --over layer", "entropy"),
@@ -278,7 +280,7 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
         (f"record ./{DECODER} --file xqbroken.txt", ""),
         (f"record ./{DECODER} '{TEXT * 20}'", ""),
         (f"record ./{DECODER} xqa --layer 9", ""),
-        (f"record ./{DECODER} xqa --part encoder", "encoder decoder"),
+        (f"record ./{DECODER} xqa --place encoder.self.0", "encoder.self.0 decoder"),
         (f"record ./{DECODER} xqa --head 9", ""),
         (
             f"record ./{DECODER} xqa --want xq",

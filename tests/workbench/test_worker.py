@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import CheckpointError
@@ -23,6 +24,8 @@ pytestmark = pytest.mark.slow
     [
         (MemoryError(), "out_of_memory"),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried"), "out_of_memory"),
+        (torch.OutOfMemoryError("of a GPU"), "out_of_memory"),
+        (RuntimeError("the memory of an LSTM has another size"), "failed"),
         (CheckpointError("No."), "refused"),
         (ZeroDivisionError("by nothing\nat all"), "failed"),
     ],

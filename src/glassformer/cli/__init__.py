@@ -16,7 +16,7 @@ from glassformer.cli.output import print_error
 from glassformer.cli.parser import Arguments, Parser, help_text, translate_argparse
 from glassformer.cli.verb import Verb
 from glassformer.cli.verbs import find_verbs
-from glassformer.errors import GlassformerError
+from glassformer.errors import GlassformerError, is_out_of_memory
 from glassformer.messages import detect_language, message, set_language
 
 __all__ = ["Arguments", "Parser", "Verb", "build_parser", "find_verbs", "main"]
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (MemoryError, RuntimeError) as error:
-        if not isinstance(error, MemoryError) and "memory" not in str(error):
+        if not is_out_of_memory(error):
             raise
         return print_error(str(message("cli.errors.no_memory")))
     except BrokenPipeError:

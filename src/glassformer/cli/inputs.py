@@ -7,13 +7,15 @@ Out:  the same, checked.
 import io
 import sys
 import tomllib
+from argparse import SUPPRESS
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from glassformer.cli.parser import Parser
+from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
+from glassformer.place import Place
 
 
 def add_language(parser: Parser) -> None:
@@ -23,9 +25,19 @@ def add_language(parser: Parser) -> None:
 
 def add_place(parser: Parser, *, several: bool = False) -> None:
     """The head that is drawn."""
-    parser.add_argument("--part", choices=("encoder", "decoder", "cross"))
+    parser.add_argument("--place", metavar="ADDRESS", type=Place.parse)
     parser.add_argument("--layer", type=int, metavar="N")
     parser.add_argument("--head", type=int, metavar="N", nargs="+" if several else None)
+    parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help=SUPPRESS)  # before --place
+
+
+def read_place(arguments: Arguments) -> dict[str, Any]:
+    """Which head is drawn, as `figure` and `draw_recording` take it."""
+    if arguments.part is not None:
+        print(message("cli.errors.part_is_deprecated"), file=sys.stderr)
+    if arguments.place is not None and (arguments.part, arguments.layer) != (None, None):
+        raise InputError("cli.errors.place_and_layer", address=arguments.place.address)
+    return {name: getattr(arguments, name) for name in ("place", "part", "layer", "head")}
 
 
 def require_model(name: str) -> str:

@@ -8,10 +8,10 @@ import os
 import re
 import shutil
 import sys
-from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from glassformer.messages import Message
 
@@ -50,11 +50,10 @@ def has_colour() -> bool:
     return wants_colour(sys.stdout, os.environ)
 
 
-def draw_recording(recording: "Recording", arguments: Namespace | None = None) -> str:
+def draw_recording(recording: "Recording", chosen: Mapping[str, Any] = MappingProxyType({})) -> str:
     """One screen: how focused each head is, the head that was chosen, what comes next, and the evidence."""
     from glassformer.render.terminal import heatmap
 
-    chosen = {name: getattr(arguments, name, None) for name in ("part", "layer", "head")}
     return heatmap.draw_recording(recording, columns=count_columns(), colour=has_colour(), **chosen)
 
 

@@ -14,7 +14,7 @@ import threading
 from contextlib import suppress
 from typing import Any, BinaryIO
 
-from glassformer.errors import GlassformerError
+from glassformer.errors import GlassformerError, is_out_of_memory
 from glassformer.messages import Message, message
 from glassformer.workbench.reporter import JobReporter, StoppedError
 
@@ -89,9 +89,9 @@ def _explain(error: Exception) -> tuple[Message, str]:
     """A message for a person, and a code for programs."""
     if isinstance(error, GlassformerError):
         return error.message, "refused"
-    text = str(error)
-    if isinstance(error, MemoryError) or "allocate memory" in text or "out of memory" in text:
+    if is_out_of_memory(error):
         return message("workbench.failed.memory"), "out_of_memory"
+    text = str(error)
     first = text.splitlines()[0] if text else ""
     return message("workbench.failed.model", kind=type(error).__name__, reason=first), "failed"
 

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from glassformer.cli.inputs import add_place, read_assignments
+from glassformer.cli.inputs import add_place, read_assignments, read_place
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import known_languages, message
 
 POSITION = 60
 EXAMPLES = (
-    "glassformer figure tom.bundle tom.pdf --part cross --layer 2",
+    "glassformer figure tom.bundle tom.pdf --place decoder.cross.2",
     "glassformer figure tom.bundle heads.svg --view heads --width page",
     "glassformer figure runs/first curves.pdf",
 )
@@ -40,9 +40,7 @@ def run(arguments: Arguments) -> None:
     drawn = figure(
         source,
         arguments.view,
-        part=arguments.part,
-        layer=arguments.layer,
-        head=arguments.head,
+        **read_place(arguments),
         metric=arguments.metric,
         parameters=read_assignments(arguments.set),
         names=arguments.curve,

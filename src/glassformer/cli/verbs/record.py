@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from glassformer.cli.bulk import record_all
 from glassformer.cli.edits import list_forms, read_decoding, read_edit
-from glassformer.cli.inputs import add_language, add_place, read_text, require_model, require_text
+from glassformer.cli.inputs import add_language, add_place, read_place, read_text, require_model, require_text
 from glassformer.cli.output import count_columns, draw_recording, escape_controls
 from glassformer.cli.parser import Arguments, Parser, help_text
 from glassformer.errors import InputError
@@ -68,6 +68,7 @@ def run(arguments: Arguments) -> None:
     target = None if arguments.target is None else require_text(arguments.target)
     want = check_want([name.strip() for name in arguments.want.split(",") if name.strip()])
     edits = [read_edit(edit) for edit in arguments.edit]
+    place = read_place(arguments)
     _check_texts(arguments)
     model = load(arguments.model, device=arguments.device)
     decode = _find_decoding(arguments, model)
@@ -91,7 +92,7 @@ def run(arguments: Arguments) -> None:
     kept = writing_to(arguments.output) if arguments.output else nullcontext()
     with kept as destination:
         recording = record(text, None if destination is None else destination.store)
-        printed = to_json(summarise(recording)) if arguments.json else _describe(recording, arguments)
+        printed = to_json(summarise(recording)) if arguments.json else _describe(recording, place)
         if destination is not None:
             destination.finish(recording)
     print(printed)
@@ -131,12 +132,12 @@ def _find_decoding(arguments: Arguments, model: "LoadedModel") -> Any:
     return None if arguments.max_new_tokens is None else habit
 
 
-def _describe(recording: "Recording", arguments: Arguments) -> str:
+def _describe(recording: "Recording", place: dict[str, Any]) -> str:
     """What the model wrote, if it did; the picture; the notes about the numbers."""
     label = message("cli.record.note_label")
     hanging = len(f"{label}  ")
     notes = [wrap(f"{label}  {note}.", count_columns(), hanging=hanging) for note in recording.evidence.notes]
-    picture = draw_recording(recording, arguments)
+    picture = draw_recording(recording, place)
     return "\n\n".join(filter(None, (_describe_generation(recording), picture, "\n".join(notes))))
 
 

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from glassformer.cli.inputs import add_place
+from glassformer.cli.inputs import add_place, read_place
 from glassformer.cli.output import draw_recording
 from glassformer.cli.parser import Arguments, Parser
 
 POSITION = 40
-EXAMPLES = ("glassformer show tom.bundle --part cross --layer 2 --head 1",)
+EXAMPLES = ("glassformer show tom.bundle --place decoder.cross.2 --head 1",)
 
 
 def add_arguments(parser: Parser) -> None:
@@ -20,5 +20,5 @@ def run(arguments: Arguments) -> None:
     """Draw a recording in the terminal."""
     from glassformer import bundle
 
-    recording = bundle.open(arguments.file)
-    print(draw_recording(recording, arguments))
+    place = read_place(arguments)
+    print(draw_recording(bundle.open(arguments.file), place))

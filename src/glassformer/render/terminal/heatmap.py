@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.messages import get_language, message
+from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording
 from glassformer.render.choice import choose_head, label, label_part, mean_over_rows, name_rows
 from glassformer.render.terminal.colours import paint, paint_legend
@@ -25,6 +26,7 @@ _MARGIN = 18  # characters that the label of a row may take
 def draw_recording(
     recording: Recording,
     *,
+    place: Place | None = None,
     part: str | None = None,
     layer: int | None = None,
     head: int | None = None,
@@ -38,7 +40,7 @@ def draw_recording(
     """
     if not recording.maps:
         return str(message("render.no_attention", model=recording.model))
-    attention_map, chosen = choose_head(recording, part=part, layer=layer, head=head)
+    attention_map, chosen = choose_head(recording, place=place, part=part, layer=layer, head=head)
     rows = name_rows(recording, attention_map)
     picture = draw_map(attention_map, chosen, rows=rows, columns=columns, colour=colour)
     label = message("render.evidence_label")
