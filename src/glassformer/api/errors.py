@@ -5,16 +5,18 @@ Out:  a 4xx response: a sentence in the language of the request, a code for prog
 """
 
 import logging
+from html import escape
 from typing import Any, cast
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from glassformer.api.languages import choose_language
 from glassformer.errors import ApiError, GlassformerError
+from glassformer.messages import Message
 from glassformer.schema import MessageField, ResponseModel
 
 log = logging.getLogger("glassformer.server")
@@ -48,6 +50,15 @@ def respond_with_error(error: ApiError, language: str) -> Response:
         message=error.message,
     )
     return JSONResponse(ErrorResponse(error=body).model_dump(mode="json"), error.status)
+
+
+def respond_with_page(text: Message, language: str, status: int) -> Response:
+    """A text as a small page, where a person may open the address in a browser."""
+    page = (
+        f'<!doctype html><html lang="{language}"><meta charset="utf-8"><title>Glassformer</title>'
+        f"<h1>Glassformer</h1><p>{escape(text.text(language))}</p></html>"
+    )
+    return HTMLResponse(page, status)
 
 
 def install(app: FastAPI) -> None:

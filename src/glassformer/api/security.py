@@ -14,10 +14,10 @@ from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from glassformer.api.errors import respond_with_error
+from glassformer.api.errors import respond_with_error, respond_with_page
 from glassformer.api.languages import choose_language
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
@@ -38,8 +38,6 @@ HEADERS = {
     "x-frame-options": "DENY",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
-_LOCKED = """<!doctype html><html lang="{language}"><meta charset="utf-8"><title>Glassformer</title>
-<h1>Glassformer</h1><p>{sentence} <code>?token=…</code></p></html>"""
 
 
 class Guard:
@@ -121,9 +119,7 @@ class Guard:
             return None
         if in_api:
             raise ApiError("api.no_token", status=401)
-        language = choose_language(scope)
-        sentence = message("api.locked").text(language)
-        return HTMLResponse(_LOCKED.format(language=language, sentence=sentence), 401)
+        return respond_with_page(message("api.locked"), choose_language(scope), 401)
 
     def _fits(self, given: str) -> bool:
         wanted = self.settings.token or ""

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from glassformer.errors import BundleError
 from glassformer.messages import Message
 from glassformer.place import Place
 from glassformer.recording import (
@@ -61,18 +62,18 @@ def describe(recording: Recording, place: StoreArray) -> dict[str, Any]:
 
 
 def restore(description: Any, arrays: Mapping[str, AnyArray]) -> Recording:
-    """The recording that `describe` described; ValueError, or what the types raise, on anything else."""
+    """The recording that `describe` described; BundleError, or what the types raise, on anything else."""
     if not isinstance(description, dict) or set(description) != {"tokens", "content"}:
-        raise ValueError("it has no tokens and content")
+        raise BundleError("bundle.description.no_content")
     reader = _Reader(arrays)
     for each in description["tokens"]:
         found = reader.read(each)
         if not isinstance(found, Tokens):
-            raise ValueError(f"a {type(found).__name__} stands among the tokens")
+            raise BundleError("bundle.description.not_tokens", type=type(found).__name__)
         reader.tokens.append(found)
     recording = reader.read(description["content"])
     if not isinstance(recording, Recording):
-        raise ValueError(f"it describes a {type(recording).__name__}")
+        raise BundleError("bundle.description.not_a_recording", type=type(recording).__name__)
     return recording
 
 
@@ -137,16 +138,17 @@ class _Reader:
         if set(value) == {"type", "fields"}:
             return self._read_object(value["type"], value["fields"])
         if len(value) != 1 or not set(value) <= set(self._kinds):
-            raise ValueError(f"an object has the keys {sorted(value)[:5]}")
+            raise BundleError("bundle.description.unknown_keys", keys=sorted(value)[:5])
         [(kind, content)] = value.items()
         return self._kinds[kind](content)
 
     def _read_object(self, name: Any, parts: Any) -> Any:
         if not isinstance(name, str) or name not in _TYPES or not isinstance(parts, dict):
-            raise ValueError(f"there is no type {name!r} in a recording")
+            raise BundleError("bundle.description.unknown_type", type=str(name))
         wanted = set(_FIELDS[name])
         if not wanted - set(_LATER.get(name, {})) <= set(parts) <= wanted:
-            raise ValueError(f"{name} has wrong or missing fields: {sorted(set(parts) ^ wanted)[:5]}")
+            names = sorted(set(parts) ^ wanted)[:5]
+            raise BundleError("bundle.description.wrong_fields", type=name, names=names)
         found = {key: self.read(each) for key, each in parts.items()}
         if name == "AttentionMap":
             found["place"] = Place(**{each: found.pop(each) for each in _PLACE})
@@ -154,10 +156,10 @@ class _Reader:
 
     def _read_array(self, name: Any) -> AnyArray:
         if name not in self.arrays:
-            raise ValueError(f"the array {name!r} is missing")
+            raise BundleError("bundle.description.no_array", name=str(name))
         return self.arrays[name]
 
     def _read_tokens(self, number: Any) -> Tokens:
         if type(number) is not int or not 0 <= number < len(self.tokens):
-            raise ValueError(f"there are no tokens of number {number!r}")
+            raise BundleError("bundle.description.no_tokens", number=number)
         return self.tokens[number]

@@ -46,6 +46,8 @@ def _read(mapped: mmap.mmap, data: int, entries: dict[str, Entry], path: Path) -
             return restore(json.loads(text), arrays)
     except RecordingError as error:
         raise unreadable(path, "impossible", reason=error.message) from error
+    except BundleError as error:
+        raise unreadable(path, "wrong_description", reason=error.message) from error
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
         # Types check values rather than the type of every field: a hostile description can break them anyhow.
         reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)

@@ -8,11 +8,14 @@ import re
 from pathlib import Path
 
 from fastapi import APIRouter, Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import Response
 
+from glassformer.api.errors import respond_with_page
+from glassformer.api.languages import choose_language
 from glassformer.api.limits import Encoded
 from glassformer.api.responses import IMMUTABLE, REVALIDATE, Context, choose_encoding, compress, send
 from glassformer.errors import ApiError
+from glassformer.messages import message
 
 router = APIRouter()
 
@@ -31,12 +34,6 @@ KINDS = {
 }
 _ALIASES = {"": "index.html", "favicon.ico": "icon.svg"}  # what browsers ask for by themselves
 _HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
-_UNBUILT = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Glassformer</title>
-<h1>Glassformer</h1>
-<p>The server runs, but the page was not built into this installation. In a checkout:
-<code>npm --prefix web ci</code> and <code>npm --prefix web run build</code>;
-or install again with <code>pip install .</code></p>
-<p>What there is: <a href="/api/docs">the API</a>.</p></html>"""
 
 
 @router.get("/{path:path}", include_in_schema=False)
@@ -47,7 +44,7 @@ async def read_page(request: Request, context: Context, path: str) -> Response:
     file = find_file(root, _ALIASES.get(path, path))
     if file is None:
         if not path and not (root / "index.html").is_file():
-            return HTMLResponse(_UNBUILT)
+            return respond_with_page(message("api.not_built"), choose_language(request.scope), 200)
         raise ApiError("api.no_such_page", "no_such_address", 404)
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     state = file.stat()
