@@ -7,13 +7,17 @@ import type { RecordingSource } from "./core/source";
 import type { View } from "./core/view";
 import { invent, makeMap, setStage } from "./testing/recording";
 
-const LESSONS = /\/(walk|playground)\//;
 const sources = Object.entries(
   import.meta.glob<string>("./views/*/*.ts", { eager: true, query: "?raw", import: "default" }),
-).filter(([path]) => !LESSONS.test(path) && !path.endsWith(".test.ts"));
+).filter(([path]) => !path.endsWith(".test.ts"));
 
 /** Links as they have always been written, and what they mean. */
 const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> = {
+  walk: [
+    "walk.step=decoder.1.self.weights&walk.cell=2,1&walk.word=3",
+    { step: "decoder.1.self.weights", cell: [2, 1], word: 3 },
+  ],
+  playground: ["playground.topic=masks", { topic: "masks" }], // and the parameters of each topic
   overview: [
     "overview.metric=distance&overview.order=high&overview.pool=max&overview.colours=shared&overview.keep=at_most_0.5",
     {
@@ -65,9 +69,10 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
 };
 
 type AnyOptions = Record<string, unknown>;
-const views = allViews
-  .filter(({ name }) => !LESSONS.test(`/${name}/`))
-  .map(({ name, options }) => ({ name, options: options as Schema<object> as Schema<AnyOptions> }));
+const views = allViews.map(({ name, options }) => ({
+  name,
+  options: options as Schema<object> as Schema<AnyOptions>,
+}));
 
 describe("options of views", () => {
   test.each(views)(
@@ -87,9 +92,9 @@ describe("options of views", () => {
     ({ name, options }) => {
       const usual = readOptions(name, options, {});
       expect(writeOptions(name, options, {}, usual)).toEqual({});
-      const free = new Set(["stack", "metric", "grid", "metrics", "sort"]); // names that the recording has or has not
+      const free = new Set(["stack", "metric", "grid", "metrics", "sort", "topic"]); // names that are there or not
       for (const [option, initial] of Object.entries(usual)) {
-        if (free.has(option)) continue;
+        if (free.has(option) || `${name}.${option}` === "walk.step") continue;
         for (const wrong of ["nonsense!", "-1", "NaN"]) {
           const texts: OptionTexts = { [`${name}.${option}`]: wrong };
           expect(readOptions(name, options, texts)[option], `${option}=${wrong}`).toEqual(initial);
@@ -109,7 +114,7 @@ describe("files of views", () => {
     expect(text).not.toMatch(/options\[|\.option\(|\.options\.get/);
     expect(text).not.toMatch(/api\/frames"/);
     const questions =
-      "tokens|thumbnails|weights|scores|average|tile|statistics|vectors|hidden|activations|distribution|flow|score";
+      "tokens|thumbnails|weights|scores|average|tile|statistics|vectors|hidden|activations|distribution|score";
     expect(text).not.toMatch(
       new RegExp(`\\b(source|before|after|round)\\.(${questions})\\(|(?<!\\.)\\bfetch\\(`),
     );
@@ -144,7 +149,7 @@ const METRIC = {
 } as unknown as MetricDescription;
 
 describe("requests of views", () => {
-  const all = allViews.filter(({ name }) => name in LINKS) as readonly View[];
+  const all = allViews.filter(({ needs }) => needs === "recording") as readonly View[];
   test.each(all)("$name: end when another map is chosen, and when the view is left", (view) => {
     const { source, description, asked, open } = silent();
     const life = new AbortController(); // as the canvas has it: it ends with the view

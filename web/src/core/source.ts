@@ -95,7 +95,6 @@ export interface RecordingSource {
     where: { stack?: string; layer?: number; map?: Place; head?: number; bins?: number },
     signal?: AbortSignal,
   ): Promise<Distribution>;
-  flow(stack: string, signal?: AbortSignal): Promise<Frame>;
   score(
     metric: string,
     over: "head" | "layer" | "model" | "query",

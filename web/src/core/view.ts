@@ -33,11 +33,7 @@ export interface Rerunner {
     signal: AbortSignal,
   ): Promise<string>;
   /** The request that made the open recording, if it was made here; edits and decode can be put on top of it. */
-  again(change: {
-    edits?: readonly EditRequest[];
-    decode?: DecodeRequest;
-    multiplier?: number;
-  }): JobRequest | null;
+  again(change: { edits?: readonly EditRequest[]; decode?: DecodeRequest }): JobRequest | null;
   /** Open another recording beside this one (before/after), without leaving the view. */
   open(id: string): Promise<RecordingSource>;
   /** Go to a recording: it becomes the open one. */
@@ -91,6 +87,7 @@ export interface Stage<K extends SubjectKind = "recording"> {
   readonly language: Language;
   readonly theme: Theme;
   readonly reducedMotion: boolean;
+  readonly page?: Document | undefined; // where all of it is ours: its keys are heard when nothing has the focus
   readonly signal: AbortSignal; // aborted when the view is unmounted; requests through `source` end with it
   readonly rerunner: Rerunner | null;
   readonly playground?: Playground | undefined;

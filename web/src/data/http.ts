@@ -287,7 +287,6 @@ function recordingSource(
     activations: (stack, by, neuron, signal) => frame(ofStack(stack, "activations", { by, neuron }), signal),
     distribution: (of, { map, ...where }, signal) =>
       json(withParameters(`${here}/distribution`, { of, ...where, place: map && writePlace(map) }), signal),
-    flow: (stack, signal) => frame(withParameters(`${here}/flow`, { stack }), signal),
     score: (metric, over, parameters, signal) =>
       json(withParameters(`${here}/scores/${encodeURIComponent(metric)}`, { over, ...parameters }), signal),
     walk: (signal) => json(`${here}/walk`, signal),

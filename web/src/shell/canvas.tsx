@@ -222,6 +222,7 @@ function makeStage(
     metrics: app.metrics.peek() ?? [],
     selection: app.store,
     reducedMotion: app.reducedMotion,
+    page: app.wholePage ? app.root.ownerDocument : undefined,
     signal,
     kept,
     subject: scoped,

@@ -375,7 +375,6 @@ describe("requests", () => {
           source.statistics(map!.place),
           source.weights(map!.place, { head: 0 }, "uint8", new AbortController().signal),
           source.hidden("decoder", 0),
-          source.flow("decoder"),
           source.walk(),
         ];
         for (const question of questions) question.catch((error: DOMException) => ended.push(error.name));
@@ -386,12 +385,12 @@ describe("requests", () => {
       new Connection({ base: "http://x/", fetch: fetch as typeof globalThis.fetch }),
     );
     const { app, element } = await open(source, [asking, aView("quiet", { panel: false, transport: false })]);
-    const mine = [...signals].filter(([path]) => /thumbnails|statistics|weights|hidden|flow|walk/.test(path));
-    expect(mine.map(([, signal]) => signal.aborted)).toEqual(Array(6).fill(false));
+    const mine = [...signals].filter(([path]) => /thumbnails|statistics|weights|hidden|walk/.test(path));
+    expect(mine.map(([, signal]) => signal.aborted)).toEqual(Array(5).fill(false));
     await act(() => app.chooseView("quiet"));
     await settle();
-    expect(mine.map(([, signal]) => signal.aborted)).toEqual(Array(6).fill(true));
-    expect(ended).toEqual([false, ...Array(7).fill("AbortError")]);
+    expect(mine.map(([, signal]) => signal.aborted)).toEqual(Array(5).fill(true));
+    expect(ended).toEqual([false, ...Array(6).fill("AbortError")]);
     expect(element.querySelector("[data-notice=failed]")).toBeNull();
   });
 });

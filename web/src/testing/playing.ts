@@ -1,7 +1,7 @@
 /** The playground as tests open it: two topics, answers of one's own, and what was asked. */
 
 import { afterEach } from "vitest";
-import type { PlayResult } from "../api/types";
+import type { Language, PlayResult } from "../api/types";
 import type { Playground } from "../core/source";
 import type { Mounted, Rerunner, Stage } from "../core/view";
 import { view } from "../views/playground/view";
@@ -24,6 +24,7 @@ export function openPlayground(
     settings,
   ) => aPlay(topic, figures, `Found with ${JSON.stringify(settings)}.`),
   rerunner: Rerunner | null = {} as Rerunner,
+  language: Language = "en",
 ) {
   const asked: string[] = [];
   const playground: Playground = {
@@ -38,7 +39,7 @@ export function openPlayground(
     { view: "playground", options },
     rerunner,
   );
-  const playing: Stage<"none"> = { ...withoutSubject(stage), playground };
+  const playing: Stage<"none"> = { ...withoutSubject(stage), playground, language };
   const mine = view.mount(playing);
   mounted = mine;
   selection.subscribe((now, before) => mine.update(now, before));

@@ -225,7 +225,6 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
       return frame({ mass: { shape: [map.heads, map.keys], data: mass } });
     },
     average: refuse,
-    flow: refuse,
   } as unknown as RecordingSource;
   return { source, asked };
 }

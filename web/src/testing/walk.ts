@@ -6,7 +6,7 @@
  */
 
 import type { Frame } from "../api/frames";
-import type { CellArithmetic, WalkPlan, WalkStep } from "../api/types";
+import type { CellArithmetic, Description, WalkPlan, WalkStep } from "../api/types";
 import type { RecordingSource } from "../core/source";
 import { frame, invent, makeMap, said } from "./recording";
 
@@ -201,14 +201,25 @@ export const plan: WalkPlan = {
 };
 
 /** The source of that decoder; `asked` says which arrays and cells were asked for. */
-export function inventWalk(change: Partial<WalkPlan> = {}): { source: RecordingSource; asked: string[] } {
+export function inventWalk(
+  change: Partial<WalkPlan> = {},
+  description: Partial<Description> = {},
+): { source: RecordingSource; asked: string[] } {
+  const map = makeMap(0, { queries: 3, heads: 2, causal: true });
+  const hidden = [{ stack: "decoder", side: "source" as const, layers: 2, tokens: 3, width: 4 }];
   const { source, asked } = invent({
     source: tokens,
     layers: 1,
-    change: { maps: [makeMap(0, { queries: 3, heads: 2, causal: true })] },
+    change: { maps: [map], hidden, ...description },
   });
   const answers = {
     walk: async () => ({ ...plan, ...change }),
+    activations: async () =>
+      frame({ activations: { shape: [2, 3], data: Float32Array.of(1, 2, 3, 2, 2, 2) } }),
+    thumbnails: async () =>
+      frame({
+        [map.place.address]: { shape: [2, 3, 3], data: Uint8Array.from({ length: 18 }, (_, at) => at) },
+      }),
     async trace(
       name: string,
       where: { head?: number; rows?: readonly [number, number]; columns?: readonly [number, number] } = {},
@@ -242,5 +253,6 @@ export function inventWalk(change: Partial<WalkPlan> = {}): { source: RecordingS
       } as CellArithmetic;
     },
   };
-  return { source: { ...source, ...answers } as RecordingSource, asked };
+  const walked: RecordingSource = { ...source, ...answers, within: () => walked };
+  return { source: walked, asked };
 }

@@ -10,7 +10,7 @@ import type { PlayParameter, PlayRange, PlayTopic } from "../../api/types";
 import { round } from "../../core/formats";
 import type { Message } from "../../core/messages";
 import { type Control, choice, list, type Slide, slider, tick, whole } from "../../marks/controls";
-import { make } from "../../marks/make";
+import { make, type Text } from "../../marks/make";
 import { textWidth } from "./drawing";
 import { applies, type Settings } from "./settings";
 
@@ -65,7 +65,7 @@ function makeControl(
   text: (said: Message) => string,
   changed: (value: string) => void,
 ): TopicControl {
-  const label = text(parameter.label);
+  const label = () => text(parameter.label);
   const { minimum, maximum, step } = parameter;
   switch (parameter.kind) {
     case "flag": {
@@ -73,8 +73,8 @@ function makeControl(
       return { element: control.element, set: (now) => control.set(now === "true") };
     }
     case "choice": {
-      const options = parameter.choices.map((each) => ({ value: each.value, text: text(each.label) }));
-      const width = options.reduce((sum, option) => sum + textWidth(option.text, 13) + 20, 0);
+      const options = parameter.choices.map((each) => ({ value: each.value, text: () => text(each.label) }));
+      const width = options.reduce((sum, option) => sum + textWidth(option.text(), 13) + 20, 0);
       return width <= SEGMENTS
         ? choice(label, options, value, changed)
         : list(label, [{ label: null, options }], value, changed);
@@ -118,7 +118,7 @@ function makeSlider(slide: Omit<Slide, "text">, changed: (value: string) => void
 }
 
 function makeTextField(
-  label: string,
+  label: Text,
   value: string,
   maxlength: number | null,
   changed: (value: string) => void,

@@ -23,8 +23,13 @@ export function explainError(error: unknown, language: Language): string {
 }
 
 /** Show it; false where it is shown already, so that the button keeps the focus. */
-export function showError(place: HTMLElement, sentence: string, again: string, ask: () => void): boolean {
-  if (!place.hidden && place.firstChild?.textContent === sentence) return false;
+export function showError(
+  place: HTMLElement,
+  sentence: () => string,
+  again: () => string,
+  ask: () => void,
+): boolean {
+  if (!place.hidden && place.firstChild?.textContent === sentence()) return false;
   place.hidden = false;
   place.replaceChildren(
     make("span", {}, sentence),

@@ -8,7 +8,7 @@
 import type { PlayFigure } from "../../api/types";
 import type { Message } from "../../core/messages";
 import type { Stage } from "../../core/view";
-import { draw, make, write } from "../../marks/make";
+import { draw, make, relabel, write } from "../../marks/make";
 import { type Inks, SCREEN } from "../../marks/paper";
 import { drawBars } from "./bars";
 import type { Drawn, Look } from "./drawing";
@@ -87,9 +87,8 @@ function isWide(figure: PlayFigure): boolean {
 
 export class FigureElement {
   readonly element: HTMLElement;
-  private readonly heading = make("h3");
   private readonly body = make("div", { class: "play-body" });
-  private readonly note = make("p", { class: "play-note" });
+  private readonly note: HTMLElement;
   private readonly readout = make("p", { class: "play-readout", "aria-live": "polite" });
   private readonly ring = draw("rect", {
     class: "play-ring",
@@ -102,20 +101,19 @@ export class FigureElement {
   private drawn: Drawn | null = null;
   private svg: SVGSVGElement | null = null;
   private place: Place | null = null;
+  private width = 0;
   private shown = "";
 
   constructor(
     private figure: PlayFigure,
     private readonly stage: Pick<Stage, "language" | "theme" | "text">,
   ) {
+    const note = () => (this.figure.note ? stage.text(this.figure.note) : "");
+    this.note = make("p", { class: "play-note" }, note);
     this.element = make(
       "figure",
-      {
-        class: "play-figure",
-        "data-figure": figure.id,
-        "data-kind": figure.kind,
-      },
-      this.heading,
+      { class: "play-figure", "data-figure": figure.id, "data-kind": figure.kind },
+      make("h3", {}, () => stage.text(this.figure.title)),
       this.body,
       this.readout,
       this.note,
@@ -129,33 +127,36 @@ export class FigureElement {
     if (key === this.shown) return;
     this.shown = key;
     this.figure = figure;
-    const look = lookOf(this.stage, SCREEN, width);
-    write(this.heading, look.text(figure.title));
-    write(this.note, figure.note ? look.text(figure.note) : "");
+    this.width = width;
+    const text = (said: Message) => this.stage.text(said);
     this.note.hidden = figure.note === null;
-    if (figure.kind === "table") this.body.replaceChildren(makeTable(figure, look.text));
-    else if (figure.kind === "numbers") this.body.replaceChildren(makeNumbers(figure, look.text));
-    else this.draw(look);
+    if (figure.kind === "table") this.body.replaceChildren(makeTable(figure, text));
+    else if (figure.kind === "numbers") this.body.replaceChildren(makeNumbers(figure, text));
+    this.restyle();
     this.readout.hidden = this.drawn === null;
   }
 
-  private draw(look: Look): void {
-    const drawn = drawFigure(this.figure, look)!;
+  /** The same numbers in another language or other colours. */
+  restyle(): void {
+    relabel(this.element);
+    const look = lookOf(this.stage, SCREEN, this.width);
+    const drawn = drawFigure(this.figure, look);
     this.drawn = drawn;
+    if (drawn === null) return;
     const svg = this.svg ?? this.makeSvg();
     svg.setAttribute("width", String(look.width));
     svg.setAttribute("height", String(Math.ceil(drawn.height)));
     svg.setAttribute("viewBox", `0 0 ${look.width} ${Math.ceil(drawn.height)}`);
     svg.setAttribute("aria-label", `${look.text(this.figure.title)}. ${words(this.stage.language).keys}`);
     svg.replaceChildren(drawn.element, this.ring);
-    this.point(this.place, false);
+    this.point(this.place);
   }
 
   private makeSvg(): SVGSVGElement {
     const svg = draw("svg", {
       role: "application",
       tabindex: 0,
-      "aria-roledescription": words(this.stage.language).figure,
+      "aria-roledescription": () => words(this.stage.language).figure,
       onpointermove: (event: PointerEvent) => {
         const box = svg.getBoundingClientRect();
         const scale = Number(svg.getAttribute("width")) / (box.width || 1);
@@ -185,12 +186,11 @@ export class FigureElement {
     this.point(from ? [clamp(from[0] + step[0], rows), clamp(from[1] + step[1], columns)] : [0, 0]);
   }
 
-  private point(place: Place | null, tell = true): void {
+  private point(place: Place | null): void {
     const spot = place && this.drawn ? this.drawn.spot(place[0], place[1]) : null;
     this.place = spot ? place : null;
     this.ring.setAttribute("visibility", spot ? "visible" : "hidden");
-    if (tell || spot) write(this.readout, spot?.text ?? "");
-    else write(this.readout, "");
+    write(this.readout, spot?.text ?? "");
     if (!spot) return;
     for (const name of ["x", "y", "width", "height"] as const)
       this.ring.setAttribute(name, String(spot[name]));

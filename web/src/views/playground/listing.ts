@@ -51,14 +51,14 @@ export function makeTable(figure: PlayTable, text: Format): HTMLElement {
             title: number ? exact(entry) : null,
             dir: number ? null : "auto",
           },
-          spell[place]!(entry),
+          () => spell[place]!(entry),
         );
       }),
     ),
   );
   return make(
     "div",
-    { class: "play-table", tabindex: 0, role: "region", "aria-label": text(figure.title) },
+    { class: "play-table", tabindex: 0, role: "region", "aria-label": () => text(figure.title) },
     make(
       "table",
       {},
@@ -69,7 +69,7 @@ export function makeTable(figure: PlayTable, text: Format): HTMLElement {
           "tr",
           {},
           ...figure.columns.map((column, place) =>
-            make("th", { scope: "col", class: numeric(place) ? "number" : null }, text(column)),
+            make("th", { scope: "col", class: numeric(place) ? "number" : null }, () => text(column)),
           ),
         ),
       ),
@@ -86,7 +86,7 @@ export function makeNumbers(figure: PlayNumbers, text: Format): HTMLElement {
       make(
         "div",
         { "data-good": good === null ? null : String(good) },
-        make("dt", {}, text(name)),
+        make("dt", {}, () => text(name)),
         make(
           "dd",
           { title: exact(value) },

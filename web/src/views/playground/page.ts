@@ -8,6 +8,7 @@
 import type { PlayTopic } from "../../api/types";
 import type { Message } from "../../core/messages";
 import type { Stage } from "../../core/view";
+import { liveWords } from "../../i18n/core";
 import { make } from "../../marks/make";
 import { TopicControls } from "./controls";
 import type { FigureElement } from "./figure";
@@ -18,6 +19,10 @@ import { words } from "./words";
 export interface TopicHandlers extends TrainingHandlers {
   readonly changed: ((name: string, value: string) => void) | null; // null: nothing can be changed here
   again(): void;
+  /** What was found, how it was computed, and what goes on. */
+  found(): string;
+  evidence(): string;
+  state(): string;
 }
 
 export interface TopicPage {
@@ -39,15 +44,16 @@ export function makePage(
   stage: Stage<"none">,
   handlers: TopicHandlers,
 ): TopicPage {
-  const say = words(stage.language);
+  const say = liveWords(words, () => stage.language);
   const text = (said: Message) => stage.text(said);
+  const live = (said: Message) => () => text(said);
   const controls = new TopicControls(topic, settings, text, handlers.changed);
   const training = topic.streams ? new Training(stage, topic, handlers) : null;
-  const found = make("p", { class: "play-found", "aria-live": "polite" });
-  const state = make("span", { class: "play-state", role: "status" });
+  const found = make("p", { class: "play-found", "aria-live": "polite" }, handlers.found);
+  const state = make("span", { class: "play-state", role: "status" }, handlers.state);
   const trouble = make("p", { class: "play-trouble", role: "alert", hidden: true });
   const figures = make("div", { class: "play-figures" });
-  const evidence = make("span");
+  const evidence = make("span", {}, handlers.evidence);
   const again = make(
     "button",
     {
@@ -56,24 +62,24 @@ export function makePage(
       hidden: handlers.changed === null,
       onclick: handlers.again,
     },
-    say.computeAgain,
+    () => say.computeAgain,
   );
   const head = make(
     "header",
     { class: "play-head" },
-    make("h2", {}, text(topic.title)),
-    make("p", { class: "play-question" }, text(topic.question)),
+    make("h2", {}, live(topic.title)),
+    make("p", { class: "play-question" }, live(topic.question)),
     topic.formula === null ? null : make("p", { class: "play-formula", dir: "ltr" }, topic.formula),
     make(
       "dl",
       { class: "play-guide" },
-      make("dt", {}, say.change),
-      make("dd", {}, text(topic.change)),
-      make("dt", {}, say.see),
-      make("dd", {}, text(topic.see)),
+      make("dt", {}, () => say.change),
+      make("dd", {}, live(topic.change)),
+      make("dt", {}, () => say.see),
+      make("dd", {}, live(topic.see)),
     ),
   );
-  const whyNot = handlers.changed === null ? make("p", { class: "play-hint" }, say.onlyDefaults) : null;
+  const whyNot = handlers.changed === null ? make("p", { class: "play-hint" }, () => say.onlyDefaults) : null;
   const desk = make(
     "div",
     { class: "play-desk" },
@@ -82,7 +88,13 @@ export function makePage(
     state,
     whyNot,
   );
-  const why = make("p", { class: "play-why" }, make("strong", {}, say.why), " ", text(topic.why));
+  const why = make(
+    "p",
+    { class: "play-why" },
+    make("strong", {}, () => say.why),
+    " ",
+    live(topic.why),
+  );
   const foot = make("p", { class: "play-evidence" }, evidence, again);
   const elements = [head, desk, found, trouble, figures, why, foot];
   return { elements, controls, training, found, state, trouble, figures, evidence, shown: new Map() };

@@ -7,28 +7,34 @@
 
 import type { PlayParameter, PlayTopic, PlayValue } from "../../api/types";
 import type { Message } from "../../core/messages";
-import type { Selection } from "../../core/selection";
+import { type OptionTexts, readOptions, type Schema, text, writeOptions } from "../../core/options";
 
-const PREFIX = "playground.";
+const VIEW = "playground";
 
 export type Settings = Readonly<Record<string, string>>;
 
-export function chosenTopic(topics: readonly PlayTopic[], options: Selection["options"]): PlayTopic | null {
-  return topics.find(({ name }) => name === options[`${PREFIX}topic`]) ?? topics[0] ?? null;
+/** The options of every topic; each topic adds its parameters. */
+export const options: Schema<{ readonly topic: string }> = { topic: text() };
+
+function schemaOf(topic: PlayTopic): Schema<Settings> {
+  const option = (parameter: PlayParameter) => ({
+    ...text(String(parameter.default)),
+    parse: (wish: string) => validValue(parameter, wish) ?? undefined,
+  });
+  return Object.fromEntries(topic.parameters.map((parameter) => [parameter.name, option(parameter)]));
+}
+
+export function chosenTopic(topics: readonly PlayTopic[], texts: OptionTexts): PlayTopic | null {
+  const { topic } = readOptions(VIEW, options, texts);
+  return topics.find(({ name }) => name === topic) ?? topics[0] ?? null;
 }
 
 /** A value for each parameter, as text; the default where a link says nothing or something impossible. */
-export function readSettings(topic: PlayTopic, options: Selection["options"]): Settings {
-  return Object.fromEntries(
-    topic.parameters.map((parameter) => [
-      parameter.name,
-      validValue(parameter, options[PREFIX + parameter.name]) ?? String(parameter.default),
-    ]),
-  );
+export function readSettings(topic: PlayTopic, texts: OptionTexts): Settings {
+  return readOptions(VIEW, schemaOf(topic), texts);
 }
 
-export function validValue(parameter: PlayParameter, wish: string | undefined): string | null {
-  if (wish === undefined) return null;
+export function validValue(parameter: PlayParameter, wish: string): string | null {
   switch (parameter.kind) {
     case "flag":
       return wish === "true" || wish === "false" ? wish : null;
@@ -73,25 +79,19 @@ export function allSettings(topic: PlayTopic, settings: Settings): Settings {
 }
 
 /** The options of a selection with this topic and these settings; other views' options stay. */
-export function withSettings(
-  options: Selection["options"],
-  topic: PlayTopic,
-  settings: Settings,
-): Selection["options"] {
-  const others = Object.entries(options).filter(([name]) => !name.startsWith(PREFIX));
-  const own = topic.parameters
-    .filter(({ name, default: usual }) => settings[name] !== undefined && settings[name] !== String(usual))
-    .map(({ name }) => [PREFIX + name, settings[name]!] as const);
-  return Object.fromEntries([...others, [`${PREFIX}topic`, topic.name], ...own]);
+export function withSettings(texts: OptionTexts, topic: PlayTopic, settings: Settings): OptionTexts {
+  const others = Object.entries(texts).filter(([name]) => !name.startsWith(`${VIEW}.`));
+  const named = writeOptions(VIEW, options, Object.fromEntries(others), { topic: topic.name });
+  return writeOptions(VIEW, schemaOf(topic), named, settings);
 }
 
 /** A setting in words. */
 export function formatSetting(
   parameter: PlayParameter,
   value: PlayValue,
-  text: (said: Message) => string,
+  say: (said: Message) => string,
 ): string {
   const choice = parameter.choices.find((each) => each.value === String(value));
-  const chosen = choice ? text(choice.label) : String(value);
-  return `${text(parameter.label)}: ${parameter.kind === "flag" ? (value === "true" ? "✓" : "✗") : chosen}`;
+  const chosen = choice ? say(choice.label) : String(value);
+  return `${say(parameter.label)}: ${parameter.kind === "flag" ? (value === "true" ? "✓" : "✗") : chosen}`;
 }

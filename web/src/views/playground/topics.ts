@@ -7,7 +7,7 @@
 
 import type { PlayTopic } from "../../api/types";
 import type { Message } from "../../core/messages";
-import { make } from "../../marks/make";
+import { make, type Text } from "../../marks/make";
 
 export class TopicList {
   readonly element: HTMLElement;
@@ -15,7 +15,7 @@ export class TopicList {
   private buttons: readonly HTMLButtonElement[] = [];
 
   constructor(
-    name: string,
+    name: Text,
     private readonly chosen: (topic: PlayTopic) => void,
   ) {
     this.element = make("nav", { class: "play-topics", "aria-label": name });
@@ -25,9 +25,7 @@ export class TopicList {
   fill(topics: readonly PlayTopic[], text: (said: Message) => string): void {
     this.topics = topics;
     this.buttons = topics.map((topic) =>
-      make(
-        "button",
-        { type: "button", "data-topic": topic.name, onclick: () => this.chosen(topic) },
+      make("button", { type: "button", "data-topic": topic.name, onclick: () => this.chosen(topic) }, () =>
         text(topic.title),
       ),
     );

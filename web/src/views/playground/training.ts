@@ -10,8 +10,9 @@ import { digits } from "../../core/formats";
 import { Refusal } from "../../core/source";
 import { isAbort } from "../../core/tasks";
 import type { Rerunner, Stage } from "../../core/view";
-import { make, write } from "../../marks/make";
-import { changedSettings, requestKey, type Settings } from "./settings";
+import { liveWords } from "../../i18n/core";
+import { make, relabel } from "../../marks/make";
+import { changedSettings, type Settings } from "./settings";
 import { words } from "./words";
 
 export interface TrainingHandlers {
@@ -23,27 +24,25 @@ export interface TrainingHandlers {
   explain(error: unknown): string;
 }
 
-/** A training, running or ended: it goes on while the page is drawn again in another language. */
-export class TrainingRun {
-  readonly asked: string;
+/** A training, running or ended. */
+class TrainingRun {
   readonly steps: PlayStep[] = [];
   state: "running" | "done" | "stopped" | "failed" = "running";
   last: PlayResult | null = null; // what the server found in the end
   error: unknown = null;
   private readonly controller = new AbortController();
-  private listener: (() => void) | null = null;
 
   constructor(
     play: NonNullable<Rerunner["play"]>,
     topic: PlayTopic,
     settings: Settings,
     readonly first: PlayResult | null, // whose figures the steps fill
+    changed: (run: TrainingRun) => void,
   ) {
     const { signal } = this.controller;
-    this.asked = requestKey(topic, settings);
     const onStep = (step: PlayStep) => {
       this.steps.push(step);
-      this.listener?.();
+      changed(this);
     };
     play(topic.name, changedSettings(topic, settings), onStep, signal)
       .then(
@@ -52,22 +51,17 @@ export class TrainingRun {
           this.last = last;
         },
         (error: unknown) => {
-          const stopped = isAbort(error);
-          this.state = stopped ? "stopped" : "failed";
+          this.state = isAbort(error) ? "stopped" : "failed";
           this.error = error;
         },
       )
-      .finally(() => this.listener?.());
+      .finally(() => changed(this));
   }
 
   /** The figures after the steps so far; null: there are none yet. */
   get play(): PlayResult | null {
     if (this.state === "done") return this.last;
     return this.first && this.steps.length > 0 ? withSteps(this.first, this.steps) : null;
-  }
-
-  listen(listener: (() => void) | null): void {
-    this.listener = listener;
   }
 
   stop(): void {
@@ -77,37 +71,40 @@ export class TrainingRun {
 
 export class Training {
   readonly element: HTMLElement;
-  private readonly button = make("button", { type: "button", class: "button primary" });
-  private readonly state = make("span", { class: "play-state" });
+  private readonly state: HTMLElement;
+  private readonly say: ReturnType<typeof words>;
   private run: TrainingRun | null = null;
   private frame = 0;
+  private left = false;
 
   constructor(
     private readonly stage: Stage<"none">,
     private readonly topic: PlayTopic,
     private readonly handlers: TrainingHandlers,
   ) {
-    const say = words(stage.language);
-    this.element = make("div", { class: "play-training" }, this.button, this.state);
-    write(this.button, say.train);
-    this.button.addEventListener("click", () => {
-      if (this.run?.state === "running") this.stop();
-      else this.start();
-    });
-    this.element.hidden = !stage.rerunner?.play; // the page says why
+    const say = liveWords(words, () => stage.language);
+    this.say = say;
+    const press = () => (this.run?.state === "running" ? this.stop() : this.start());
+    const name = () =>
+      this.run === null ? say.train : this.run.state === "running" ? say.stop : say.trainAgain;
+    this.state = make("span", { class: "play-state" }, () => this.describe());
+    this.element = make(
+      "div",
+      { class: "play-training", hidden: !stage.rerunner?.play }, // the page says why
+      make("button", { type: "button", class: "button primary", onclick: press }, name),
+      this.state,
+    );
   }
 
   stop(): void {
     this.run?.stop();
   }
 
-  /** Hand the run over to the next page. */
-  leave(): TrainingRun | null {
-    const { run } = this;
+  /** Nobody looks any more. */
+  leave(): void {
+    this.stop();
     cancelAnimationFrame(this.frame);
-    this.run = null;
-    run?.listen(null);
-    return run;
+    this.left = true;
   }
 
   private start(): void {
@@ -116,17 +113,13 @@ export class Training {
     if (!play) return;
     const first = before && hasShape(before, this.topic, settings) ? before : null;
     this.handlers.begin();
-    this.follow(new TrainingRun(play, this.topic, settings, first));
-  }
-
-  follow(run: TrainingRun): void {
-    this.run = run;
-    run.listen(() => this.changed(run));
-    this.draw(run);
+    this.run = new TrainingRun(play, this.topic, settings, first, (run) => this.changed(run));
+    this.draw(this.run);
   }
 
   /** At most one drawing a frame, however fast steps come. */
   private changed(run: TrainingRun): void {
+    if (run !== this.run || this.left) return;
     cancelAnimationFrame(this.frame);
     if (run.state === "running") this.frame = requestAnimationFrame(() => this.draw(run));
     else {
@@ -136,17 +129,25 @@ export class Training {
   }
 
   private draw(run: TrainingRun): void {
-    const say = words(this.stage.language);
-    const { state, steps, play, error } = run;
-    const last = steps.at(-1);
-    write(this.button, state === "running" ? say.stop : say.trainAgain);
-    if (state === "running")
-      write(this.state, last ? say.training(last.step, digits(last.loss)) : say.waiting);
-    else if (state === "done") write(this.state, say.trained(last?.step ?? 0));
-    else if (state === "stopped") write(this.state, say.stopped(last?.step ?? 0));
-    else if (error instanceof Refusal) write(this.state, this.handlers.explain(error));
-    else this.stage.fail(error);
-    if (play) this.handlers.show(play);
+    relabel(this.element);
+    if (run.state === "failed" && !(run.error instanceof Refusal)) this.stage.fail(run.error);
+    if (run.play) this.handlers.show(run.play);
+  }
+
+  private describe(): string {
+    const { say, run } = this;
+    if (run === null) return "";
+    const last = run.steps.at(-1);
+    switch (run.state) {
+      case "running":
+        return last ? say.training(last.step, digits(last.loss)) : say.waiting;
+      case "done":
+        return say.trained(last?.step ?? 0);
+      case "stopped":
+        return say.stopped(last?.step ?? 0);
+      case "failed":
+        return this.handlers.explain(run.error);
+    }
   }
 }
 

@@ -3,7 +3,7 @@ import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
 import { aPlay, figures } from "../../testing/playground";
 import { openPlayground as open, TOPICS, text } from "../../testing/playing";
-import { invent, setStage, settle, withoutSubject } from "../../testing/recording";
+import { invent, restyle, setStage, settle, withoutSubject } from "../../testing/recording";
 import { view } from "./view";
 
 describe("the playground", () => {
@@ -23,6 +23,22 @@ describe("the playground", () => {
     await settle();
     expect(asked).toEqual(['output {"steps":"7"}']);
     expect(element.querySelector<HTMLInputElement>("input[type=range]")?.value).toBe("7");
+  });
+
+  test("speaks another language in the same elements, as if it had been opened in it", async () => {
+    const options = { "playground.topic": "output", "playground.steps": "7" };
+    const { element, asked, mine, stage } = open(options);
+    await settle();
+    const before = [...element.querySelectorAll("button, input, select, [tabindex]")];
+    restyle(mine, stage, "zh", "dark");
+    await settle();
+    expect(asked).toHaveLength(1);
+    for (const each of before) expect(element.contains(each)).toBe(true);
+    const fresh = open(options, undefined, undefined, "zh");
+    restyle(fresh.mine, fresh.stage, "zh", "dark");
+    await settle();
+    expect(text(fresh.element, ".play-evidence button")).toBe("重新计算");
+    expect(element.innerHTML).toBe(fresh.element.innerHTML);
   });
 
   test("a control asks once it rests, and the address follows", async () => {

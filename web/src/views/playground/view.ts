@@ -9,11 +9,10 @@ import "./style.css";
 import type { PlayResult, PlayTopic } from "../../api/types";
 import { digits } from "../../core/formats";
 import type { Message } from "../../core/messages";
-import { remounting } from "../../core/remounting";
 import { Refusal } from "../../core/source";
-import type { Kept, Stage, TableData, View } from "../../core/view";
-import { introduce } from "../../i18n/core";
-import { make, write } from "../../marks/make";
+import type { Mounted, Stage, TableData, View } from "../../core/view";
+import { introduce, liveWords } from "../../i18n/core";
+import { make, relabel } from "../../marks/make";
 import { explainError, isBusy, showError } from "./errors";
 import { FigureElement, figureRows, mostSideBySide, takesWholeRow } from "./figure";
 import { makePage, type TopicPage } from "./page";
@@ -22,25 +21,25 @@ import {
   allSettings,
   changedSettings,
   chosenTopic,
+  options,
   readSettings,
   requestKey,
   type Settings,
   withSettings,
 } from "./settings";
 import { TopicList } from "./topics";
-import type { TrainingRun } from "./training";
 import { words } from "./words";
 
-export const view: View<"none"> = {
+export const view: View<"none", { readonly topic: string }> = {
   name: "playground",
   order: 120,
   ...introduce(words),
   needs: "none",
   panel: false,
   transport: false,
-  options: {},
+  options,
   fits: () => true,
-  mount: (stage) => remounting(stage, (again) => new PlaygroundView(again)), // a training ends with its tab
+  mount: (stage) => new PlaygroundView(stage), // a training ends with its tab
 };
 
 const PAUSE = 90; // ms after a control's last change
@@ -50,21 +49,12 @@ const COLUMN = 360; // the narrowest figure beside another
 const WIDEST = 960;
 const GAP = 32;
 
-/** What is kept when the view is mounted again in another language or theme. */
-interface KeptPlay extends Kept {
-  readonly settings: ReadonlyMap<string, Settings>;
-  readonly asked: string; // the last request, and its result
-  readonly play: PlayResult | null;
-  readonly training: TrainingRun | null;
-}
-
-class PlaygroundView {
-  private readonly say;
+class PlaygroundView implements Mounted {
+  private readonly say: ReturnType<typeof words>;
   private readonly list: TopicList;
   private readonly page = make("section", { class: "play-page" });
   private readonly root: HTMLElement;
-  private readonly kept: Map<string, Settings>; // of each topic that was open
-  private before: KeptPlay | undefined; // until the first topic is open
+  private readonly kept = new Map<string, Settings>(); // of each topic that was open
   private topics: readonly PlayTopic[] = [];
   private topic: PlayTopic | null = null;
   private parts: TopicPage | null = null;
@@ -75,13 +65,16 @@ class PlaygroundView {
   private loading: Promise<unknown> = Promise.resolve();
   private asked = ""; // the last request
   private play: PlayResult | null = null;
+  private state: "computing" | "starting" | null = null;
   private unmounted = false;
 
   constructor(private readonly stage: Stage<"none">) {
-    this.say = words(stage.language);
-    this.before = stage.kept as KeptPlay | undefined;
-    this.kept = new Map(this.before?.settings);
-    this.list = new TopicList(this.say.topics, (topic) => this.choose(topic));
+    const say = liveWords(words, () => stage.language);
+    this.say = say;
+    this.list = new TopicList(
+      () => say.topics,
+      (topic) => this.choose(topic),
+    );
     this.root = make("div", { class: "playground-view" }, this.list.element, this.page);
     stage.element.replaceChildren(this.root);
     if (!stage.playground) this.showUnavailable();
@@ -120,22 +113,16 @@ class PlaygroundView {
     this.draw();
   }
 
-  keep(): KeptPlay {
-    const { before } = this;
-    this.before = undefined;
-    if (before) return before; // mounted for too short a time
-    if (this.timer !== 0) this.settle();
-    const training = this.parts?.training?.leave() ?? null;
-    const play = this.asking === null ? this.play : null;
-    return { settings: this.kept, asked: this.asked, play, training, stop: () => training?.stop() };
+  restyle(): void {
+    relabel(this.root);
+    for (const figure of this.parts?.shown.values() ?? []) figure.restyle();
   }
 
   unmount(): void {
     this.unmounted = true;
     window.clearTimeout(this.timer);
     this.abort();
-    this.parts?.training?.stop();
-    this.before?.stop?.(); // no other page followed it
+    this.parts?.training?.leave();
     this.stage.element.replaceChildren();
   }
 
@@ -176,7 +163,8 @@ class PlaygroundView {
     this.topic = topic;
     this.wish = settings;
     this.play = null;
-    this.parts?.training?.stop();
+    this.state = null;
+    this.parts?.training?.leave();
     this.list.choose(topic);
     this.parts = makePage(topic, settings, this.stage, {
       changed: this.stage.rerunner ? (name, value) => this.change(name, value) : null,
@@ -184,27 +172,27 @@ class PlaygroundView {
       begin: () => this.beginTraining(topic),
       show: (play) => this.showResult(play),
       explain: (error) => explainError(error, this.stage.language),
+      found: () => this.found(topic),
+      evidence: () => this.evidence(),
+      state: () => (this.state === null ? "" : this.say[this.state]),
       again: () => {
         this.loading = this.ask(topic, this.wish, true);
       },
     });
     this.page.replaceChildren(...this.parts.elements);
     this.stage.element.parentElement?.scrollTo?.({ top: 0 });
-    this.resume(topic);
   }
 
-  /** Show the result again, and follow the training, if they belong to these settings. */
-  private resume(topic: PlayTopic): void {
-    const { before } = this;
-    this.before = undefined;
-    if (!before || before.asked !== requestKey(topic, this.wish)) {
-      before?.stop?.();
-      return;
-    }
-    const { play, training } = before;
-    if (play || training) this.asked = before.asked;
-    if (play) this.showResult(play);
-    if (training?.asked === before.asked) this.parts?.training?.follow(training);
+  private setState(state: typeof this.state): void {
+    this.state = state;
+    relabel(this.parts!.state);
+  }
+
+  /** The sentence of the result; none where it belongs to other settings. */
+  private found(topic: PlayTopic): string {
+    if (topic.measured && !this.stage.rerunner) return this.say.measured;
+    const stale = this.parts?.figures.classList.contains("stale") === true;
+    return this.play === null || stale ? "" : this.stage.text(this.play.found);
   }
 
   /** A control was moved: the URL follows after a pause. */
@@ -230,7 +218,7 @@ class PlaygroundView {
     this.abort();
     this.asked = requestKey(topic, this.wish);
     this.root.classList.remove("asking");
-    write(this.parts!.state, "");
+    this.setState(null);
     this.parts!.trouble.hidden = true;
   }
 
@@ -244,22 +232,19 @@ class PlaygroundView {
     const asked = requestKey(topic, settings);
     if (asked === this.asked && !anew) return this.loading as Promise<void>;
     this.asked = asked;
-    if (topic.measured && !this.stage.rerunner) {
-      write(this.parts!.found, this.say.measured);
-      return;
-    }
+    if (topic.measured && !this.stage.rerunner) return;
     this.abort();
     const mine = new AbortController();
     this.asking = mine;
-    const { state } = this.parts!;
     this.root.classList.add("asking");
-    const slow = window.setTimeout(() => write(state, this.say.computing), PATIENCE);
-    const slower = window.setTimeout(() => write(state, this.say.starting), LONG);
+    const tell = (state: typeof this.state) => this.asking === mine && this.setState(state);
+    const slow = window.setTimeout(() => tell("computing"), PATIENCE);
+    const slower = window.setTimeout(() => tell("starting"), LONG);
     try {
       const words = anew ? allSettings(topic, settings) : changedSettings(topic, settings);
       const play = await this.stage.playground!.ask(topic.name, words, mine.signal, anew);
       if (mine.signal.aborted || this.unmounted) return;
-      write(state, "");
+      this.setState(null);
       this.showResult(play);
     } catch (error) {
       if (mine.signal.aborted || this.unmounted) return;
@@ -278,12 +263,12 @@ class PlaygroundView {
   }
 
   private showResult(play: PlayResult): void {
+    const { controls, trouble, figures, found, evidence } = this.parts!;
     this.play = play;
-    write(this.parts!.found, this.stage.text(play.found));
-    write(this.parts!.evidence, this.evidence());
-    this.parts!.controls.limit(play.ranges);
-    this.parts!.trouble.hidden = true;
-    this.parts!.figures.classList.remove("stale");
+    figures.classList.remove("stale");
+    for (const element of [found, evidence]) relabel(element);
+    controls.limit(play.ranges);
+    trouble.hidden = true;
     this.draw();
   }
 
@@ -318,7 +303,8 @@ class PlaygroundView {
 
   /** Say why there is no result. While a model runs, ask again when it has ended. */
   private showFailure(error: unknown, askAgain: () => void): void {
-    const { language, rerunner } = this.stage;
+    const { say, stage } = this;
+    const { rerunner } = stage;
     const parts = this.parts!;
     const free = isBusy(error) ? rerunner?.whenFree : undefined;
     if (free) {
@@ -326,17 +312,18 @@ class PlaygroundView {
       this.waiting = waiting;
       void free(waiting.signal).then(() => waiting.signal.aborted || askAgain());
     }
-    write(parts.state, "");
+    this.setState(null);
     parts.figures.classList.add("stale"); // of other settings
-    write(parts.found, "");
-    const sentence = free ? this.say.waitsForModel : explainError(error, language);
-    if (showError(parts.trouble, sentence, this.say.tryAgain, askAgain)) this.stage.announce(sentence);
+    relabel(parts.found);
+    const sentence = () => (free ? say.waitsForModel : explainError(error, stage.language));
+    const shown = showError(parts.trouble, sentence, () => say.tryAgain, askAgain);
+    if (shown) stage.announce(sentence());
   }
 
   private showUnavailable(): void {
     this.page.replaceChildren(
-      make("p", { class: "play-refusal" }, this.say.noServer),
-      make("p", { class: "play-refusal" }, this.say.noServerHint),
+      make("p", { class: "play-refusal" }, () => this.say.noServer),
+      make("p", { class: "play-refusal" }, () => this.say.noServerHint),
     );
   }
 }

@@ -7,7 +7,7 @@
 
 import type { CellArithmetic, CellTerm } from "../../api/types";
 import { digits, exact } from "../../core/formats";
-import { draw, make } from "../../marks/make";
+import { draw, make, type Text } from "../../marks/make";
 import { spell } from "./symbols";
 import type { WalkWords } from "./words";
 
@@ -27,23 +27,30 @@ export function largest(terms: readonly CellTerm[], count = SHOWN): readonly num
 }
 
 export class Arithmetic {
-  readonly element = make("section", { class: "walk-arithmetic" });
+  readonly element: HTMLElement;
+  private shown: Parameters<Arithmetic["show"]> | null = null;
 
   constructor(private readonly say: WalkWords) {
-    this.wait(say.pointAt);
-  }
-
-  wait(sentence: string): void {
-    this.element.replaceChildren(make("p", { class: "hint" }, sentence));
+    this.element = make(
+      "section",
+      { class: "walk-arithmetic" },
+      make("p", { class: "hint" }, () => say.pointAt),
+    );
   }
 
   /** Only what the number is, and why there is no more. */
-  tell(name: Node, value: number, why: string): void {
+  tell(name: Node, value: number, why: Text): void {
+    this.shown = null;
     this.element.replaceChildren(title(name, value), make("p", { class: "hint" }, why));
+  }
+
+  restyle(): void {
+    if (this.shown !== null) this.show(...this.shown);
   }
 
   /** `name` is the cell, such as Q [cat, 3]; `drawn` its number on the screen; `letter` what arrays are called. */
   show(cell: CellArithmetic, name: Node, drawn: number, letter = (label: string) => label): void {
+    this.shown = [cell, name, drawn, letter];
     const { say } = this;
     const { terms } = cell;
     const shown = largest(terms);

@@ -48,14 +48,23 @@ export class Choosers {
     const names = context.tokens[about?.side ?? "source"]?.shown ?? [];
     const tokens = names.map((text, at) => ({ value: String(at), text: `${at} ${text}` }));
     this.lists = [
-      list(say.layer, numbers(about?.layers || 1), "0", (value) =>
-        this.route.openLayer(stack, Number(value)),
+      list(
+        () => say.layer,
+        numbers(about?.layers || 1),
+        "0",
+        (value) => this.route.openLayer(stack, Number(value)),
       ),
-      list(say.head, numbers(about?.heads ?? 1), "0", (value) =>
-        stage.selection.set({ head: Number(value) }),
+      list(
+        () => say.head,
+        numbers(about?.heads ?? 1),
+        "0",
+        (value) => stage.selection.set({ head: Number(value) }),
       ),
-      list(say.token, [{ label: null, options: [{ value: "", text: "–" }, ...tokens] }], "", (value) =>
-        this.route.openToken(value === "" ? null : Number(value)),
+      list(
+        () => say.token,
+        [{ label: null, options: [{ value: "", text: "–" }, ...tokens] }],
+        "",
+        (value) => this.route.openToken(value === "" ? null : Number(value)),
       ),
     ];
     this.element.replaceChildren(...this.lists.map((each) => each.element));

@@ -10,23 +10,27 @@ import type { WalkContext } from "./context";
 import { Diagram } from "./diagram";
 import { sceneName } from "./names";
 import type { Route } from "./route";
-import type { titles } from "./step_words";
 
 export class Contents {
-  readonly map = make("nav", { class: "walk-map" });
-  readonly list = make("select", { class: "walk-jump" });
+  readonly map: HTMLElement;
+  readonly list: HTMLSelectElement;
   private diagram: Diagram | null = null;
   private plan: WalkContext["plan"] | null = null;
 
   constructor(
     private readonly route: Route,
-    private readonly title: ReturnType<typeof titles>,
+    say: WalkContext["say"],
     private readonly goTo: (at: number) => void,
   ) {
-    this.list.addEventListener("change", () => goTo(Number(this.list.value)));
+    this.map = make("nav", { class: "walk-map", "aria-label": () => say.diagram });
+    this.list = make("select", {
+      class: "walk-jump",
+      "aria-label": () => say.narrowDiagram,
+      onchange: () => goTo(Number(this.list.value)),
+    });
   }
 
-  show({ plan, say }: WalkContext): void {
+  show({ plan, say, stage }: WalkContext): void {
     const { route, map, list } = this;
     if (this.plan !== plan || map.dataset.layer !== String(route.layer)) {
       this.plan = plan;
@@ -38,11 +42,10 @@ export class Contents {
     const key = route.scenes.map((each) => each.id).join();
     if (list.dataset.key !== key) {
       list.dataset.key = key;
-      list.replaceChildren(
-        ...route.scenes.map((each, at) =>
-          make("option", { value: at }, sceneName(each, plan, say, this.title)),
-        ),
+      const options = route.scenes.map((each, at) =>
+        make("option", { value: at }, () => sceneName(each, plan, say, stage.language)),
       );
+      list.replaceChildren(...options);
     }
     list.value = String(route.at);
   }

@@ -5,7 +5,8 @@ import { isHan, turns } from "./look";
 describe("the row that speaks", () => {
   const context = (shape: string, query: number | null = null) =>
     ({
-      stage: { selection: { get: () => ({ query, options: {} }) } },
+      stage: { selection: { get: () => ({ query }) } },
+      options: { now: { cell: null } },
       plan: { shape },
       tokens: { source: null, target: null },
     }) as unknown as WalkContext;

@@ -2,14 +2,26 @@
 
 import type { SideName, TokenSlice, WalkPlan } from "../../api/types";
 import { findMasks } from "../../core/generation";
+import type { Options } from "../../core/options";
 import type { RecordingSource } from "../../core/source";
-import type { Stage, TableData } from "../../core/view";
+import type { Kept, Stage, TableData } from "../../core/view";
+import type { Run } from "../../data/run";
+import type { WalkOptions } from "./options";
 import { sideOf } from "./script";
 import type { Naming } from "./values";
 import type { WalkWords } from "./words";
 
+/** Runs of the model that the walk has asked for; they go on while another tab is looked at. */
+export interface WalkRuns extends Kept {
+  tracing: Run | null; // the same run, with every step kept
+  searching: Run | null; // a beam search
+  stop(): void;
+}
+
 export interface WalkContext {
   readonly stage: Stage;
+  readonly options: Options<WalkOptions>;
+  readonly runs: WalkRuns;
   readonly source: RecordingSource; // the one with every step, where there is one
   readonly plan: WalkPlan;
   readonly say: WalkWords;
@@ -32,6 +44,8 @@ export interface WalkScene {
   readonly ready?: Promise<void>; // when its numbers are here
   /** The selection changed, but not the scene. */
   follow?(): void;
+  /** Another language or theme; texts that were given as functions are already written again. */
+  restyle?(): void;
   /** While the walk plays: one beat more; false when there is nothing more to show here. */
   beat?(): boolean;
   /** For a picture of the whole walk: show the end of what grows. */
@@ -62,10 +76,9 @@ export function keyNaming(context: WalkContext, stack: string | null, kind: stri
 
 /** The row in focus: of the pinned cell, or the selection's query; else the second, or the last where it says a word. */
 export function rowOf(context: WalkContext, rows: number, last = false): number {
-  const { query } = context.stage.selection.get();
-  const wish = context.stage.selection.get().options["walk.cell"]?.split(",")[0];
+  const { cell } = context.options.now;
   const usual = last ? speaking(context, rows) : 1;
-  const row = wish !== undefined && /^\d{1,6}$/.test(wish) ? Number(wish) : (query ?? usual);
+  const row = cell?.[0] ?? context.stage.selection.get().query ?? usual;
   return Math.max(0, Math.min(rows - 1, row));
 }
 

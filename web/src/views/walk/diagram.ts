@@ -36,7 +36,7 @@ export class Diagram {
     private readonly go: (step: string, block: WalkBlock) => void,
     private readonly openLayer: (stack: string, layer: number) => void,
   ) {
-    this.element = draw("svg", { class: "walk-diagram", role: "group", "aria-label": say.diagram });
+    this.element = draw("svg", { class: "walk-diagram", role: "group", "aria-label": () => say.diagram });
     this.build();
   }
 
@@ -68,9 +68,7 @@ export class Diagram {
       const x = column * COLUMN + SIDE;
       let y = tallest - 22;
       front.append(
-        draw(
-          "text",
-          { class: "walk-stack", x: x + WIDE / 2, y: tallest - 4, "text-anchor": "middle" },
+        draw("text", { class: "walk-stack", x: x + WIDE / 2, y: tallest - 4, "text-anchor": "middle" }, () =>
           this.stackName(stack),
         ),
       );
@@ -148,8 +146,8 @@ export class Diagram {
   }
 
   private block(block: WalkBlock, x: number, y: number, high: number): SVGGElement {
-    const name = this.nameOf(block);
-    const full = block.layer === null ? name : `${this.say.layerNumber(block.layer)}, ${name}`;
+    const name = () => this.nameOf(block);
+    const full = () => (block.layer === null ? "" : `${this.say.layerNumber(block.layer)}, `) + name();
     const node = this.button("walk-block", full, x, y, () => this.go(block.step, block));
     node.dataset.kind = block.kind;
     node.dataset.block = block.id;
@@ -162,19 +160,19 @@ export class Diagram {
   }
 
   private bar(stack: string, layer: number, x: number, y: number): SVGGElement {
-    const name = this.say.layerNumber(layer);
+    const name = () => this.say.layerNumber(layer);
     const node = this.button("walk-bar", name, x, y, () => this.openLayer(stack, layer));
     node.append(draw("rect", { x: 12, width: WIDE - 24, height: BAR, rx: 3 }), draw("title", {}, name));
     return node;
   }
 
-  private button(kind: string, name: string, x: number, y: number, press: () => void): SVGGElement {
+  private button(kind: string, name: () => string, x: number, y: number, press: () => void): SVGGElement {
     return draw("g", {
       class: kind,
       role: "button",
       tabindex: 0,
       transform: `translate(${x} ${y})`,
-      "aria-label": this.say.jump(name),
+      "aria-label": () => this.say.jump(name()),
       onclick: press,
       onkeydown: (event: KeyboardEvent) => {
         if (event.key !== "Enter" && event.key !== " ") return;

@@ -5,126 +5,153 @@
  * Out:  a scene of the walk; a click on a head opens its layer.
  */
 
-import { asFloats, tensor } from "../../api/frames";
 import type { MapDescription } from "../../api/types";
-import { Refusal } from "../../core/source";
+import { type RecordingSource, Refusal } from "../../core/source";
+import { Asker } from "../../core/tasks";
 import type { TableData } from "../../core/view";
-import { sequential } from "../../marks/colours";
+import { readActivations } from "../../data/states";
+import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
 import { make } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { type Drawn, naming, type WalkContext, type WalkScene } from "./context";
 import { fitCell } from "./layout";
 import { Matrix } from "./matrix";
-import { grid } from "./values";
+import { pixelsOf } from "./pixels";
+import { type Grid, grid } from "./values";
+
+interface Read {
+  readonly norms: Float32Array; // of the embedding, then of each layer: (layer, token)
+  readonly changes: Float32Array;
+  readonly tokens: number;
+}
 
 export class Glance implements WalkScene {
   readonly element = make("div", { class: "walk-glance", "aria-busy": "true" });
-  readonly ready: Promise<void>;
-  private readonly matrices: { title: string; matrix: Matrix }[] = [];
-  private gone = false;
+  private readonly loading: Asker;
+  private matrices: { title: () => string; matrix: Matrix }[] = [];
+  private readonly heads: { readonly button: HTMLElement; readonly grid: Grid }[] = [];
 
   constructor(
     private readonly context: WalkContext,
     private readonly stack: string,
     private readonly open: (map: MapDescription, head: number) => void,
   ) {
-    this.ready = this.load();
-  }
-
-  private async load(): Promise<void> {
-    try {
-      await Promise.all([this.showStates(), this.showHeads()]);
-    } catch (error) {
-      if (this.gone) return;
-      if (error instanceof Refusal)
-        this.element.append(make("p", { class: "walk-missing" }, error.text(this.context.stage.language)));
-      else this.context.failed(error);
-    } finally {
+    const { stage, source, say, failed } = context;
+    const end = (...children: readonly HTMLElement[]) => {
       this.element.setAttribute("aria-busy", "false");
-    }
+      this.element.append(...children);
+    };
+    this.loading = new Asker(stage, (error) => {
+      if (error instanceof Refusal)
+        end(make("p", { class: "walk-missing" }, () => error.text(stage.language)));
+      else failed(error);
+    });
+    const maps = source.description.maps.filter(
+      (map) => map.place.stack === stack && map.place.step === null,
+    );
+    this.loading.ask(
+      null,
+      (_, signal) => {
+        const asked = source.within(signal);
+        return Promise.all([this.readStates(asked), maps.length > 0 ? readThumbnails(asked, "max") : null]);
+      },
+      ([states, thumbnails]) => {
+        end(states ? this.makeStates(states) : make("p", { class: "hint" }, () => say.noHidden));
+        if (thumbnails)
+          end(
+            make("h3", {}, () => say.heads),
+            this.makeHeads(maps, thumbnails),
+          );
+      },
+    );
   }
 
-  private async showStates(): Promise<void> {
-    const { context, stack } = this;
-    const { say, source, stage } = context;
-    const hidden = source.description.hidden.find((each) => each.stack === stack);
-    if (hidden === undefined) {
-      this.element.append(make("p", { class: "hint" }, say.noHidden));
-      return;
-    }
+  get ready(): Promise<void> {
+    return this.loading.coming;
+  }
+
+  private async readStates(source: RecordingSource): Promise<Read | null> {
+    const hidden = source.description.hidden.find((each) => each.stack === this.stack);
+    if (hidden === undefined) return null;
     const [norms, changes] = await Promise.all([
-      source.activations(stack, "norm"),
-      source.activations(stack, "change"),
+      readActivations(source, this.stack, "norm"),
+      readActivations(source, this.stack, "change"),
     ]);
-    if (this.gone) return;
-    const cell = fitCell(hidden.tokens, (context.width() - 120) / (context.width() > 900 ? 2 : 1) - 100);
-    const states = make("div", { class: "walk-states" });
-    this.element.prepend(states);
-    for (const [title, frame, first] of [
-      [say.norms, norms, 0],
-      [say.changes, changes, 1],
-    ] as const) {
-      const found = tensor(frame, "activations");
-      const columns = found.shape.at(-1) ?? 1;
-      const values = asFloats(found).slice(first * columns);
-      const rows = values.length / columns;
-      const row = (at: number) => (at + first === 0 ? say.embedding : say.layerNumber(at + first - 1));
-      const table = grid({ rows, columns, values }, { row, column: naming(context, stack) });
-      const matrix = new Matrix(
-        { ...table, signed: false },
+    return { norms, changes, tokens: hidden.tokens };
+  }
+
+  private makeStates({ norms, changes, tokens }: Read): HTMLElement {
+    const { context } = this;
+    const { say, stage } = context;
+    const cellWidth = fitCell(tokens, (context.width() - 120) / (context.width() > 900 ? 2 : 1) - 100);
+    const row = (at: number) => (at === 0 ? say.embedding : say.layerNumber(at - 1));
+    const parts = [
+      { title: () => say.norms, symbol: "‖X‖", values: norms, first: 0 },
+      { title: () => say.changes, symbol: "‖ΔX‖", values: changes.slice(tokens), first: 1 }, // nothing comes before the embedding
+    ];
+    this.matrices = parts.map(({ title, symbol, values, first }) => {
+      const table = { rows: values.length / tokens, columns: tokens, values };
+      const names = { row: (at: number) => row(at + first), column: naming(context, this.stack) };
+      const matrix: Matrix = new Matrix(
+        { ...grid(table, names), signed: false },
         {
-          symbol: first === 0 ? "‖X‖" : "‖ΔX‖",
+          symbol,
           about: title,
           role: "input",
-          cellWidth: cell,
+          cellWidth,
           cellHeight: 20,
-          theme: stage.theme,
+          get theme() {
+            return stage.theme;
+          },
           still: true,
         },
         (at, column) => matrix.light({ row: at, column }),
       );
-      this.matrices.push({ title, matrix });
-      states.append(matrix.element);
-    }
+      return { title, matrix };
+    });
+    return make("div", { class: "walk-states" }, ...this.matrices.map(({ matrix }) => matrix.element));
   }
 
-  private async showHeads(): Promise<void> {
-    const { context, stack } = this;
-    const { say, source, stage } = context;
-    const maps = source.description.maps.filter(
-      (map) => map.place.stack === stack && map.place.step === null,
-    );
-    if (maps.length === 0) return;
-    const frame = await source.thumbnails("max");
-    if (this.gone) return;
-    const list = make("div", { class: "walk-heads" });
-    for (const map of maps) {
-      const found = frame.arrays.get(map.place.address);
-      if (found === undefined) continue;
-      const [heads = 0, rows = 0, columns = 0] = found.shape;
-      const line = make(
+  private makeHeads(
+    maps: readonly MapDescription[],
+    thumbnails: (map: MapDescription) => HeadPictures,
+  ): HTMLElement {
+    const { say } = this.context;
+    const lines = maps.map((map) => {
+      const { layer, kind } = map.place;
+      const { heads, height: rows, width: columns, bytes } = thumbnails(map);
+      const cross = () => (kind === "cross" ? ` · ${say.cross}` : "");
+      const buttons = Array.from({ length: heads }, (_, head) => {
+        const own = bytes.subarray(head * rows * columns, (head + 1) * rows * columns);
+        const values = Float32Array.from(own, (byte) => (byte / 255) ** 2);
+        const name = () => `${say.layerNumber(layer)}, ${say.headBand(head)}`;
+        const onclick = () => this.open(map, head);
+        const button = make("button", { type: "button", title: name, "aria-label": name, onclick });
+        this.heads.push({ button, grid: grid({ rows, columns, values }, { share: true }) });
+        return button;
+      });
+      return make(
         "div",
         { class: "walk-headrow" },
-        make(
-          "span",
-          {},
-          `${say.layerNumber(map.place.layer)}${map.place.kind === "cross" ? ` · ${say.cross}` : ""}`,
-        ),
+        make("span", {}, () => say.layerNumber(layer) + cross()),
+        ...buttons,
       );
-      for (let head = 0; head < heads; head++) {
-        const data = found.data.slice(head * rows * columns, (head + 1) * rows * columns) as Uint8Array;
-        const name = `${say.layerNumber(map.place.layer)}, ${say.headBand(head)}`;
-        line.append(
-          make(
-            "button",
-            { type: "button", title: name, "aria-label": name, onclick: () => this.open(map, head) },
-            thumbnail(data, rows, columns, sequential(stage.theme)),
-          ),
-        );
-      }
-      list.append(line);
+    });
+    this.drawHeads();
+    return make("div", { class: "walk-heads" }, ...lines);
+  }
+
+  restyle(): void {
+    for (const { matrix } of this.matrices) matrix.restyle();
+    this.drawHeads();
+  }
+
+  private drawHeads(): void {
+    for (const { button, grid: of } of this.heads) {
+      const canvas = pixelsOf(of, this.context.stage.theme);
+      canvas?.setAttribute("aria-hidden", "true");
+      button.replaceChildren(...(canvas ? [canvas] : []));
     }
-    this.element.append(make("h3", {}, say.heads), list);
   }
 
   picture(): Drawn {
@@ -132,7 +159,7 @@ export class Glance implements WalkScene {
     let [body, top, width] = ["", 0, 320];
     for (const { title, matrix } of this.matrices) {
       const drawn = matrix.picture();
-      body += label(title, 0, top + 12, { fill: ink.soft, size: 12 });
+      body += label(title(), 0, top + 12, { fill: ink.soft, size: 12 });
       body += `<g transform="translate(0 ${top + 20})">${drawn.body}</g>`;
       top += drawn.height + 44;
       width = Math.max(width, drawn.width);
@@ -147,7 +174,7 @@ export class Glance implements WalkScene {
       columns: ["", say.layer, say.token, ""],
       rows: this.matrices.flatMap(({ title, matrix: { grid: from } }) =>
         Array.from(from.values, (value, at) => [
-          title,
+          title(),
           from.row?.(Math.floor(at / from.columns)) ?? "",
           from.column?.(at % from.columns) ?? "",
           value,
@@ -157,19 +184,6 @@ export class Glance implements WalkScene {
   }
 
   stop(): void {
-    this.gone = true;
+    this.loading.stop();
   }
-}
-
-function thumbnail(data: Uint8Array, rows: number, columns: number, table: Uint8Array): HTMLCanvasElement {
-  const canvas = make("canvas", { width: columns, height: rows, "aria-hidden": "true" });
-  const context = canvas.getContext?.("2d");
-  if (!context || rows * columns === 0) return canvas;
-  const image = new ImageData(columns, rows);
-  data.forEach((byte, at) => {
-    for (let part = 0; part < 3; part++) image.data[4 * at + part] = table[3 * byte + part]!;
-    image.data[4 * at + 3] = 255;
-  });
-  context.putImageData(image, 0, 0);
-  return canvas;
 }

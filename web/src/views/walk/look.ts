@@ -6,7 +6,16 @@
  */
 
 import type { Theme } from "../../core/view";
+import type { make, Text } from "../../marks/make";
 import type { Grid } from "./values";
+
+/** A part of the columns with a colour of its own: those of one head. */
+export interface Band {
+  readonly from: number;
+  readonly to: number;
+  readonly text: Text;
+  colour(): string;
+}
 
 /** What is lit: a row, a column, or the cell where both meet. */
 export interface Lit {
@@ -16,14 +25,15 @@ export interface Lit {
 
 export interface Look {
   readonly symbol: string; // W_Q: what follows the underscore is set lower
-  readonly about: string;
+  readonly about: Text;
   readonly shape?: readonly number[];
   readonly role: "input" | "parameter" | "result";
   readonly cellWidth: number;
   readonly cellHeight: number;
-  readonly theme: Theme;
+  readonly theme: Theme; // of the moment it is read
   readonly still: boolean;
-  readonly bands?: readonly { from: number; to: number; colour: string; text: string }[];
+  readonly bands?: readonly Band[];
+  readonly board?: Parameters<typeof make>[1]; // attributes of what holds the cells
 }
 
 const NUMBER_WIDTH = 38; // pixels a cell needs for a number

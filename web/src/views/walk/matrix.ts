@@ -22,6 +22,7 @@ export class Matrix {
   private readonly columnMark = make("div", { class: "walk-mark", hidden: true });
   private readonly cellMark = make("div", { class: "walk-mark walk-cell", hidden: true });
   private readonly pinned = make("bdi", { class: "walk-pinned", "data-lit": true, hidden: true }); // a row in between
+  private readonly bands: readonly HTMLElement[];
   private readonly size: Size;
   private frame = 0;
   private lit: Lit = {};
@@ -40,11 +41,15 @@ export class Matrix {
         style: { width: `${this.size.width}px`, height: `${this.size.height}px` },
         onpointermove: (event: PointerEvent) => this.point(event, pointed),
         onclick: (event: MouseEvent) => this.point(event, picked ?? pointed),
+        ...look.board,
       },
       this.canvas,
       this.rowMark,
       this.columnMark,
       this.cellMark,
+    );
+    this.bands = (look.bands ?? []).map(({ from, to, text }) =>
+      make("span", { title: text, style: { width: `${(to - from) * look.cellWidth}px` } }),
     );
     this.element = make(
       "figure",
@@ -57,10 +62,18 @@ export class Matrix {
         make("span", { class: "walk-about" }, look.about),
       ),
       this.columnNames(),
-      this.bandNames(),
+      this.bands.length === 0 ? null : this.above("walk-bands", this.bands),
       make("div", { class: "walk-body" }, this.rowNames(), this.board),
     );
+    this.restyle();
+  }
+
+  /** Draw in the colours of the theme. */
+  restyle(): void {
+    this.stop();
     this.draw(1);
+    for (const [at, band] of this.bands.entries())
+      setStyle(band, { background: this.look.bands![at]!.colour() });
   }
 
   /** Show it row by row. */
@@ -172,7 +185,8 @@ export class Matrix {
     };
     const every = this.size.rows;
     for (let at = 0; at < rows && (every === 1 || at + every <= rows); at += every) {
-      list.append(make("bdi", { "data-row": at, title: row(at), style }, row(at)));
+      const name = () => row(at);
+      list.append(make("bdi", { "data-row": at, title: name, style }, name));
     }
     if (every > 1) list.append(this.pinned);
     return list;
@@ -189,16 +203,6 @@ export class Matrix {
       return make("bdi", { "data-column": at, "data-turned": turned, title: text, style }, text);
     });
     return this.above("walk-columns", names);
-  }
-
-  private bandNames(): HTMLElement | null {
-    const { bands, cellWidth } = this.look;
-    if (bands === undefined) return null;
-    const spans = bands.map(({ from, to, colour, text }) => {
-      const style = { width: `${(to - from) * cellWidth}px`, background: colour };
-      return make("span", { title: text, style });
-    });
-    return this.above("walk-bands", spans);
   }
 
   /** A line above the columns. */

@@ -25,7 +25,7 @@ export function writeMatrix(grid: Grid, look: Look, lit: Lit): Drawn {
   if (size.rows > 0) body += writeRowNames(grid, look, size.rows, left, top, ink.soft);
   if (size.columns) body += writeColumnNames(grid, look, left, top, ink.soft);
   for (const { from, to, colour } of look.bands ?? [])
-    body += `<rect x="${figure(left + from * look.cellWidth)}" y="${top - 6}" width="${figure((to - from) * look.cellWidth)}" height="4" fill="${colour}"/>`;
+    body += `<rect x="${figure(left + from * look.cellWidth)}" y="${top - 6}" width="${figure((to - from) * look.cellWidth)}" height="4" fill="${colour()}"/>`;
   const cells = writeCells(grid, look, size) + writeLit(lit, look, size, ink.accent);
   body += `<g transform="translate(${left} ${top})">${cells}</g>`;
   return { body, width: left + size.width, height: top + size.height };

@@ -5,10 +5,10 @@
  * Out:  names; where chapters begin.
  */
 
-import type { WalkPlan } from "../../api/types";
+import type { Language, WalkPlan } from "../../api/types";
 import type { Mark } from "./player";
 import type { Chapter, Scene } from "./script";
-import type { titles } from "./step_words";
+import { titles } from "./step_words";
 import type { WalkWords } from "./words";
 
 /** The part of the model that a chapter is about. */
@@ -28,13 +28,8 @@ export function chapterName({ stack, layer, chapter, kind }: Scene, plan: WalkPl
   return parts.join(" · ");
 }
 
-export function sceneName(
-  scene: Scene,
-  plan: WalkPlan,
-  say: WalkWords,
-  title: ReturnType<typeof titles>,
-): string {
-  return [chapterName(scene, plan, say), title[scene.key]].filter(Boolean).join(" · ");
+export function sceneName(scene: Scene, plan: WalkPlan, say: WalkWords, language: Language): string {
+  return [chapterName(scene, plan, say), titles(language)[scene.key]].filter(Boolean).join(" · ");
 }
 
 /** Where chapters begin. */

@@ -8,8 +8,9 @@
 import type { CellArithmetic, WalkStep } from "../../api/types";
 import { formatText } from "../../core/messages";
 import { Refusal } from "../../core/source";
+import { Asker } from "../../core/tasks";
 import type { TableData } from "../../core/view";
-import { make, write } from "../../marks/make";
+import { make } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { Arithmetic } from "./arithmetic";
 import { type Drawn, headOf, rowOf, type WalkContext, type WalkScene } from "./context";
@@ -20,7 +21,7 @@ import { writeOperation } from "./operation_picture";
 import { type Loaded, load, type Panel } from "./panels";
 import { makeLegend, makeNotes } from "./remarks";
 import { equationOf, spell, symbol } from "./symbols";
-import { brightest, tabulate } from "./values";
+import { brightest, type Grid, tabulate } from "./values";
 
 const PAUSE = 70; // milliseconds a pointer rests before the server is asked
 const MOVES: Readonly<Record<string, readonly [down: number, right: number]>> = {
@@ -32,17 +33,15 @@ const MOVES: Readonly<Record<string, readonly [down: number, right: number]>> = 
 
 export class Operation implements WalkScene {
   readonly element = make("div", { class: "walk-operation", "aria-busy": "true" });
-  readonly ready: Promise<void>;
   private readonly arithmetic: Arithmetic;
-  private readonly equation = make("p", { class: "walk-equation" });
-  private readonly stop_ = new AbortController();
-  private asking: AbortController | null = null;
+  private readonly loading: Asker;
+  private readonly asking: Asker; // how a number came about
   private timer: ReturnType<typeof setTimeout> | undefined;
   private loaded: Loaded | null = null;
   private layout: Plan | null = null;
   private matrices = new Map<Panel, Matrix>();
-  private told: Promise<void> = Promise.resolve(); // the arithmetic of the first cell
   private shown = ""; // the cell whose arithmetic is on the screen
+  private found: CellArithmetic | null = null; // of that cell
   private text = "";
 
   constructor(
@@ -51,42 +50,53 @@ export class Operation implements WalkScene {
     private readonly animated: boolean,
   ) {
     this.arithmetic = new Arithmetic(context.say);
-    this.ready = this.open();
+    this.loading = new Asker(context.stage, (error) => this.refuse(error));
+    this.asking = new Asker(context.stage, context.failed);
+    this.open();
   }
 
-  private async open(): Promise<void> {
+  get ready(): Promise<void> {
+    return this.loading.coming;
+  }
+
+  private open(): void {
     const { context, step } = this;
-    if (step.missing !== null) {
-      this.element.setAttribute("aria-busy", "false");
-      const why = context.awaited
-        ? [context.say.awaited]
-        : [make("b", {}, context.say.missing), " ", formatText(step.missing, context.stage.language)];
-      this.element.append(make("p", { class: "walk-missing" }, ...why));
+    const { missing } = step;
+    if (missing !== null) {
+      const { say, stage, awaited } = context;
+      const why = awaited
+        ? [() => say.awaited]
+        : [make("b", {}, () => say.missing), " ", () => formatText(missing, stage.language)];
+      this.fill(make("p", { class: "walk-missing" }, ...why));
       return;
     }
-    try {
-      const loaded = await load(context, step, this.stop_.signal);
-      if (this.stop_.signal.aborted) return;
-      this.loaded = loaded;
-      this.element.setAttribute("aria-busy", "false");
-      this.build(loaded);
-      this.focus();
-      await this.told;
-    } catch (error) {
-      if (!this.stop_.signal.aborted) this.refuse(error);
-    }
+    this.loading.ask(
+      null,
+      (_, signal) => load(context, step, signal),
+      (loaded) => {
+        this.loaded = loaded;
+        this.build(loaded);
+        this.focus();
+        return this.asking.coming;
+      },
+    );
+  }
+
+  private fill(...children: readonly HTMLElement[]): void {
+    this.element.setAttribute("aria-busy", "false");
+    this.element.replaceChildren(...children);
   }
 
   /** A step that the host cannot show is no failure of the walk. */
   private refuse(error: unknown): void {
-    this.element.setAttribute("aria-busy", "false");
+    const { say, stage, failed } = this.context;
     if (!(error instanceof Refusal)) {
-      this.context.failed(error);
+      this.fill();
+      failed(error);
       return;
     }
-    const sentence =
-      error.code === "not_in_file" ? this.context.say.notInFile : error.text(this.context.stage.language);
-    this.element.replaceChildren(make("p", { class: "walk-missing" }, sentence));
+    const why = () => (error.code === "not_in_file" ? say.notInFile : error.text(stage.language));
+    this.fill(make("p", { class: "walk-missing" }, why));
   }
 
   private build(loaded: Loaded): void {
@@ -109,12 +119,11 @@ export class Operation implements WalkScene {
     }
     area.addEventListener("pointerleave", () => this.focus());
     const equation = equationOf(step, loaded);
-    this.equation.replaceChildren(...equation);
     this.text = equation.map((part) => spell(part).trim()).join(" ");
     const crossed = this.layout.kind === "cross";
     if (crossed) area.prepend(this.arithmetic.element);
-    this.element.replaceChildren(
-      this.equation,
+    this.fill(
+      make("p", { class: "walk-equation" }, ...equation),
       area,
       ...makeNotes(step, loaded, context.say),
       makeLegend(loaded, context.say),
@@ -126,48 +135,49 @@ export class Operation implements WalkScene {
   private makeMatrix(panel: Panel, cellWidth: number, cellHeight: number): Matrix {
     const { say, stage } = this.context;
     const result = panel === this.loaded?.result;
-    const about = [
-      say[panel.role],
+    const { grid, role } = panel;
+    const about = () => [
+      say[role],
       panel.whole && `⊂ ${panel.whole}`,
-      panel.shape.at(-1) !== panel.grid.columns && say.likeliest(panel.grid.columns),
+      panel.shape.at(-1) !== grid.columns && say.likeliest(grid.columns),
     ];
-    const matrix = new Matrix(
-      panel.grid,
+    const board = {
+      tabindex: 0,
+      role: "application",
+      "aria-label": () => `${panel.symbol.replace("_", " ")} · ${say.pointAt}`,
+      onkeydown: (event: KeyboardEvent) => this.move(event, grid),
+    };
+    return new Matrix(
+      grid,
       {
         symbol: panel.symbol,
         shape: panel.shape,
-        about: about.filter(Boolean).join(" "),
-        role: panel.role,
+        about: () => about().filter(Boolean).join(" "),
+        role,
         cellWidth,
         cellHeight,
-        theme: stage.theme,
+        get theme() {
+          return stage.theme;
+        },
         still: stage.reducedMotion,
+        ...(result ? { board } : {}),
         ...(panel.bands ? { bands: panel.bands } : {}),
       },
       (row, column) => result && this.point(row, column),
       (row, column) => result && this.pin(row, column),
     );
-    if (result) this.makeFocusable(matrix);
-    return matrix;
   }
 
-  private makeFocusable(matrix: Matrix): void {
-    const board = matrix.element.querySelector<HTMLElement>(".walk-board")!;
-    board.tabIndex = 0;
-    board.setAttribute("role", "application");
-    board.setAttribute("aria-label", `${matrix.look.symbol.replace("_", " ")} · ${this.context.say.pointAt}`);
-    board.addEventListener("keydown", (event) => {
-      const move = MOVES[event.key];
-      if (move === undefined) return;
-      event.preventDefault();
-      event.stopPropagation();
-      const [row, column] = this.cell();
-      const { rows, columns } = matrix.grid;
-      this.pin(
-        Math.max(0, Math.min(rows - 1, row + move[0])),
-        Math.max(0, Math.min(columns - 1, Math.max(0, column) + move[1])),
-      );
-    });
+  private move(event: KeyboardEvent, { rows, columns }: Grid): void {
+    const move = MOVES[event.key];
+    if (move === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const [row, column] = this.cell();
+    this.pin(
+      Math.max(0, Math.min(rows - 1, row + move[0])),
+      Math.max(0, Math.min(columns - 1, Math.max(0, column) + move[1])),
+    );
   }
 
   /** The pinned cell: as drawn. */
@@ -175,8 +185,8 @@ export class Operation implements WalkScene {
     const { loaded, context } = this;
     if (loaded === null) return [0, 0];
     const { rows, columns } = loaded.result.grid;
-    const wish = context.stage.selection.get().options["walk.cell"]?.split(",")[1];
-    const column = wish !== undefined && /^\d{1,7}$/.test(wish) ? loaded.drawn(Number(wish)) : -1;
+    const wish = context.options.now.cell;
+    const column = wish === null ? -1 : loaded.drawn(wish[1]);
     const row = rowOf(context, rows, this.step.axes.at(-1) === "vocabulary");
     return [row, column >= 0 && column < columns ? column : this.bright(row)];
   }
@@ -190,11 +200,9 @@ export class Operation implements WalkScene {
   }
 
   private pin(row: number, column: number): void {
-    const { selection } = this.context.stage;
     const real = this.loaded?.column(column) ?? column;
-    const options = { ...selection.get().options, "walk.cell": `${row},${real}` };
     const query = this.step.axes.some((axis) => axis === "source" || axis === "target") ? { query: row } : {};
-    selection.set({ ...query, options });
+    this.context.options.set({ cell: [row, real] }, query);
     this.point(row, column);
   }
 
@@ -212,19 +220,17 @@ export class Operation implements WalkScene {
   private point(row: number, column: number, pause = PAUSE): void {
     const { loaded, step } = this;
     if (loaded === null) return;
-    this.light(row, column, null);
     const real = loaded.column(column);
     const key = `${row},${real}`;
+    if (key !== this.shown) this.found = null;
+    this.light(row, column, this.found);
     if (key === this.shown) return;
     this.shown = key;
     clearTimeout(this.timer);
-    this.asking?.abort();
-    if (!step.arithmetic) {
-      this.arithmetic.tell(this.name(row, column), this.value(row, column), this.silence());
-      return;
-    }
-    if (pause === 0) this.told = this.ask(row, column, real, key);
-    else this.timer = setTimeout(() => void this.ask(row, column, real, key), pause);
+    this.asking.stop();
+    if (!step.arithmetic) this.tell(row, column, () => this.silence());
+    else if (pause === 0) this.ask(row, column, real);
+    else this.timer = setTimeout(() => this.ask(row, column, real), pause);
   }
 
   private value(row: number, column: number): number {
@@ -240,25 +246,31 @@ export class Operation implements WalkScene {
     return this.step.shape.inputs.includes(null) ? say.inputMissing : say.weightMissing;
   }
 
-  private async ask(row: number, column: number, real: number, key: string): Promise<void> {
-    const asking = new AbortController();
-    this.asking = asking;
-    const { context, step } = this;
+  private ask(row: number, column: number, real: number): void {
+    const { step } = this;
+    const { say, source, stage } = this.context;
     const headed = step.shape.output?.length === 3;
-    try {
-      const where = { row, column: real, ...(headed ? { head: headOf(context.stage) } : {}) };
-      const cell = await context.source.cell(step.id, where, asking.signal);
-      if (asking.signal.aborted || this.stop_.signal.aborted || this.shown !== key) return;
-      this.arithmetic.show(cell, this.name(row, column), this.value(row, column), (name) =>
-        this.letter(name),
-      );
-      this.light(row, column, cell);
-    } catch (error) {
-      if (asking.signal.aborted || this.stop_.signal.aborted) return;
-      const known = error instanceof Refusal && error.code !== "not_in_file";
-      const why = known ? error.text(context.stage.language) : context.say.noArithmetic;
-      this.arithmetic.tell(this.name(row, column), this.value(row, column), why);
-    }
+    const where = { row, column: real, ...(headed ? { head: headOf(stage) } : {}) };
+    this.asking.ask(
+      null,
+      (_, signal) => source.cell(step.id, where, signal),
+      (cell) => {
+        this.found = cell;
+        this.arithmetic.show(cell, this.name(row, column), this.value(row, column), (name) =>
+          this.letter(name),
+        );
+        this.light(row, column, cell);
+      },
+      (error) => {
+        const known = error instanceof Refusal && error.code !== "not_in_file";
+        this.tell(row, column, () => (known ? error.text(stage.language) : say.noArithmetic));
+      },
+    );
+  }
+
+  /** Only a number, and why nobody can say how it came about. */
+  private tell(row: number, column: number, why: () => string): void {
+    this.arithmetic.tell(this.name(row, column), this.value(row, column), why);
   }
 
   /** What the page calls an array; terms that are no arrays keep their names. */
@@ -286,11 +298,14 @@ export class Operation implements WalkScene {
 
   /** Another width. */
   resize(): void {
-    if (this.loaded !== null) {
-      this.build(this.loaded);
-      this.shown = "";
-      this.focus();
-    }
+    if (this.loaded === null) return;
+    this.build(this.loaded);
+    this.focus();
+  }
+
+  restyle(): void {
+    for (const matrix of this.matrices.values()) matrix.restyle();
+    this.arithmetic.restyle();
   }
 
   picture(): Drawn {
@@ -313,10 +328,9 @@ export class Operation implements WalkScene {
   }
 
   stop(): void {
-    this.stop_.abort();
-    this.asking?.abort();
+    this.loading.stop();
+    this.asking.stop();
     clearTimeout(this.timer);
     for (const matrix of this.matrices.values()) matrix.stop();
-    write(this.equation, "");
   }
 }

@@ -10,6 +10,7 @@ import { count } from "../../core/formats";
 import { isTurned, readStep, type StepArrays, type Table } from "../../data/walk_arrays";
 import { headColour } from "../../marks/colours";
 import { headOf, rowOf, type WalkContext } from "./context";
+import type { Band } from "./look";
 import { lastWord } from "./script";
 import { type Grid, grid, type Naming } from "./values";
 
@@ -22,7 +23,7 @@ export interface Panel {
   readonly first: number; // the array's row (column, if turned) that is drawn first
   readonly shape: readonly number[]; // of what the formula means; a vocabulary is shown in part
   readonly whole: string; // the shape of all of it, where a part is shown
-  readonly bands?: readonly { from: number; to: number; colour: string; text: string }[];
+  readonly bands?: readonly Band[];
 }
 
 export interface Loaded {
@@ -215,8 +216,8 @@ function bandsOf({ stage, say }: WalkContext, { operation, shape }: WalkStep): P
   const bands = Array.from({ length: heads }, (_, head) => ({
     from: head * width,
     to: (head + 1) * width,
-    colour: headColour(head, stage.theme),
-    text: say.headBand(head),
+    colour: () => headColour(head, stage.theme),
+    text: () => say.headBand(head),
   }));
   return { bands };
 }

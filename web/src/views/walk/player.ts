@@ -5,7 +5,7 @@
  * Out:  wishes to go somewhere; beats while it plays.
  */
 
-import { draw, make, write } from "../../marks/make";
+import { draw, make, relabel, write } from "../../marks/make";
 import type { WalkWords } from "./words";
 
 const BEAT = 2600; // milliseconds a step at speed 1
@@ -38,6 +38,7 @@ export class Player {
   private readonly marks = make("div", { class: "walk-marks" });
   private readonly speed: HTMLSelectElement;
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private chapters: readonly Mark[] = [];
   private count = 1;
   private at = 0;
 
@@ -53,8 +54,8 @@ export class Player {
         {
           type: "button",
           class: "button square small",
-          title: say[shape],
-          "aria-label": say[shape],
+          title: () => say[shape],
+          "aria-label": () => say[shape],
           onclick: act,
         },
         icon(shape),
@@ -64,9 +65,9 @@ export class Player {
       type: "range",
       min: 0,
       max: 0,
-      "aria-label": say.position,
+      "aria-label": () => say.position,
+      oninput: () => this.move(this.slider.valueAsNumber),
     });
-    this.slider.addEventListener("input", () => this.move(this.slider.valueAsNumber));
     this.play = make("button", {
       type: "button",
       class: "button small walk-play",
@@ -74,12 +75,12 @@ export class Player {
     });
     this.speed = make(
       "select",
-      { "aria-label": say.speed },
+      { "aria-label": () => say.speed },
       ...SPEEDS.map((speed) => make("option", { value: speed, selected: speed === 1 }, `${speed}×`)),
     );
     this.element = make(
       "div",
-      { class: "walk-player", role: "group", "aria-label": say.position },
+      { class: "walk-player", role: "group", "aria-label": () => say.position },
       make(
         "div",
         { class: "walk-buttons" },
@@ -96,46 +97,33 @@ export class Player {
     this.draw();
   }
 
-  get playing(): boolean {
+  private get playing(): boolean {
     return this.timer !== undefined;
-  }
-
-  get pace(): string {
-    return this.speed.value;
-  }
-
-  set pace(speed: string) {
-    this.speed.value = speed;
-  }
-
-  /** Go on playing where it is. */
-  start(): void {
-    if (this.playing) return;
-    this.wait();
-    this.draw();
   }
 
   show(at: number, count: number, marks: readonly Mark[], name: string): void {
     this.at = at;
     this.count = count;
+    this.draw();
     this.slider.max = String(count - 1);
     this.slider.value = String(at);
     this.slider.setAttribute("aria-valuetext", `${this.say.stepOf(at + 1, count)}: ${name}`);
     write(this.where, this.say.stepOf(at + 1, count));
-    const key = marks.map((mark) => `${mark.at} ${mark.name}`).join("|") + count;
+    this.chapters = marks;
+    const key = `${marks.map((mark) => mark.at).join(" ")} ${count}`;
     if (this.marks.dataset.key !== key) {
       this.marks.dataset.key = key;
-      this.marks.replaceChildren(
-        ...marks.flatMap((mark) => [
-          mark.stack === "" ? "" : make("b", {}, mark.stack),
-          make(
-            "button",
-            { type: "button", "data-at": mark.at, onclick: () => this.move(mark.at) },
-            mark.name,
-          ),
-        ]),
-      );
+      const children = marks.flatMap(({ at: start, stack }, place) => [
+        stack === "" ? "" : make("b", {}, () => this.chapters[place]!.stack),
+        make(
+          "button",
+          { type: "button", "data-at": start, onclick: () => this.move(start) },
+          () => this.chapters[place]!.name,
+        ),
+      ]);
+      this.marks.replaceChildren(...children);
     }
+    relabel(this.marks);
     const current = marks.findLast((mark) => mark.at <= at);
     for (const node of this.marks.children)
       node.toggleAttribute("data-now", Number((node as HTMLElement).dataset.at) === current?.at);

@@ -12,9 +12,9 @@ import type { Loaded } from "./panels";
 import type { WalkWords } from "./words";
 
 export function makeNotes({ operation, words }: WalkStep, loaded: Loaded, say: WalkWords): HTMLElement[] {
-  const notes: string[] = [];
-  if (words.origin === "computed") notes.push(say.computed);
-  if (operation === "activate") notes.push(say.nonZero(percent(shareOn(loaded))));
+  const notes: (() => string)[] = [];
+  if (words.origin === "computed") notes.push(() => say.computed);
+  if (operation === "activate") notes.push(() => say.nonZero(percent(shareOn(loaded))));
   return notes.map((note) => make("p", { class: "hint" }, note));
 }
 
@@ -30,10 +30,7 @@ export function makeLegend({ result }: Loaded, say: WalkWords): HTMLElement {
   const { signed, limit } = result.grid;
   const end = digits(limit, 3);
   const ramp = signed ? "walk-ramp" : "walk-ramp walk-ramp-up";
-  return make(
-    "p",
-    { class: "walk-legend hint" },
-    make("span", { class: ramp, "aria-hidden": "true" }),
+  return make("p", { class: "walk-legend hint" }, make("span", { class: ramp, "aria-hidden": "true" }), () =>
     signed ? say.scaleNote(end) : say.scaleUp(end),
   );
 }

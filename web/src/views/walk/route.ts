@@ -7,11 +7,10 @@
 
 import type { Description, MapDescription, WalkPlan } from "../../api/types";
 import { chooseMap } from "../../core/maps";
+import type { Options } from "../../core/options";
 import type { Stage } from "../../core/view";
+import type { WalkOptions } from "./options";
 import { findMap, layerIn, type Scene, writeScript } from "./script";
-
-const STEP = "walk.step"; // the scene, in the link
-const CELL = "walk.cell";
 
 export class Route {
   scenes: readonly Scene[] = [];
@@ -19,7 +18,10 @@ export class Route {
   private plan: WalkPlan | null = null;
   private description: Description; // of what is walked through: perhaps the same run once more
 
-  constructor(private readonly stage: Stage) {
+  constructor(
+    private readonly stage: Stage,
+    private readonly options: Options<WalkOptions>,
+  ) {
     this.description = stage.source.description;
   }
 
@@ -51,8 +53,8 @@ export class Route {
 
   private openLinked(): void {
     const { selection } = this.stage;
-    const { options, query } = selection.get();
-    const named = /^(\w+)\.(\d{1,4})\.(\w+)/.exec(options[STEP] ?? "");
+    const { query } = selection.get();
+    const named = /^(\w+)\.(\d{1,4})\.(\w+)/.exec(this.options.now.step);
     if (named === null) return;
     const [, stack = "", layer, kind = ""] = named;
     const now = chooseMap(this.stage.source.description, selection.get());
@@ -65,23 +67,23 @@ export class Route {
   rewrite(): void {
     if (this.plan === null) return;
     this.scenes = writeScript(this.plan, this.description, this.layer);
-    const wish = this.stage.selection.get().options[STEP];
-    const found = wish === undefined ? -1 : this.scenes.findIndex((scene) => same(scene.id, wish));
+    const wish = this.options.now.step;
+    const found = wish === "" ? -1 : this.scenes.findIndex((scene) => same(scene.id, wish));
     this.at = found >= 0 ? found : Math.max(0, Math.min(this.at, this.scenes.length - 1));
   }
 
   /** To a scene; the attention map that belongs to it is chosen too: other views then show the same. */
   goTo(scene: Scene): void {
-    const { selection } = this.stage;
-    const { [CELL]: _, ...options } = selection.get().options;
     const { stack } = scene;
     const kind = scene.step?.kind === "cross" ? "cross" : "self";
     const map = stack === null ? null : findMap(this.maps, stack, kind, scene.layer ?? this.layerOf(stack));
-    selection.set({
-      ...(map === null ? {} : { place: map.place }),
-      ...(map === null || this.scene?.stack === stack ? {} : { query: null }),
-      options: { ...options, [STEP]: scene.id },
-    });
+    this.options.set(
+      { step: scene.id, cell: null },
+      {
+        ...(map === null ? {} : { place: map.place }),
+        ...(map === null || this.scene?.stack === stack ? {} : { query: null }),
+      },
+    );
   }
 
   /** The same step of another layer, where this one is in that stack; its first step otherwise. */
@@ -94,24 +96,19 @@ export class Route {
     const id = inside
       ? scene!.id.replace(`${stack}.${scene!.layer}.`, `${stack}.${layer}.`)
       : `${stack}.${layer}.`;
-    const { selection } = this.stage;
-    selection.set({ place: map.place, options: { ...selection.get().options, [STEP]: id } });
+    this.options.set({ step: id }, { place: map.place });
   }
 
   /** To the weights of one head. */
   openHead(map: MapDescription, head: number): void {
-    const { selection } = this.stage;
-    const id = `${map.place.stack}.${map.place.layer}.${map.place.kind}.weights`;
-    selection.set({ place: map.place, head, options: { ...selection.get().options, [STEP]: id } });
+    const step = `${map.place.stack}.${map.place.layer}.${map.place.kind}.weights`;
+    this.options.set({ step }, { place: map.place, head });
   }
 
   /** A row of the matrices; the cell in focus keeps its column. */
   openToken(token: number | null): void {
-    const { selection } = this.stage;
-    const { [CELL]: cell, ...options } = selection.get().options;
-    const column = cell?.split(",")[1];
-    const kept = token !== null && column !== undefined ? { [CELL]: `${token},${column}` } : {};
-    selection.set({ query: token, options: { ...options, ...kept } });
+    const { cell } = this.options.now;
+    this.options.set({ cell: token === null || cell === null ? null : [token, cell[1]] }, { query: token });
   }
 }
 

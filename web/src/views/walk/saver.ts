@@ -6,20 +6,23 @@
  */
 
 import { fileName, save, sizeOf } from "../../core/saving";
-import type { Theme } from "../../core/view";
-import { make, write } from "../../marks/make";
-import { inks } from "../../marks/paper";
+import { make, relabel } from "../../marks/make";
 import { makeGif, type Shot } from "./saving";
 import type { Scene } from "./script";
 import type { WalkWords } from "./words";
 
-export interface Saving {
-  /** The scenes to save; none: nothing is there yet. */
-  scenes(): readonly Scene[];
+/** The walk as it is when saving begins: another language or theme does not change it half-way. */
+export interface SavedWalk {
+  readonly scenes: readonly Scene[];
+  readonly ground: string; // the colour behind it
+  readonly model: string; // its name
   /** A scene on a sheet of its own; what is too large for one, on several. */
   draw(scene: Scene): Promise<readonly string[]>;
-  /** The model's name. */
-  model(): string;
+}
+
+export interface Saving {
+  /** Null: nothing is there yet. */
+  begin(): SavedWalk | null;
   /** True once the view is gone. */
   over(): boolean;
   saved(): void;
@@ -31,21 +34,26 @@ const DRAWN = 0.4; // of the work: the rest is looking for colours
 export class Saver {
   readonly element: HTMLButtonElement;
   private stopping: AbortController | null = null; // while it draws
+  private share = 0; // of the work that is done
 
   constructor(
-    private readonly say: WalkWords,
-    private readonly theme: Theme,
+    say: WalkWords,
     private readonly saving: Saving,
   ) {
     const onclick = () => (this.stopping === null ? void this.save() : this.stopping.abort());
-    this.element = make("button", { type: "button", class: "button small walk-save", onclick }, say.save);
+    const name = () => (this.stopping === null ? say.save : say.saving(Math.round(100 * this.share)));
+    this.element = make("button", { type: "button", class: "button small walk-save", onclick }, name);
   }
 
   private async save(): Promise<void> {
-    const { say, saving, element } = this;
-    const scenes = saving.scenes();
-    if (scenes.length === 0) return;
-    const tell = (share: number) => write(element, say.saving(Math.round(100 * share)));
+    const { saving, element } = this;
+    const walk = saving.begin();
+    if (walk === null) return;
+    const { scenes } = walk;
+    const tell = (share: number) => {
+      this.share = share;
+      relabel(element);
+    };
     const stopping = new AbortController();
     const over = () => stopping.signal.aborted || saving.over();
     this.stopping = stopping;
@@ -53,22 +61,22 @@ export class Saver {
     try {
       const shots: Shot[] = [];
       for (const [at, scene] of scenes.entries()) {
-        for (const svg of await saving.draw(scene)) shots.push({ svg, ...sizeOf(svg) });
+        for (const svg of await walk.draw(scene)) shots.push({ svg, ...sizeOf(svg) });
         if (over()) return;
         tell((DRAWN * (at + 1)) / scenes.length);
       }
-      const bytes = await makeGif(shots, inks(this.theme).ground, (at) => {
+      const bytes = await makeGif(shots, walk.ground, (at) => {
         tell(DRAWN + ((1 - DRAWN) * (at + 1)) / shots.length);
         return !over();
       });
       if (bytes === null) return;
-      save(new Blob([bytes], { type: "image/gif" }), fileName(["walk", saving.model()], "gif"));
+      save(new Blob([bytes], { type: "image/gif" }), fileName(["walk", walk.model], "gif"));
       saving.saved();
     } catch (error) {
       if (!saving.over()) saving.failed(error);
     } finally {
       this.stopping = null;
-      write(element, say.save);
+      relabel(element);
     }
   }
 }

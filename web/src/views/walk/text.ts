@@ -20,6 +20,7 @@ export class TextScene implements WalkScene {
     private readonly context: WalkContext,
     stack: string | null,
   ) {
+    const { say } = context;
     const { description } = context.source;
     this.side = sideOf(stack, description);
     const text = (this.side === "target" ? description.target : description.source)?.text ?? "";
@@ -42,7 +43,7 @@ export class TextScene implements WalkScene {
       make("blockquote", { dir: "auto" }, text),
       make("p", { class: "walk-down", "aria-hidden": "true" }, "↓"),
       list,
-      make("p", { class: "hint" }, `${context.say.place} · ${context.say.token} · ${context.say.id}`),
+      make("p", { class: "hint" }, () => `${say.place} · ${say.token} · ${say.id}`),
     );
   }
 

@@ -78,9 +78,9 @@ export class TrainingScene implements WalkScene {
     const heading = make(
       "tr",
       {},
-      make("th", { colspan: this.lines.length, scope: "colgroup" }, say.trainInput),
-      make("th", { scope: "col" }, say.trainTarget),
-      make("th", { scope: "col" }, say.trainSays),
+      make("th", { colspan: this.lines.length, scope: "colgroup" }, () => say.trainInput),
+      make("th", { scope: "col" }, () => say.trainTarget),
+      make("th", { scope: "col" }, () => say.trainSays),
     );
     const rows = this.lines.map((line, row) => {
       const cells = this.lines.map((other, column) =>
@@ -98,21 +98,21 @@ export class TrainingScene implements WalkScene {
       make(
         "section",
         {},
-        make("h3", {}, say.trainTitle),
-        make("p", { class: "hint" }, say.trainNote),
+        make("h3", {}, () => say.trainTitle),
+        make("p", { class: "hint" }, () => say.trainNote),
         make(
           "div",
-          { class: "walk-scroll", tabindex: 0, role: "region", "aria-label": say.trainTitle },
+          { class: "walk-scroll", tabindex: 0, role: "region", "aria-label": () => say.trainTitle },
           table,
         ),
       ),
       make(
         "section",
         {},
-        make("h3", {}, say.inferTitle),
+        make("h3", {}, () => say.inferTitle),
         this.note,
         this.pass,
-        own ? null : make("p", { class: "hint" }, say.noGeneration),
+        own ? null : make("p", { class: "hint" }, () => say.noGeneration),
       ),
     );
     this.showPass();
@@ -121,7 +121,7 @@ export class TrainingScene implements WalkScene {
   private answer(line: Line): HTMLElement {
     const { say } = this.context;
     if (line.said === null) return make("td", {}, "–");
-    const verdict = line.wanted === null ? "" : line.right ? say.right : say.wrong;
+    const verdict = line.wanted === null ? null : () => (line.right ? say.right : say.wrong);
     return make(
       "td",
       {
@@ -133,7 +133,7 @@ export class TrainingScene implements WalkScene {
       line.said.text,
       " ",
       make("small", {}, chance(probability(line.said))),
-      verdict === "" ? null : make("span", { class: "unseen" }, ` ${verdict}`),
+      verdict && make("span", { class: "unseen" }, () => ` ${verdict()}`),
     );
   }
 
@@ -152,6 +152,10 @@ export class TrainingScene implements WalkScene {
         ),
       );
     this.pass.replaceChildren(...rows);
+  }
+
+  restyle(): void {
+    this.showPass();
   }
 
   beat(): boolean {

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { GenerationDescription, StepDescription } from "../../api/types";
 import type { Rerunner } from "../../core/view";
 import { invent, setStage, settle } from "../../testing/recording";
-import type { WalkContext } from "./context";
+import type { WalkContext, WalkRuns } from "./context";
 import { TreeScene } from "./tree";
 import { words } from "./words";
 
@@ -18,11 +18,13 @@ const nodes: StepDescription[] = Array.from({ length: 40 }, (_, place) => ({
 }));
 const generation: GenerationDescription = { method: "beam", text: "", steps: [], nodes };
 
+const noRuns = (): WalkRuns => ({ tracing: null, searching: null, stop: () => {} });
+
 function sceneOf(change: { generation: GenerationDescription | null }): TreeScene {
   const { source } = invent({ change });
   const { stage } = setStage(source);
   const tokens = { source: null, target: null };
-  return new TreeScene({ stage, source, say: words("en"), tokens } as unknown as WalkContext);
+  return new TreeScene({ stage, source, say: words("en"), tokens, runs: noRuns() } as unknown as WalkContext);
 }
 
 test("a moving picture shows a long tree part by part, each as wide as other scenes", () => {
@@ -37,28 +39,36 @@ test("a moving picture shows a long tree part by part, each as wide as other sce
   expect(sceneOf({ generation: null }).pictures().length).toBe(1);
 });
 
-test("a search goes on while the walk is drawn anew, and may be asked for again when it was cancelled", async () => {
+test("a search goes on while another scene is shown, can be cancelled, and asked for again", async () => {
   const { source } = invent({ change: { generation: null } });
   const grown = invent({ change: { generation } }).source;
   const ends: { resolve(id: string): void; reject(error: unknown): void }[] = [];
   const run = vi.fn<Rerunner["run"]>(
-    () => new Promise((resolve, reject) => void ends.push({ resolve, reject })),
+    (_, __, signal) =>
+      new Promise((resolve, reject) => {
+        ends.push({ resolve, reject });
+        signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
+      }),
   );
   const again: Rerunner["again"] = () => ({ kind: "generate", model: "toy", sequence: "text" });
   const { stage } = setStage(source, {}, { run, again, open: async () => grown, go: () => {} });
+  const runs = noRuns();
   const draw = (language: "en" | "zh") =>
-    new TreeScene({ stage: { ...stage, language }, source, say: words(language) } as unknown as WalkContext);
+    new TreeScene({
+      ...{ stage: { ...stage, language }, source, say: words(language), runs },
+    } as unknown as WalkContext);
   const press = (scene: TreeScene) => scene.element.querySelector<HTMLButtonElement>("button")!.click();
   const first = draw("en");
   press(first);
-  ends[0]!.reject(new DOMException("", "AbortError")); // by whoever stopped it
+  expect(first.element.querySelector("button")?.textContent).toBe("Cancel");
+  press(first);
   await settle();
   expect(first.element.querySelector(".hint")?.textContent).toBe("");
   press(first);
   first.stop();
   const next = draw("zh");
   expect(next.element.querySelector("[role=status]")?.textContent).toBe(words("zh").growing);
-  expect(run.mock.calls.map(([, , signal]) => signal.aborted)).toEqual([false, false]);
+  expect(run.mock.calls.map(([, , signal]) => signal.aborted)).toEqual([true, false]);
   ends[1]!.resolve("grown");
   await settle();
   expect(next.table().rows).toHaveLength(nodes.length);

@@ -5,104 +5,122 @@
  * Out:  a scene of the walk.
  */
 
-import type { GenerationDescription, JobRequest } from "../../api/types";
+import type { GenerationDescription } from "../../api/types";
 import { keptPath, pathTo, probability } from "../../core/generation";
 import { errorText } from "../../core/source";
-import { isAbort } from "../../core/tasks";
-import type { Rerunner, TableData } from "../../core/view";
-import { make, write } from "../../marks/make";
+import { Asker } from "../../core/tasks";
+import type { TableData } from "../../core/view";
+import { Run } from "../../data/run";
+import { button } from "../../marks/controls";
+import { make, relabel, write } from "../../marks/make";
 import { Tree } from "../../marks/tree";
 import type { Drawn, WalkContext, WalkScene } from "./context";
 
 const ACROSS = 7; // steps to a line of a picture: as wide as other scenes, so that a moving picture shows words in full
 const DECODE = { method: "beam", beams: 4, max_new_tokens: 24 } as const;
 
-// By recording: a tree is grown once, and goes on growing where the walk is drawn anew in another language.
-const searched = new Map<string, GenerationDescription>();
-const searching = new Map<string, Promise<GenerationDescription | null>>();
-
 export class TreeScene implements WalkScene {
   readonly element = make("div", { class: "walk-tree" });
   private readonly tree: Tree;
   private readonly path = make("p", { class: "walk-written", dir: "auto" });
   private readonly slider: HTMLInputElement;
-  private readonly note = make("p", { class: "hint", role: "status" });
-  private generation: GenerationDescription | null;
-  private gone = false;
+  private readonly note: HTMLElement;
+  private readonly opening: Asker; // what a search has found
+  private generation: GenerationDescription | null = null;
+  private trouble: unknown = null; // why what was found cannot be opened
   private level = 0;
   private chosen = 0;
 
   constructor(private readonly context: WalkContext) {
     const { say, stage, source } = context;
     const words = {
-      tree: say.treeName,
+      get tree() {
+        return say.treeName;
+      },
       node: (text: string, step: number, score: string) =>
         `${text} ${score}, ${say.stepOf(step, this.last + 1)}`,
     };
     this.tree = new Tree(words, (node) => this.choose(node));
-    this.slider = make("input", { class: "slider", type: "range", min: 0, "aria-label": say.tree });
-    this.slider.addEventListener("input", () => this.grow(this.slider.valueAsNumber));
+    this.slider = make("input", {
+      class: "slider",
+      type: "range",
+      min: 0,
+      "aria-label": () => say.tree,
+      oninput: () => this.grow(this.slider.valueAsNumber),
+    });
+    this.note = make("p", { class: "hint", role: "status" }, () => this.state());
+    this.opening = new Asker(stage, (error) => {
+      this.trouble = error;
+      relabel(this.note);
+    });
     const { generation } = source.description;
-    this.generation =
-      generation && generation.nodes.length > 0
-        ? generation
-        : (searched.get(stage.source.description.id) ?? null);
-    this.build();
-    if (this.generation === null && searching.has(stage.source.description.id)) void this.search();
+    if (generation && generation.nodes.length > 0) this.show(generation);
+    else this.offer();
   }
 
   private get last(): number {
     return this.generation?.nodes.reduce((most, node) => Math.max(most, node.index), 0) ?? 0;
   }
 
-  private build(): void {
+  private show(generation: GenerationDescription): void {
     const { say, stage } = this.context;
-    if (this.generation !== null) {
-      this.slider.max = String(this.last);
-      this.element.replaceChildren(
-        make("p", { class: "hint" }, say.treeHint),
-        this.slider,
-        this.tree.element,
-        this.path,
-        this.note,
-      );
-      this.grow(stage.reducedMotion ? this.last : 0);
-      queueMicrotask(() => this.choose(this.chosen)); // once it stands on the page, the newest word is brought into view
-      return;
-    }
-    const request = stage.rerunner?.again({ decode: DECODE }) ?? null;
+    this.generation = generation;
+    this.slider.max = String(this.last);
     this.element.replaceChildren(
-      make("p", { class: "walk-missing" }, say.noTree),
-      request === null
-        ? ""
-        : make(
-            "button",
-            { type: "button", class: "button", onclick: () => void this.search() },
-            say.growTree,
-          ),
+      make("p", { class: "hint" }, () => say.treeHint),
+      this.slider,
+      this.tree.element,
+      this.path,
       this.note,
     );
+    this.grow(stage.reducedMotion ? this.last : 0);
+    queueMicrotask(() => this.choose(this.chosen)); // once it stands on the page, the newest word is brought into view
   }
 
-  /** Search, or wait for the search that is under way. */
-  private async search(): Promise<void> {
-    const { stage, say } = this.context;
+  /** There is no tree: a model that can run may search. */
+  private offer(): void {
+    const { say, stage, runs } = this.context;
     const { rerunner } = stage;
-    const { id } = stage.source.description;
     const request = rerunner?.again({ decode: DECODE }) ?? null;
-    if (rerunner === null || request === null) return;
-    write(this.note, say.growing);
-    try {
-      const found = searching.get(id) ?? searchOnce(rerunner, request, id);
-      const generation = await found;
-      if (this.gone || generation === null) return;
-      this.generation = generation;
-      write(this.note, "");
-      this.build();
-    } catch (error) {
-      if (this.gone) return;
-      write(this.note, isAbort(error) ? "" : stage.text(errorText(error)));
-    }
+    const press = () => {
+      if (runs.searching?.state === "running") runs.searching.stop();
+      else if (rerunner && request) {
+        runs.searching = new Run(rerunner, { ...request, listed: false });
+        this.watch(runs.searching);
+      }
+    };
+    const name = () => (runs.searching?.state === "running" ? say.cancel : say.growTree);
+    this.element.replaceChildren(
+      make("p", { class: "walk-missing" }, () => say.noTree),
+      request === null ? "" : button(name, press),
+      this.note,
+    );
+    if (runs.searching) this.watch(runs.searching);
+  }
+
+  /** Wait for a search, perhaps one that was begun before another tab was looked at. */
+  private watch(run: Run): void {
+    const changed = () => {
+      relabel(this.element);
+      const { rerunner } = this.context.stage;
+      if (run.state !== "done" || rerunner === null) return;
+      this.opening.ask(
+        run.result,
+        () => rerunner.open(run.result!),
+        ({ description: { generation } }) => generation && this.show(generation),
+      );
+    };
+    run.show(changed);
+    changed();
+  }
+
+  /** What the line below says: the step of the tree, or how the search goes. */
+  private state(): string {
+    const { say, stage, runs } = this.context;
+    if (this.generation !== null) return say.stepOf(this.level + 1, this.last + 1);
+    if (runs.searching?.state === "running") return say.growing;
+    const trouble = runs.searching?.state === "failed" ? runs.searching.error : this.trouble;
+    return trouble === null ? "" : stage.text(errorText(trouble));
   }
 
   /** The tree up to a step. */
@@ -120,7 +138,7 @@ export class TreeScene implements WalkScene {
     this.tree.show(shown, kept);
     const end = kept.at(-1);
     if (end !== undefined) this.choose(end);
-    write(this.note, this.context.say.stepOf(level + 1, this.last + 1));
+    relabel(this.note);
   }
 
   private choose(node: number): void {
@@ -170,25 +188,7 @@ export class TreeScene implements WalkScene {
   }
 
   stop(): void {
-    this.gone = true;
+    this.opening.stop();
+    this.context.runs.searching?.show(null);
   }
-}
-
-function searchOnce(
-  rerunner: Rerunner,
-  request: JobRequest,
-  id: string,
-): Promise<GenerationDescription | null> {
-  const { signal } = new AbortController(); // whoever comes back to the tree finds it grown
-  const found = rerunner
-    .run({ ...request, listed: false }, () => {}, signal)
-    .then(async (made) => {
-      const { generation } = (await rerunner.open(made)).description;
-      if (generation !== null) searched.set(id, generation);
-      return generation;
-    });
-  searching.set(id, found);
-  const forget = (): void => void searching.delete(id);
-  found.then(forget, forget);
-  return found;
 }

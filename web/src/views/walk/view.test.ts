@@ -1,22 +1,20 @@
 // @vitest-environment happy-dom
 
 import { describe, expect, test, vi } from "vitest";
-import type { Job, JobRequest, Spoken } from "../../api/types";
+import type { Description, Job, JobRequest, Spoken } from "../../api/types";
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
-import { restyle, said, setStage, settle, shown } from "../../testing/recording";
+import { mountAgain, restyle, said, setStage, settle, shown } from "../../testing/recording";
 import { arrays, inventWalk, plan } from "../../testing/walk";
 import { view } from "./view";
-
-let opened = 0; // recordings: what a run has made is remembered by recording
 
 async function open(
   selection: Parameters<typeof setStage>[1] = {},
   change = {},
   rerunner: Rerunner | null = null,
+  description: Partial<Description> = {},
 ) {
-  const { source: invented, asked } = inventWalk(change);
-  const source = { ...invented, description: { ...invented.description, id: `walk-${++opened}` } };
+  const { source, asked } = inventWalk(change, description);
   const set = setStage(source, selection, rerunner);
   const mounted = view.mount(set.stage);
   set.selection.subscribe((now, before) => mounted.update(now, before));
@@ -29,11 +27,12 @@ function benchOf(opened: Rerunner["open"]) {
   const wanted: JobRequest[] = [];
   let finish = () => {};
   const rerunner: Rerunner = {
-    run: (request, heard) => {
+    run: (request, heard, signal) => {
       wanted.push(request);
       heard({ job: { share: 0.126 } as Job });
-      return new Promise((resolve) => {
+      return new Promise((resolve, reject) => {
         finish = () => resolve("again");
+        signal.addEventListener("abort", () => reject(new DOMException("", "AbortError")));
       });
     },
     again: () => ({ kind: "record", model: "tiny", sequence: "text", text: "Once upon a" }),
@@ -171,8 +170,65 @@ describe("walk", () => {
     await settle();
     expect([play().textContent, play().getAttribute("aria-pressed")]).toEqual(["暂停", "true"]);
     expect(element.querySelector<HTMLSelectElement>(".walk-buttons select")!.value).toBe("2");
-    expect(mounted.keep).toBeUndefined(); // on another tab it pauses
+    mountAgain(view, mounted, stage);
+    await settle();
+    expect(play().getAttribute("aria-pressed")).toBe("false"); // on another tab it pauses
+  });
+
+  test.each([
+    "decoder.text",
+    "decoder.0.self.queries",
+    "decoder.0.self.mixed",
+    "decoder.glance",
+    "training",
+    "words",
+    "tree",
+  ])("%s speaks another language in the same elements, as if it had been opened in it", async (step) => {
+    const chosen = { ...at(step), query: 2 };
+    const said = { token: 2, text: "a", log_probability: -1 };
+    const node = { ...said, index: 0, alternatives: [], beam: 0, parent: null, score: -1 };
+    const written = {
+      output: { kind: "tokens", stack: "decoder", positions: [[said], [said], [said]] },
+      generation: { method: "beam", text: "a", steps: [node], nodes: [node] },
+    } as unknown as Description;
+    const { element, stage, mounted, asked } = await open(chosen, {}, null, written);
+    expect(element.querySelector<HTMLElement>(".walk")!.dataset.scene).toBe(step);
+    const before = [...element.querySelectorAll("button, input, select, [tabindex]")];
+    const count = asked.length;
+    restyle(mounted, stage, "zh", "dark");
+    await settle();
+    const { source } = inventWalk({}, written);
+    const fresh = setStage(source, chosen);
+    Object.assign(fresh.stage, { language: "zh", theme: "dark" });
+    document.body.append(element);
+    view.mount(fresh.stage);
+    await settle();
+    expect(element.innerHTML.replace(/tree-\d+/g, "tree")).toBe(
+      fresh.element.innerHTML.replace(/tree-\d+/g, "tree"),
+    );
+    expect(asked.length).toBe(count); // nothing is fetched again
+    for (const each of before) expect(element.contains(each)).toBe(true);
+  });
+
+  test("going to another step ends the requests of the one before", async () => {
+    const { source } = inventWalk();
+    const signals: AbortSignal[] = [];
+    const never = (signal?: AbortSignal) => {
+      signals.push(signal!);
+      return new Promise<never>(() => {});
+    };
+    const slow = { ...source, trace: (_: string, __: unknown, signal?: AbortSignal) => never(signal) };
+    const { stage, selection, element } = setStage(slow, at("decoder.0.self.queries"));
+    const mounted = view.mount(stage);
+    selection.subscribe((now, before) => mounted.update(now, before));
+    await settle();
+    const first = signals.length;
+    expect(first).toBeGreaterThan(0);
+    press(element, "ArrowRight");
+    expect(signals.slice(0, first).every(({ aborted }) => aborted)).toBe(true);
+    expect(signals.slice(first).some(({ aborted }) => aborted)).toBe(false);
     mounted.unmount();
+    expect(signals.every(({ aborted }) => aborted)).toBe(true);
   });
 
   test("playing moves on by itself", async () => {
@@ -249,11 +305,31 @@ describe("walk", () => {
       const run = vi.fn(() => Promise.reject(error));
       const rerunner = { ...benchOf(async () => inventWalk().source).rerunner, run };
       const { stage, mounted } = await open({}, { traced: false, more: true }, rerunner);
-      mounted.unmount();
-      view.mount(stage);
+      mountAgain(view, mounted, stage);
       await settle();
       expect(run).toHaveBeenCalledTimes(runs);
     }
+  });
+
+  test("a second run can be cancelled and asked for again, and goes on while another tab is looked at", async () => {
+    const traced = inventWalk();
+    const { rerunner, wanted, finish } = benchOf(async () => traced.source);
+    const { stage, mounted, element } = await open({}, { traced: false, more: true }, rerunner);
+    const button = () => element.querySelector<HTMLButtonElement>(".walk-notice button");
+    expect(button()!.textContent).toBe("Cancel");
+    button()!.click();
+    await settle();
+    expect(button()!.textContent).toBe("Run it again");
+    button()!.click();
+    await settle();
+    expect(wanted.length).toBe(2);
+    expect(element.querySelector(".walk-notice")!.textContent).toContain("13\u202f%");
+    mountAgain(view, mounted, stage);
+    finish();
+    await settle();
+    expect(wanted.length).toBe(2);
+    expect(button()).toBeNull();
+    expect(element.querySelector<HTMLElement>(".walk-notice")!.hidden).toBe(true);
   });
 
   test("numbers that follow from others are said to, and a number without arithmetic says why", async () => {

@@ -9,58 +9,62 @@ import type { WalkPlan } from "../../api/types";
 import { evidenceLine, isSigned, signedRefused } from "../../core/focus";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
-import { remounting } from "../../core/remounting";
+import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
-import { errorText, type RecordingSource, Refusal } from "../../core/source";
-import type { Kept, Stage, TableData, View } from "../../core/view";
-import { canTrace, trace } from "../../data/walk_tracing";
-import { introduce } from "../../i18n/core";
-import { make, write } from "../../marks/make";
-import { sheet } from "../../marks/paper";
+import { errorText, Refusal } from "../../core/source";
+import type { TableData } from "../../core/view";
+import { Run } from "../../data/run";
+import { readWalk, tracingRequest, type Walk } from "../../data/walk_tracing";
+import { button } from "../../marks/controls";
+import { make, relabel, write } from "../../marks/make";
+import { inks, sheet } from "../../marks/paper";
 import { Choosers } from "./choosers";
 import { Contents } from "./contents";
-import { type Drawn, headOf, type WalkContext, type WalkScene } from "./context";
+import { type Drawn, headOf, type WalkContext, type WalkRuns, type WalkScene } from "./context";
 import { chapterName, marksOf, sceneName } from "./names";
 import { Operation } from "./operation";
+import { options, type WalkOptions } from "./options";
 import { Player } from "./player";
 import { Route } from "./route";
-import { Saver } from "./saver";
+import { type SavedWalk, Saver } from "./saver";
 import { makeScene } from "./scene";
 import { type Scene, stepsOf } from "./script";
 import { sentences, titles } from "./step_words";
 import { lower, rich } from "./symbols";
-import { words } from "./words";
+import { type WalkWords, words } from "./words";
 import "./style.css";
 
 const LONGEST = 1024; // tokens: of longer texts no matrix is kept
 
-export const view: View = {
+export const view = recordingView({
   name: "walk",
   order: 15,
-  ...introduce(words),
-  needs: "recording",
-  panel: true,
-  transport: true,
-  options: {},
+  words,
+  options,
   fits({ now: { description } }) {
     const longest = Math.max(description.source.count, description.target?.count ?? 0);
     if (isSigned(description.maps)) return signedRefused;
     return longest <= LONGEST || ((language) => words(language).long(longest));
   },
-  mount: (stage) => remounting(stage, (again) => new WalkView(again)),
-};
+  mount: (setting) => new WalkView(setting),
+});
 
-interface KeptWalk extends Kept {
-  readonly speed: string;
-  readonly playing: boolean;
+function noRuns(): WalkRuns {
+  return {
+    tracing: null,
+    searching: null,
+    stop() {
+      this.tracing?.stop();
+      this.searching?.stop();
+    },
+  };
 }
 
-class WalkView {
-  private readonly say;
-  private readonly title;
-  private readonly tell;
+class WalkView extends MountedView<WalkWords, WalkOptions> {
   private readonly root: HTMLElement;
-  private readonly notice = make("p", { class: "walk-notice", role: "status", hidden: true });
+  private readonly message = make("span");
+  private readonly again: HTMLButtonElement; // cancels the second run, or begins it once more
+  private readonly notice = make("p", { class: "walk-notice", role: "status", hidden: true }, this.message);
   private readonly heading = make("h2", { class: "walk-title", tabindex: -1 });
   private readonly chapter = make("p", { class: "walk-chapter" });
   private readonly sentence = make("p", { class: "walk-sentence" });
@@ -69,48 +73,45 @@ class WalkView {
   private readonly contents: Contents;
   private readonly choosers: Choosers;
   private readonly player: Player;
+  private readonly loading = this.tasks.asker();
+  private readonly runs: WalkRuns;
   private context: WalkContext | null = null;
   private onScreen: WalkScene | null = null;
   private shown = ""; // scene, layer and head on the screen
   private width = 0;
-  private awaited = false; // the model runs once more
-  private kept: KeptWalk | undefined; // until there is something to play
-  private gone = false;
-  private frozen: number | null = null; // as wide as it was, for what is still being saved
+  private kept = false; // the runs go on
+  private told: () => readonly [sentence: string, whole: string] = () => ["", ""]; // what the notice says
 
-  constructor(private readonly stage: Stage) {
-    this.say = words(stage.language);
-    this.title = titles(stage.language);
-    this.tell = sentences(stage.language);
-    this.route = new Route(stage);
-    this.contents = new Contents(this.route, this.title, (at) => this.goTo(at));
+  constructor(setting: Setting<WalkWords, WalkOptions>) {
+    super(setting);
+    const { stage, say } = this;
+    this.runs = (stage.kept as WalkRuns | undefined) ?? noRuns();
+    this.route = new Route(stage, this.options);
+    this.contents = new Contents(this.route, say, (at) => this.goTo(at));
     this.choosers = new Choosers(this.route);
     this.player = new Player(
-      this.say,
+      say,
       (at) => this.goTo(at),
       () => this.onScreen?.beat?.() ?? false,
     );
+    this.again = button(
+      () => (this.runs.tracing?.state === "running" ? say.cancel : say.traceAgain),
+      () => (this.runs.tracing?.state === "running" ? this.runs.tracing.stop() : this.open()),
+    );
     this.root = this.build();
-    this.root.addEventListener("keydown", this.press);
-    stage.element.ownerDocument.addEventListener("keydown", this.pressAnywhere);
     stage.element.replaceChildren(this.root);
-    this.kept = stage.kept as KeptWalk | undefined;
-    if (this.kept) this.player.pace = this.kept.speed;
-    void this.open();
+    stage.page?.addEventListener("keydown", this.pressAnywhere);
+    this.open();
   }
 
   private build(): HTMLElement {
     const { stage, say } = this;
     const { map, list } = this.contents;
-    list.setAttribute("aria-label", say.narrowDiagram);
-    map.setAttribute("aria-label", say.diagram);
-    const saver = new Saver(say, stage.theme, {
-      scenes: () => this.scenesToSave(),
-      draw: (scene) => this.drawAlone(scene),
-      model: () => stage.source.description.model,
-      over: () => this.gone && this.frozen === null, // what is being saved is saved as it was begun
+    const saver = new Saver(say, {
+      begin: () => this.walkToSave(),
+      over: () => this.tasks.over,
       saved: () => stage.announce(say.saved),
-      failed: (error) => this.notify(stage.text(errorText(error))),
+      failed: (error) => this.notify(() => [stage.text(errorText(error)), ""]),
     });
     const step = make(
       "section",
@@ -120,11 +121,11 @@ class WalkView {
       this.heading,
       this.sentence,
       this.body,
-      make("p", { class: "walk-foot hint" }, saver.element, ` ${say.keys}`),
+      make("p", { class: "walk-foot hint" }, saver.element, () => ` ${say.keys}`),
     );
     return make(
       "div",
-      { class: "walk", "data-still": stage.reducedMotion },
+      { class: "walk", "data-still": stage.reducedMotion, onkeydown: this.press },
       this.notice,
       make("div", { class: "walk-top" }, this.player.element, this.choosers.element),
       make("div", { class: "walk-main" }, map, step),
@@ -133,42 +134,55 @@ class WalkView {
 
   // Opening
 
-  private async open(): Promise<void> {
-    const { stage, say } = this;
-    try {
-      const plan = await stage.source.walk();
-      if (this.gone) return;
-      this.awaited = canTrace(plan, stage);
-      await this.take(stage.source, plan);
-      if (this.gone) return;
-      if (this.awaited) {
-        this.notify(say.tracing);
-        await this.traceAgain(plan);
-      } else this.notify(this.lacks(plan));
-    } catch (error) {
-      if (!this.gone) stage.fail(error);
-    }
+  private open(): void {
+    this.loading.ask(
+      null,
+      (source) => readWalk(source, this.stage.source),
+      (walk) => {
+        const { rerunner } = this.stage;
+        const request = tracingRequest(walk.plan, rerunner);
+        if (request === null || rerunner === null) {
+          this.take(walk);
+          return;
+        }
+        if (this.runs.tracing === null || mayTryAgain(this.runs.tracing))
+          this.runs.tracing = new Run(rerunner, request);
+        const run = this.runs.tracing;
+        this.take(walk, true);
+        run.show(() => this.follow(run, walk));
+        this.follow(run, walk);
+      },
+    );
   }
 
-  /** Run the model once more, keeping every step; what was there stays on the screen until then. */
-  private async traceAgain(first: WalkPlan): Promise<void> {
-    const { stage, say } = this;
-    try {
-      const source = await trace(stage, first, (share) => {
-        if (!this.gone && share !== null) this.notify(say.tracingStage(Math.round(100 * share)));
+  /** The model runs once more and keeps every step; what was there stays on the screen until then. */
+  private follow(run: Run, first: Walk): void {
+    const { rerunner, signal } = this.stage;
+    if (run.state === "done")
+      this.loading.ask(
+        run.result,
+        async (_, asking) => {
+          const source = await rerunner!.open(run.result!);
+          return readWalk(source.within(asking), source.within(signal));
+        },
+        (walk) => this.take(walk),
+        (error) => this.failTracing(first, error),
+      );
+    else if (run.state === "failed") this.failTracing(first, run.error);
+    else if (run.state === "cancelled") this.take(first);
+    else
+      this.notify(() => {
+        const share = run.job?.share ?? null;
+        return [share === null ? this.say.tracing : this.say.tracingStage(Math.round(100 * share)), ""];
       });
-      const plan = await source.walk();
-      if (this.gone) return;
-      this.awaited = false;
-      await this.take(source, plan);
-      this.notify(this.lacks(plan));
-    } catch (error) {
-      if (this.gone) return;
-      this.awaited = false;
-      await this.take(stage.source, first);
-      const why = stage.text(errorText(error));
-      this.notify(say.traceFailed(why.split(/(?<=[.。？?]) ?(?=[^\d])/u)[0]!), why);
-    }
+  }
+
+  private failTracing(first: Walk, error: unknown): void {
+    this.take(first);
+    this.notify(() => {
+      const why = this.stage.text(errorText(error));
+      return [this.say.traceFailed(why.split(/(?<=[.。？?]) ?(?=[^\d])/u)[0]!), why];
+    });
   }
 
   /** What the recording does not hold; what a step says of itself is not said for all. */
@@ -185,37 +199,32 @@ class WalkView {
     return [named && say.noTrace, unknown && say.noTraceBench, ...notes].filter(Boolean).join(" ");
   }
 
-  private async take(source: RecordingSource, plan: WalkPlan): Promise<void> {
-    const { target } = source.description;
-    const [first, second] = await Promise.all([
-      source.tokens("source"),
-      target === null ? null : source.tokens("target"),
-    ]);
-    if (this.gone) return;
+  /** Show a walk; `awaited`: the model runs again, and more is on its way. */
+  private take(walk: Walk, awaited = false): void {
+    const { stage, say, options, runs } = this;
     this.context = {
-      stage: this.stage,
-      source,
-      plan,
-      say: this.say,
-      awaited: this.awaited,
-      tokens: { source: first, target: second },
-      width: () => this.frozen ?? Math.max(280, this.body.clientWidth || 960),
-      failed: (error) => {
-        if (!this.gone) this.stage.fail(error);
-      },
+      ...walk,
+      ...{ stage, say, options, runs, awaited },
+      width: () => Math.max(280, this.body.clientWidth || 960),
+      failed: this.tasks.fail,
     };
     this.shown = "";
-    this.route.take(plan, source.description);
+    this.route.take(walk.plan, walk.source.description);
+    this.notify(() => [this.lacks(walk.plan), ""]);
     this.show();
-    if (this.kept?.playing) this.player.start();
-    this.kept = undefined;
   }
 
-  /** `whole`: all of it, where only its first sentence is shown. */
-  private notify(sentence: string, whole = ""): void {
-    this.notice.hidden = sentence === "";
+  /** `whole`: all of a text of which only the first sentence is shown. */
+  private notify(told: typeof this.told): void {
+    this.told = told;
+    const [sentence, whole] = told();
+    const run = this.runs.tracing;
+    if (run?.state === "running" || (run !== null && mayTryAgain(run))) this.notice.append(this.again);
+    else this.again.remove();
+    relabel(this.again);
+    this.notice.hidden = sentence === "" && !this.again.isConnected;
     this.notice.title = whole;
-    write(this.notice, sentence);
+    write(this.message, sentence);
   }
 
   // Where we are
@@ -225,12 +234,14 @@ class WalkView {
     const scene = scenes[at];
     if (scene === undefined) return;
     this.route.goTo(scene);
-    this.stage.announce(`${this.say.stepOf(at + 1, scenes.length)}: ${this.title[scene.key]}`);
+    this.stage.announce(
+      `${this.say.stepOf(at + 1, scenes.length)}: ${titles(this.stage.language)[scene.key]}`,
+    );
   }
 
   update(now: Selection, before: Selection): void {
     if (this.context === null) return;
-    if (!samePlace(now.place, before.place) || now.options["walk.step"] !== before.options["walk.step"])
+    if (!samePlace(now.place, before.place) || this.options.in(now).step !== this.options.in(before).step)
       this.route.rewrite();
     this.show();
   }
@@ -242,12 +253,17 @@ class WalkView {
     const { scene, scenes } = route;
     if (context === null) return;
     if (scene === undefined) {
-      this.notify(say.empty);
+      this.notify(() => [say.empty, ""]);
       return;
     }
-    this.player.show(route.at, scenes.length, marksOf(scenes, context.plan, say), this.title[scene.key]);
+    const { language } = this.stage;
+    const title = titles(language)[scene.key];
+    this.player.show(route.at, scenes.length, marksOf(scenes, context.plan, say), title);
     this.contents.show(context);
     this.choosers.show(scene, context);
+    write(this.chapter, chapterName(scene, context.plan, say));
+    this.heading.replaceChildren(...rich(title));
+    this.sentence.replaceChildren(...rich(sentences(language)[scene.key]));
     const row = scene.step?.axes.at(-1) === "vocabulary" ? this.stage.selection.get().query : null;
     const key = [scene.id, headOf(this.stage), row].join(" ");
     if (key === this.shown && this.onScreen !== null) {
@@ -259,9 +275,6 @@ class WalkView {
     this.onScreen?.stop?.();
     this.onScreen = this.makeScene(scene, context, jumped && this.width > 0);
     this.width = this.body.clientWidth;
-    write(this.chapter, chapterName(scene, context.plan, say));
-    this.heading.replaceChildren(...rich(this.title[scene.key]));
-    this.sentence.replaceChildren(...rich(this.tell[scene.key]));
     this.root.dataset.scene = scene.id;
     this.body.replaceChildren(this.onScreen.element);
   }
@@ -285,46 +298,67 @@ class WalkView {
 
   /** Right after a click on the tab, keys should do, too. */
   private readonly pressAnywhere = (event: KeyboardEvent): void => {
-    const { body } = this.stage.element.ownerDocument;
-    if (event.target === body) this.press(event);
+    if (event.target === this.stage.page?.body) this.press(event);
   };
 
   // Leaving the page
 
-  private sheetOf(scene: Scene, picture: Drawn, part = ""): string {
-    const { plan, source } = this.context!;
+  private sheetOf(
+    scene: Scene,
+    picture: Drawn,
+    { plan, source, say, stage: { language, theme } }: WalkContext,
+    part = "",
+  ): string {
     const { model, evidence } = source.description;
     const drawn = sheet({
       ...picture,
-      title: sceneName(scene, plan, this.say, this.title) + part,
-      caption: [this.tell[scene.key], model, evidenceLine(evidence, this.stage.language)],
-      theme: this.stage.theme,
+      title: sceneName(scene, plan, say, language) + part,
+      caption: [sentences(language)[scene.key], model, evidenceLine(evidence, language)],
+      theme,
     });
     return lower(drawn);
   }
 
+  /** Every scene that has something to show, with the open layer of each stack. */
+  private walkToSave(): SavedWalk | null {
+    const { language, theme } = this.stage;
+    if (this.context === null) return null;
+    const { description } = this.context.source;
+    const grown = (description.generation?.nodes.length ?? 0) > 0;
+    const width = this.context.width();
+    const context: WalkContext = {
+      ...this.context,
+      stage: Object.create(this.stage, { language: { value: language }, theme: { value: theme } }),
+      say: words(language),
+      width: () => width,
+    };
+    return {
+      scenes: this.route.scenes.filter(
+        ({ kind, step }) => step?.missing == null && (kind !== "tree" || grown),
+      ),
+      ground: inks(theme).ground,
+      model: description.model,
+      draw: (scene) => this.drawAlone(scene, context),
+    };
+  }
+
   /** A scene that is not on the screen. */
-  private async drawAlone(scene: Scene): Promise<readonly string[]> {
-    const drawn = this.makeScene(scene, this.context!, false);
+  private async drawAlone(scene: Scene, context: WalkContext): Promise<readonly string[]> {
+    const drawn = this.makeScene(scene, context, false);
     await drawn.ready;
     drawn.finish?.();
     const pictures = drawn.pictures?.() ?? [drawn.picture()];
     drawn.stop?.();
     const count = pictures.length;
-    return pictures.map((each, at) => this.sheetOf(scene, each, count > 1 ? ` · ${at + 1} / ${count}` : ""));
-  }
-
-  /** Every scene that has something to show, with the open layer of each stack. */
-  private scenesToSave(): readonly Scene[] {
-    const grown = (this.context?.source.description.generation?.nodes.length ?? 0) > 0;
-    return this.route.scenes.filter(({ kind, step }) => step?.missing == null && (kind !== "tree" || grown));
+    const part = (at: number) => (count > 1 ? ` · ${at + 1} / ${count}` : "");
+    return pictures.map((each, at) => this.sheetOf(scene, each, context, part(at)));
   }
 
   async picture(): Promise<string> {
     const { scene } = this.route;
     if (scene === undefined || this.onScreen === null) throw new Refusal(this.say.empty, "empty", 0);
     await this.onScreen.ready;
-    return this.sheetOf(scene, this.onScreen.picture());
+    return this.sheetOf(scene, this.onScreen.picture(), this.context!);
   }
 
   async table(): Promise<TableData> {
@@ -339,16 +373,29 @@ class WalkView {
     if (this.onScreen instanceof Operation) this.onScreen.resize();
   }
 
-  keep(): KeptWalk {
-    this.frozen = this.context?.width() ?? null;
-    return { speed: this.player.pace, playing: this.kept?.playing || this.player.playing };
+  restyle(): void {
+    relabel(this.root);
+    this.notify(this.told);
+    this.onScreen?.restyle?.();
+    this.show();
+  }
+
+  /** The second run and a search go on; on another tab nothing plays. */
+  keep(): WalkRuns {
+    this.kept = true;
+    return this.runs;
   }
 
   unmount(): void {
-    this.gone = true;
     this.player.pause();
     this.onScreen?.stop?.();
-    this.stage.element.ownerDocument.removeEventListener("keydown", this.pressAnywhere);
-    this.stage.element.replaceChildren();
+    this.runs.tracing?.show(null);
+    if (!this.kept) this.runs.stop();
+    this.stage.page?.removeEventListener("keydown", this.pressAnywhere);
   }
+}
+
+/** A run that was cancelled or out of reach is asked for again; a model that cannot be followed is not. */
+function mayTryAgain({ state, error }: Run): boolean {
+  return state === "cancelled" || (state === "failed" && !(error instanceof Refusal && error.status > 0));
 }

@@ -34,35 +34,34 @@ export class WordsScene implements WalkScene {
   ) {
     const { say } = context;
     this.moments = momentsOf(context, only === "one");
-    this.bars = new Bars(say.chance);
+    this.bars = new Bars(() => say.chance);
     this.slider = make("input", {
       class: "slider",
       type: "range",
       min: 0,
       max: Math.max(0, this.moments.length - 1),
-      "aria-label": say.words,
+      "aria-label": () => say.words,
+      oninput: () => this.go(this.slider.valueAsNumber),
     });
-    this.slider.addEventListener("input", () => this.go(this.slider.valueAsNumber));
     this.at = this.wish() ?? 0;
     const own = (context.source.description.generation?.steps.length ?? 0) > 0;
     this.element = make(
       "div",
       { class: "walk-words" },
-      this.moments.length === 0 ? make("p", { class: "walk-missing" }, say.noOutput) : null,
+      this.moments.length === 0 ? make("p", { class: "walk-missing" }, () => say.noOutput) : null,
       this.written,
       this.moments.length > 1 ? this.slider : null,
       this.bars.element,
       this.note,
-      own || only === "one" ? null : make("p", { class: "hint" }, say.noGeneration),
+      own || only === "one" ? null : make("p", { class: "hint" }, () => say.noGeneration),
     );
     this.show();
   }
 
   private go(at: number): void {
-    const { selection } = this.context.stage;
-    if (this.only === "one")
-      selection.set({ query: at, options: { ...selection.get().options, "walk.cell": `${at},0` } });
-    else selection.option("walk.word", String(at));
+    const { options } = this.context;
+    if (this.only === "one") options.set({ cell: [at, 0] }, { query: at });
+    else options.set({ word: at });
   }
 
   follow(): void {
@@ -75,9 +74,13 @@ export class WordsScene implements WalkScene {
   /** The moment that the selection names; null where it names none. */
   private wish(): number | null {
     const { context, moments } = this;
-    const named = Number(context.stage.selection.get().options["walk.word"] ?? Number.NaN);
-    const wish = this.only === "one" ? rowOf(context, Math.max(1, moments.length), true) : named;
-    return Number.isInteger(wish) ? Math.max(0, Math.min(moments.length - 1, wish)) : null;
+    const { word } = context.options.now;
+    const wish = this.only === "one" ? rowOf(context, Math.max(1, moments.length), true) : word;
+    return wish === null ? null : Math.max(0, Math.min(moments.length - 1, wish));
+  }
+
+  restyle(): void {
+    this.show();
   }
 
   private show(): void {

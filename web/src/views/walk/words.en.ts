@@ -89,6 +89,8 @@ export const words = {
   noTrace: "This recording does not hold every step of the pass; a step that is missing says so.",
   noTraceBench:
     "The model that made this recording is not known here, so it cannot be run again with every step kept.",
+  cancel: "Cancel",
+  traceAgain: "Run it again",
   tracing: "Running the model again, this time keeping every step …",
   tracingStage: (share: number) => `Running the model again, this time keeping every step … ${share}\u202f%`,
   traceFailed: (why: string) => `Every step could not be kept: ${why}`,

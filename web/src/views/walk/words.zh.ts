@@ -91,6 +91,8 @@ export const words: SameWords<typeof en.words> = {
   inputMissing: "这份记录里没有算出它所用的数值。",
   noTrace: "这份记录没有保存计算的每一步；缺少的步骤会注明。",
   noTraceBench: "这里不知道是哪个模型生成了这份记录，因此无法重新运行并保存每一步。",
+  cancel: "取消",
+  traceAgain: "重新运行",
   tracing: "正在重新运行模型，这次保存每一步……",
   tracingStage: (share: number) => `正在重新运行模型，这次保存每一步…… ${share}\u202f%`,
   traceFailed: (why: string) => `无法保存每一步：${why}`,
