@@ -66,7 +66,6 @@ export default defineConfig({
               name: (id) => /src\/views\/(\w+)\//.exec(id)?.[1] ?? null,
               test: /src\/views\/(walk|playground)\/view\.ts$/,
             },
-            { name: "walk-and-playground", test: /src\/core\/remounting\.ts$/, priority: 2 },
           ],
         },
       },

@@ -82,7 +82,6 @@ export function fetchFromFile(document: Document, base: string): typeof fetch {
     const thumbnails = /^(recordings\/[^/]+)\/thumbnails$/.exec(address);
     if (thumbnails?.[1]) return drawThumbnails(thumbnails[1], asked.get("how") === "max");
     if (/\/scores\/[^/]+$/.test(address)) return defaultScore(address, asked);
-    if (address.endsWith("/flow")) return read(`${path}&as=uint8`);
     return null;
   };
 

@@ -145,7 +145,6 @@ export class Runs {
           ...(change.decode ? open : request),
           parent: source.description.id,
           ...(change.edits ? { edits: [...(request.edits ?? []), ...change.edits] } : {}),
-          ...(change.multiplier === undefined ? {} : { multiplier: change.multiplier }),
           ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),
         };
       },

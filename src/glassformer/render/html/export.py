@@ -187,8 +187,6 @@ def _list_rolled(recording: Recording, here: str) -> Iterator[str]:
     """What is averaged over layers."""
     for stack, kind in dict.fromkeys((each.stack, each.kind) for each in recording.maps):
         yield f"{here}/average?how=model&stack={stack}&kind={kind}"
-    for stack in dict.fromkeys(each.stack for each in recording.maps):
-        yield f"{here}/flow?stack={stack}&as=uint8"
 
 
 def _list_hidden(recording: Recording, here: str) -> Iterator[str]:
