@@ -29,8 +29,11 @@ export class Distributions extends InsidePanel {
 
   constructor(setting: InsideSetting) {
     super(setting);
-    const { countScale, linear, logarithmic } = this.say;
-    const log = this.controls.choice("counts", countScale, { linear, log: logarithmic });
+    const { say } = this;
+    const log = this.controls.choice("counts", () => say.countScale, {
+      linear: () => say.linear,
+      log: () => say.logarithmic,
+    });
     this.element.append(make("div", { class: "drawn-bar" }, log), this.figures);
     this.update();
   }

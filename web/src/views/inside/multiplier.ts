@@ -46,7 +46,7 @@ export class Multiplier extends InsidePanel {
     write(this.state, this.stage.text(errorText(error))),
   );
 
-  constructor(setting: InsideSetting) {
+  constructor(setting: InsideSetting, kept: Kept | undefined) {
     super(setting);
     const { stage, say, options, tasks } = this;
     const { map } = focusOf(stage);
@@ -55,7 +55,7 @@ export class Multiplier extends InsidePanel {
     this.factor = options.now.factor;
     this.control = slider(
       {
-        label: say.factor,
+        label: () => say.factor,
         minimum: 0,
         maximum: 4,
         step: 0.05,
@@ -71,23 +71,37 @@ export class Multiplier extends InsidePanel {
         this.run();
       },
     );
-    const scope = this.controls.choice("scope", say.scope, { layer: say.thisLayer, all: say.everyLayer });
+    const scope = this.controls.choice("scope", () => say.scope, {
+      layer: () => say.thisLayer,
+      all: () => say.everyLayer,
+    });
     scope.addEventListener("change", () => this.run());
-    this.runButton = button(say.runAgain, () => this.run());
-    this.live.append(make("h2", {}, say.live), this.figures, this.chart);
-    this.again.append(make("h2", {}, say.rerunTitle), this.state, this.runButton, this.result);
+    this.runButton = button(
+      () => say.runAgain,
+      () => this.run(),
+    );
+    this.live.append(
+      make("h2", {}, () => say.live),
+      this.figures,
+      this.chart,
+    );
+    this.again.append(
+      make("h2", {}, () => say.rerunTitle),
+      this.state,
+      this.runButton,
+      this.result,
+    );
     this.element.append(
       make("div", { class: "drawn-bar" }, this.control.element, scope),
       this.effective,
       make("div", { class: "both" }, this.live, this.again),
     );
-    const why = whyNot(stage, say);
-    this.runButton.hidden = why !== null;
-    write(this.state, why ?? say.rerunHint);
+    this.runButton.hidden = whyNot(stage, say) !== null;
     this.update();
-    const kept = stage.kept as Asked | undefined;
-    if (kept?.map === map.place.address) this.follow(kept);
-    else kept?.stop?.();
+    this.tell();
+    const asked = kept as Asked | undefined;
+    if (asked?.map === map.place.address) this.follow(asked);
+    else asked?.stop?.();
   }
 
   update(): void {
@@ -116,6 +130,12 @@ export class Multiplier extends InsidePanel {
 
   resize(): void {
     this.draw();
+  }
+
+  override restyle(): void {
+    super.restyle();
+    if (this.rerun !== null) this.showRerun(this.rerun, focusOf(this.stage));
+    if (this.asked?.run.state !== "done") this.tell();
   }
 
   override keep(): Kept | null {
@@ -256,17 +276,18 @@ export class Multiplier extends InsidePanel {
   /** Show how far a run is, and in the end what it found. */
   private follow(asked: Asked): void {
     this.asked = asked;
-    asked.run.show(() => this.tell(asked));
-    this.tell(asked);
+    asked.run.show(() => this.tell());
+    this.tell();
   }
 
-  private tell({ run, factor, everywhere }: Asked): void {
-    const { say, stage } = this;
-    if (run.state === "running") write(this.state, say.running(say.stageName(run.job?.stage ?? "queued")));
-    else if (run.state === "done")
-      void this.loading.coming.then(() => this.look(run.result!, factor, everywhere));
-    else if (run.state === "failed") write(this.state, stage.text(errorText(run.error)));
-    else write(this.state, say.rerunHint); // cancelled: as if nobody had asked
+  private tell(): void {
+    const { say, stage, asked } = this;
+    const run = asked?.run;
+    if (run?.state === "running") write(this.state, say.running(say.stageName(run.job?.stage ?? "queued")));
+    else if (run?.state === "done")
+      void this.loading.coming.then(() => this.look(run.result!, asked!.factor, asked!.everywhere));
+    else if (run?.state === "failed") write(this.state, stage.text(errorText(run.error)));
+    else write(this.state, whyNot(stage, say) ?? say.rerunHint); // cancelled: as if nobody had asked
   }
 
   private look(id: string, factor: number, everywhere: boolean): void {

@@ -53,7 +53,12 @@ export abstract class InsidePanel extends MountedView<Words, InsideOptions> {
   abstract resize(): void;
   abstract picture(): Promise<Drawing>;
   abstract table(): Promise<TableData>;
-  /** What goes on when the view is mounted anew; given to the same panel as `stage.kept`. */
+  /** Another language or theme; texts that were given as functions are already written again. */
+  restyle(): void {
+    this.update();
+    this.resize();
+  }
+  /** What goes on when the view is mounted anew; given to the same panel. */
   keep?(): Kept | null;
   unmount?(): void;
 }

@@ -48,12 +48,21 @@ export class Products extends InsidePanel {
       value: start,
     });
     this.inputs = {
-      query: whole(say.query, bounds(map.query_start, map.queries), (query) =>
-        stage.selection.set({ query }),
+      query: whole(
+        () => say.query,
+        bounds(map.query_start, map.queries),
+        (query) => stage.selection.set({ query }),
       ),
-      key: whole(say.key, bounds(map.key_start, map.keys), (key) => stage.selection.set({ key })),
+      key: whole(
+        () => say.key,
+        bounds(map.key_start, map.keys),
+        (key) => stage.selection.set({ key }),
+      ),
     };
-    const order = this.controls.choice("order", say.order, { order: say.inOrder, size: say.bySize });
+    const order = this.controls.choice("order", () => say.order, {
+      order: () => say.inOrder,
+      size: () => say.bySize,
+    });
     this.grid = new ValueGrid(this.gridLook());
     this.element.append(
       make(
@@ -63,7 +72,10 @@ export class Products extends InsidePanel {
         this.tokenNames.query,
         this.inputs.key.element,
         this.tokenNames.key,
-        button(say.strongest, () => this.goStrongest()),
+        button(
+          () => say.strongest,
+          () => this.goStrongest(),
+        ),
         order,
       ),
       this.note,
@@ -134,6 +146,7 @@ export class Products extends InsidePanel {
     write(this.note, focus.head === null ? this.say.oneHead(focus.oneHead) : this.say.productsAbout);
     this.inputs.query.set(map.query_start + focus.query);
     write(this.tokenNames.query, this.tokens.query.shown(map.query_start + focus.query));
+    this.grid.show(this.gridLook());
     if (this.pair === null) return;
     this.inputs.key.set(map.key_start + (this.pair?.at ?? 0));
     write(this.tokenNames.key, this.keyName(focus));
@@ -141,7 +154,6 @@ export class Products extends InsidePanel {
     const chart = drawChart(width, HEIGHT, this.sentence(), this.bars(this.pair, width, SCREEN));
     this.chart.replaceWith(chart);
     this.chart = chart;
-    this.grid.show(this.gridLook());
     this.showEquation(this.pair);
   }
 

@@ -13,8 +13,8 @@ import type { TableData } from "../../core/view";
 import { ARRAYS, type ArrayName, type Grid, missing, openArray, readReach } from "../../data/layer_arrays";
 import { SideTokens } from "../../data/side_tokens";
 import { type ColourScale, colourScale } from "../../marks/cells";
-import { wantsDarkInk } from "../../marks/colours";
-import { make, write } from "../../marks/make";
+import { inkOn as inkOnColour } from "../../marks/colours";
+import { make, relabel } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { ValueGrid } from "../../marks/table";
 import { type Drawing, InsidePanel, type InsideSetting } from "./panel";
@@ -24,55 +24,61 @@ const TABLED = { rows: 200, columns: 64 };
 
 export class Values extends InsidePanel {
   readonly element = make("div", { class: "values" });
-  private readonly about = make("p", { class: "note" });
+  private readonly about: HTMLElement;
   private readonly window: ValueGrid;
   private readonly lines = new Map<SideName, SideTokens>();
   private readonly loading = this.tasks.asker();
   private grid: Grid | null = null;
-  private scale: ColourScale;
+  private reach: readonly [low: number, high: number] = [-1, 1];
   private revealed: number | null = null;
 
   constructor(setting: InsideSetting) {
     super(setting);
-    this.scale = colourScale([-1, 1], "diverging", false, this.stage.theme);
+    const { say } = this;
+    this.about = make("p", { class: "note" }, () => this.describe());
     this.window = new ValueGrid(this.look());
-    const values = ARRAYS.map((value) => ({ value, text: this.name(value) }));
-    const chooser = this.controls.list("array", this.say.array, [{ label: null, options: values }]);
+    const values = ARRAYS.map((value) => ({ value, text: () => this.name(value) }));
+    const chooser = this.controls.list("array", () => say.array, [{ label: null, options: values }]);
     this.element.append(make("div", { class: "drawn-bar" }, chooser), this.about, this.window.element);
     this.update();
   }
 
   update(): void {
-    const { say, stage } = this;
+    const { stage } = this;
     const focus = focusOf(stage);
     const name = this.options.now.array;
-    const why = missing(name, focus, stage.source);
-    this.window.element.hidden = why !== null;
-    if (why !== null) {
+    const lacks = missing(name, focus, stage.source) !== null;
+    this.window.element.hidden = lacks;
+    if (lacks) {
       this.loading.stop();
       this.grid = null;
-      write(
-        this.about,
-        typeof why === "string" ? `${this.name(name)}: ${say.notKept(why)}` : say.tooMany(count(why)),
-      );
+      relabel(this.about);
       return;
     }
     this.loading.ask(
       `${name} ${writePlace(focus.map.place)} ${focus.head}`,
       (source) => {
-        const grid = openArray(name, focus, source, () => this.draw(), this.tasks.fail);
-        this.grid = grid;
-        write(this.about, say.valuesAbout(this.name(name), count(grid.rows), count(grid.columns)));
+        this.grid = openArray(name, focus, source, () => this.draw(), this.tasks.fail);
         return readReach(source, name, focus);
       },
       (reach) => {
-        const kind = name === "attention" ? "sequential" : "diverging";
-        this.scale = colourScale(reach, kind, false, stage.theme);
-        this.window.draw();
+        this.reach = reach;
+        this.window.show(this.look());
       },
     );
+    relabel(this.about);
     this.window.show(this.look());
     this.reveal();
+  }
+
+  /** What is shown, or why it is not. */
+  private describe(): string {
+    const { say, grid, stage } = this;
+    const { array } = this.options.now;
+    const why = missing(array, focusOf(stage), stage.source);
+    if (typeof why === "string") return `${this.name(array)}: ${say.notKept(why)}`;
+    if (why !== null) return say.tooMany(count(why));
+    return grid ? say.valuesAbout(this.name(array), count(grid.rows), count(grid.columns)) : "";
   }
 
   private draw(): void {
@@ -87,6 +93,7 @@ export class Values extends InsidePanel {
 
   async picture(): Promise<Drawing> {
     const data = await this.read(PICTURED);
+    const scale = this.scale();
     const ink = inks(this.stage.theme);
     const [left, wide, tall] = [140, 64, 20];
     let body = label(data.columns[0] ?? "", 0, 14, { fill: ink.soft, size: 11 });
@@ -97,11 +104,11 @@ export class Values extends InsidePanel {
       const y = 24 + down * tall;
       body += label(`${row[0]} ${row[1]}`, 0, y + 14, { fill: ink.ink, size: 12 });
       row.slice(2).forEach((value, at) => {
-        const colour = this.scale.css(value as number);
+        const colour = scale.css(value as number);
         if (colour !== null)
           body += `<rect x="${left + at * wide}" y="${y}" width="${wide - 1}" height="${tall - 1}" fill="${colour}"/>`;
         body += label(digits(value as number), left + (at + 1) * wide - 6, y + 14, {
-          fill: this.inkOn(value as number) ?? ink.ink,
+          fill: inkOn(scale, value as number) ?? ink.ink,
           size: 11,
           anchor: "end",
         });
@@ -151,6 +158,7 @@ export class Values extends InsidePanel {
 
   private look() {
     const { grid } = this;
+    const scale = this.scale();
     const narrow = (this.stage.element.clientWidth || 900) < 480;
     return {
       label: this.name(this.options.now.array),
@@ -169,8 +177,8 @@ export class Values extends InsidePanel {
         return {
           text: digits(value),
           title: exact(value),
-          colour: this.scale.css(value) ?? undefined,
-          ink: this.inkOn(value),
+          colour: scale.css(value) ?? undefined,
+          ink: inkOn(scale, value),
         };
       },
       point: (row: number, column: number) => this.point(row, column),
@@ -187,15 +195,9 @@ export class Values extends InsidePanel {
     if (row >= 0 && row < grid.rows) this.window.reveal(row);
   }
 
-  private inkOn(value: number): string | undefined {
-    const at = this.scale.place(value);
-    if (at === null) return undefined;
-    const [red, green, blue] = this.scale.table.subarray(3 * at, 3 * at + 3) as unknown as [
-      number,
-      number,
-      number,
-    ];
-    return wantsDarkInk(red, green, blue) ? "#000000" : "#ffffff";
+  private scale(): ColourScale {
+    const kind = this.options.now.array === "attention" ? "sequential" : "diverging";
+    return colourScale(this.reach, kind, false, this.stage.theme);
   }
 
   private point(row: number, column: number): void {
@@ -228,4 +230,9 @@ export class Values extends InsidePanel {
   private name(name: ArrayName): string {
     return name === "values" ? this.say.valueVectors : this.say[name];
   }
+}
+
+function inkOn(scale: ColourScale, value: number): string | undefined {
+  const at = scale.place(value);
+  return at === null ? undefined : inkOnColour(scale.table, at);
 }

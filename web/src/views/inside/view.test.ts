@@ -136,6 +136,38 @@ test("a sum matches its score up to rounding, and not beyond", () => {
   expect(matches(2, 2.1, products, 0.5)).toBe(false);
 });
 
+test.each(["distributions", "values", "products", "multiplier"])(
+  "%s speaks another language in the same elements, as if it had been opened in it",
+  async (part) => {
+    const open = async () => {
+      const query = { has_queries: true, has_keys: true, has_scores: true, heads: 1, queries: 3 };
+      const vectors = async (_: unknown, what: string) =>
+        frame({ [what]: { shape: [3, 8], data: new Float32Array(24).fill(0.5) } });
+      const source = Object.assign(prepare(), { vectors });
+      Object.assign(source.description, { maps: [makeMap(0, { layer: 0, ...query })] });
+      const options = { "inside.part": part, "inside.array": "scores" };
+      const { bench } = makeBench(REQUEST);
+      return setStage(source, { query: 1, key: 0, options }, bench);
+    };
+    const html = (element: Element) => element.innerHTML.replace(/choice-\d+/g, "");
+    const [one, other] = [await open(), await open()];
+    document.body.append(one.element);
+    const mounted = view.mount(one.stage);
+    await settle();
+    const controls = [...one.element.querySelectorAll("button, input, select")];
+    restyle(mounted, one.stage, "zh", "dark");
+    await settle();
+    Object.assign(other.stage, { language: "zh", theme: "dark" });
+    const fresh = view.mount(other.stage);
+    await settle();
+    expect(html(one.element)).toBe(html(other.element));
+    for (const each of controls) expect(one.element.contains(each)).toBe(true);
+    expect([one.failures, other.failures]).toEqual([[], []]);
+    mounted.unmount();
+    fresh.unmount();
+  },
+);
+
 test("a run with other scores goes on in another language, and its result stays", async () => {
   const { bench, run } = makeBench(REQUEST);
   let finish: (id: string) => void = () => {};

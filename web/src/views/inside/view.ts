@@ -9,18 +9,23 @@
 import { focusOf, hasOnlyWeights, mapName } from "../../core/focus";
 import { recordingView } from "../../core/recording_view";
 import { Tasks } from "../../core/tasks";
-import type { Mounted } from "../../core/view";
+import type { Kept, Mounted } from "../../core/view";
 import { make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { sheet } from "../../marks/paper";
 import { Distributions } from "./distributions";
 import { Multiplier } from "./multiplier";
-import { type InsidePanel, type InsideSetting, options } from "./panel";
+import { type InsidePanel, type InsideSetting, options, type PanelName } from "./panel";
 import { Products } from "./products";
 import { Values } from "./values";
 import { words } from "./words";
 
-const PANELS = { distributions: Distributions, values: Values, products: Products, multiplier: Multiplier };
+const PANELS: Record<PanelName, new (setting: InsideSetting, kept: Kept | undefined) => InsidePanel> = {
+  distributions: Distributions,
+  values: Values,
+  products: Products,
+  multiplier: Multiplier,
+};
 
 export const view = recordingView({
   name: "inside",
@@ -69,8 +74,7 @@ function mountInside({ stage, say, names, options }: InsideSetting): Mounted {
     shown = `${part} ${held}`;
     leave();
     if (part !== "multiplier") kept?.stop?.(); // nobody would see what comes of it
-    const own = { ...stage, kept };
-    panel = new PANELS[part]({ stage: own, say, names, options, tasks: new Tasks(own) });
+    panel = new PANELS[part]({ stage, say, names, options, tasks: new Tasks(stage) }, kept);
     kept = undefined;
     body.replaceChildren(panel.element);
     panel.resize();
@@ -81,9 +85,8 @@ function mountInside({ stage, say, names, options }: InsideSetting): Mounted {
     resize: () => panel?.resize(),
     restyle() {
       relabel(stage.element);
-      kept = panel?.keep?.() ?? undefined; // what runs goes on in the same panel, made again in the new language
-      shown = "";
-      update();
+      write(where, place());
+      panel?.restyle();
     },
     async picture() {
       const { width, height, body: drawn, title, lines } = await panel!.picture();
