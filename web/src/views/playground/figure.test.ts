@@ -218,6 +218,6 @@ test("a legend says names in full, however narrow the figure is", () => {
     expect(height).toBeGreaterThan(Math.max(...places) + 4);
     return lines.length;
   };
-  expect(at(300)).toBe(2);
+  expect(at(320)).toBe(2);
   expect(at(160)).toBeGreaterThan(3);
 });
