@@ -27,9 +27,7 @@ test("a recording that cannot be drawn says why", () => {
   expect((view.fits(shown(change([makeMap(0, { has_weights: false })]))) as Spoken)("zh")).toContain(
     "没有权重",
   );
-  expect((view.fits(shown(change([makeMap(0, { queries: 100_000 })]))) as Spoken)("en")).toContain(
-    "100,000",
-  );
+  expect((view.fits(shown(change([makeMap(0, { queries: 100_000 })]))) as Spoken)("en")).toContain("100,000");
 });
 
 test("a pinned token's exact weights stand in the table, by head", async () => {
