@@ -137,7 +137,7 @@ def test_heat_at_every_layer_is_drawn(served: Any, open_page: Open) -> None:
 def test_too_long_texts_are_refused_with_the_reason(served: Any, open_page: Open) -> None:
     page = open_page(served.address("long", view="lines", map=0))
     page.get_by_role("tab", name="Flow").click()  # also while the recording is still being opened
-    expect(page.get_by_text(re.compile("3,?000 tokens; rollout"))).to_be_visible()
+    expect(page.get_by_text(re.compile("3,000 tokens; rollout"))).to_be_visible()
 
 
 def test_one_token_and_a_narrow_screen(served: Any, open_page: Open) -> None:
