@@ -48,8 +48,7 @@ export function zoomAbout(
   extent: Extent,
   size: Size,
 ): Camera {
-  const least = wholeMap(extent, size).scale;
-  const scale = Math.max(least, Math.min(Math.max(LARGEST, least), camera.scale * factor));
+  const { scale } = clamp({ ...camera, scale: camera.scale * factor }, extent, size);
   return clamp(
     {
       key: camera.key + x / camera.scale - x / scale,

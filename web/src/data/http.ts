@@ -132,14 +132,24 @@ export class Memory {
 
   ask<T>(name: string, fetchIt: Fetch<T>, signal?: AbortSignal): Promise<T> {
     if (signal?.aborted) return Promise.reject(aborted());
-    let question = this.questions.get(name);
-    if (question) {
-      this.questions.delete(name); // to the end: most recently used
-      this.questions.set(name, question);
-    } else {
-      question = this.open(name, fetchIt);
-    }
-    return this.wait(name, question, signal) as Promise<T>;
+    const question = this.questions.get(name) ?? this.open(name, fetchIt);
+    this.questions.delete(name);
+    this.questions.set(name, question); // last: the most recently used
+    question.askers += 1;
+    const answer = question.answer as Promise<T>;
+    if (!signal) return answer; // a caller without a signal waits to the end
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        question.askers -= 1;
+        if (question.askers === 0 && !question.settled) {
+          if (this.questions.get(name) === question) this.questions.delete(name);
+          question.controller.abort();
+        }
+        reject(aborted());
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
+    });
   }
 
   private open<T>(name: string, fetchIt: Fetch<T>): Question {
@@ -162,25 +172,7 @@ export class Memory {
     );
     answer.catch(() => {}); // callers that still wait get the error
     const question: Question = { answer, controller, bytes: 0, askers: 0, settled: false };
-    this.questions.set(name, question);
     return question;
-  }
-
-  private wait(name: string, question: Question, signal?: AbortSignal): Promise<unknown> {
-    question.askers += 1;
-    if (!signal) return question.answer; // a caller without a signal waits to the end
-    return new Promise((resolve, reject) => {
-      const leave = (): void => {
-        question.askers -= 1;
-        if (question.askers === 0 && !question.settled) {
-          if (this.questions.get(name) === question) this.questions.delete(name);
-          question.controller.abort();
-        }
-        reject(aborted());
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      question.answer.then(resolve, reject).finally(() => signal.removeEventListener("abort", leave));
-    });
   }
 
   private shrink(): void {

@@ -68,41 +68,27 @@ function writes(target: EventTarget | null): boolean {
 }
 
 function actionOf(app: App, key: string, dialogs: Dialogs): (() => void) | null {
-  if (key === "?") return dialogs.help;
   const open = app.open.peek();
   if (!open && OF_RECORDING.test(key)) return null;
-  switch (key) {
-    case "[":
-      return () => stepLayer(app, -1);
-    case "]":
-      return () => stepLayer(app, 1);
-    case ",":
-      return () => stepHead(app, -1);
-    case ".":
-      return () => stepHead(app, 1);
-    case "a":
-      return () => app.store.set({ head: "mean" });
-    case "m":
-      return () => app.store.set({ head: "model" });
-    case "p":
-      return () => open && togglePlay(app, open);
-    case "+":
-    case "=":
-      return () => app.mounted.peek()?.zoom?.(1);
-    case "-":
-      return () => app.mounted.peek()?.zoom?.(-1);
-    case "r":
-      return () => resetAll(app);
-    case "t":
-      return dialogs.table;
-    case "s":
-      return () => void savePicture(app, "svg");
-    case "S":
-      return () => void savePicture(app, "png");
-    case "c":
-      return () => void copyLink(app);
-  }
-  if (!/^\d$/.test(key)) return null;
+  const actions: Readonly<Record<string, () => void>> = {
+    "?": dialogs.help,
+    "[": () => stepLayer(app, -1),
+    "]": () => stepLayer(app, 1),
+    ",": () => stepHead(app, -1),
+    ".": () => stepHead(app, 1),
+    a: () => app.store.set({ head: "mean" }),
+    m: () => app.store.set({ head: "model" }),
+    p: () => open && togglePlay(app, open),
+    "+": () => app.mounted.peek()?.zoom?.(1),
+    "=": () => app.mounted.peek()?.zoom?.(1),
+    "-": () => app.mounted.peek()?.zoom?.(-1),
+    r: () => resetAll(app),
+    t: dialogs.table,
+    s: () => void savePicture(app, "svg"),
+    S: () => void savePicture(app, "png"),
+    c: () => void copyLink(app),
+  };
+  if (!/^\d$/.test(key)) return actions[key] ?? null;
   const view = app.views.on(app.subject.peek())[(Number(key) + 9) % 10];
   return view ? () => app.chooseView(view.name) : null;
 }

@@ -12,30 +12,31 @@ import { useToken } from "./tokens";
 const BEAT = 700; // ms a step when playing
 
 interface Timeline {
-  readonly steps: readonly number[] | null; // null: every token of the query axis
+  readonly stepped: boolean; // steps of generation; otherwise every token of the query axis
   readonly count: number;
   readonly at: number; // place on the slider; -1: nowhere yet
+  number(place: number): number; // of the step or token at a place
 }
 
 function timelineOf(source: RecordingSource, app: App): Timeline {
-  const selection = app.store.get();
-  const map = chooseMap(source.description, selection);
-  if (!map) return { steps: null, count: 0, at: -1 };
-  const steps = map.place.step === null ? [] : stepsOf(source.description.maps, map.place);
-  if (steps.length > 0) return { steps, count: steps.length, at: steps.indexOf(map.place.step ?? 0) };
+  const { query } = app.store.get();
+  const map = chooseMap(source.description, app.store.get());
+  if (!map) return { stepped: false, count: 0, at: -1, number: (place) => place };
+  const { step } = map.place;
+  const steps = step === null ? [] : stepsOf(source.description.maps, map.place);
+  const stepped = steps.length > 0;
   return {
-    steps: null,
-    count: map.queries,
-    at: selection.query === null ? -1 : selection.query - map.query_start,
+    stepped,
+    count: stepped ? steps.length : map.queries,
+    at: stepped ? steps.indexOf(step ?? 0) : query === null ? -1 : query - map.query_start,
+    number: (place) => (stepped ? (steps[place] ?? 0) : map.query_start + place),
   };
 }
 
 /** Move to a place of the slider. */
 function seek(source: RecordingSource, app: App, place: number): void {
   const line = timelineOf(source, app);
-  if (place < 0 || place >= line.count) return;
-  const start = chooseMap(source.description, app.store.get())?.query_start ?? 0;
-  app.store.set({ step: line.steps ? (line.steps[place] ?? 0) : start + place });
+  if (place >= 0 && place < line.count) app.store.set({ step: line.number(place) });
 }
 
 export function Transport(props: { readonly source: RecordingSource }) {
@@ -59,8 +60,6 @@ export function Transport(props: { readonly source: RecordingSource }) {
   }, [playing, source, app]);
 
   if (!map || line.count === 0) return null;
-  const first = line.steps ? (line.steps[0] ?? 0) : map.query_start;
-  const last = line.steps ? (line.steps[line.count - 1] ?? 0) : map.query_start + line.count - 1;
   return (
     <fieldset class="transport">
       <legend class="unseen">{say.step}</legend>
@@ -90,7 +89,7 @@ export function Transport(props: { readonly source: RecordingSource }) {
         max={Math.max(0, line.count - 1)}
         value={Math.max(0, line.at)}
         data-action="step"
-        aria-valuetext={line.at < 0 ? say.everything : String(first + line.at)}
+        aria-valuetext={line.at < 0 ? say.everything : String(line.number(line.at))}
         onInput={(event) => seek(source, app, Number(event.currentTarget.value))}
       />
       <Button
@@ -100,7 +99,7 @@ export function Transport(props: { readonly source: RecordingSource }) {
         disabled={line.at + 1 >= line.count}
         act={() => seek(source, app, line.at + 1)}
       />
-      <Where source={source} map={map} line={line} first={first} last={last} />
+      <Where source={source} map={map} line={line} />
     </fieldset>
   );
 }
@@ -109,8 +108,6 @@ function Where(props: {
   readonly source: RecordingSource;
   readonly map: MapDescription;
   readonly line: Timeline;
-  readonly first: number;
-  readonly last: number;
 }) {
   const app = useApp();
   const say = app.words.value;
@@ -118,12 +115,10 @@ function Where(props: {
   const query = app.selection.value.query;
   const token = useToken(source, map.query_side, query);
   if (line.at < 0) return <output class="transport-where">{say.everything}</output>;
-  const number = line.steps ? (line.steps[line.at] ?? 0) : props.first + line.at;
+  const where = [line.number(line.at), line.number(line.count - 1)] as const;
   return (
     <output class="transport-where">
-      <span class="number">
-        {line.steps ? say.stepAt(number, props.last) : say.tokenAt(number, props.last)}
-      </span>
+      <span class="number">{line.stepped ? say.stepAt(...where) : say.tokenAt(...where)}</span>
       {token && (
         <span class="token" dir="auto">
           {token}
