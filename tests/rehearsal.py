@@ -8,7 +8,7 @@ from typing import Any
 
 from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, Preset
 from glassformer.errors import ApiError
-from glassformer.messages import literal, message
+from glassformer.messages import Message, literal, message
 
 
 class Rehearsal:
@@ -35,11 +35,11 @@ class Rehearsal:
         return [
             ModelDescription(
                 name="zoo/translator", label="Translator", family="glassformer", shape="encoder-decoder",
-                tasks=("translation",), languages=("en", "zh"), **facts,
+                tasks=_titles("translation"), languages=("en", "zh"), **facts,
             ),
             ModelDescription(
                 name="zoo/bert", label="BERT", family="bert", shape="encoder",
-                tasks=("masked_language_modelling", "classification"), languages=(), **facts,
+                tasks=_titles("masked_language_modelling", "classification"), languages=(), **facts,
             ),
         ]  # fmt: skip
 
@@ -97,3 +97,8 @@ class Rehearsal:
     def warm_up(self) -> None: ...
 
     def close(self) -> None: ...
+
+
+def _titles(*tasks: str) -> dict[str, Message]:
+    """Tasks as the list of models names them."""
+    return {task: message(f"tasks.titles.{task}") for task in tasks}
