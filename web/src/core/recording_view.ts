@@ -23,7 +23,7 @@ export interface Setting<Words extends object, O extends object> {
   readonly tasks: Tasks;
 }
 
-/** A mounted view as a class: what it was mounted with are its fields. */
+/** A mounted view, or a part of one, as a class: what it was mounted with are its fields. */
 export abstract class MountedView<Words extends object, O extends object> implements Setting<Words, O> {
   readonly stage: Stage;
   readonly say: Words;

@@ -83,6 +83,23 @@ function trace(context: CanvasRenderingContext2D, { left, right, low, high, tall
   context.fill();
 }
 
+/** The cells of heat at every column. */
+function cellsOf(
+  down: readonly Float32Array[],
+  { columns, strip, top, row: high }: Grid,
+  [first, last]: readonly [number, number],
+  table: Uint8Array,
+): { x: number; y: number; fill: string }[] {
+  const rows = Array.from({ length: last - first }, (_, at) => first + at);
+  return down.flatMap((plane, column) =>
+    rows.map((row) => ({
+      x: columns[column]! - strip / 2,
+      y: top + (row - 0.5) * high + 1,
+      fill: pick(table, shade(plane[row]!)),
+    })),
+  );
+}
+
 export function paintStrips(
   context: CanvasRenderingContext2D,
   down: readonly Float32Array[],
@@ -91,17 +108,13 @@ export function paintStrips(
   look: { table: Uint8Array; line: string },
 ): void {
   const tall = grid.row - 2;
-  down.forEach((plane, column) => {
-    const x = grid.columns[column]! - grid.strip / 2;
-    for (let row = rows[0]; row < rows[1]; row++) {
-      const y = grid.top + row * grid.row - tall / 2;
-      context.fillStyle = pick(look.table, shade(plane[row]!));
-      context.fillRect(x, y, grid.strip, tall);
-      context.strokeStyle = look.line;
-      context.lineWidth = 0.5;
-      context.strokeRect(x, y, grid.strip, tall);
-    }
-  });
+  context.strokeStyle = look.line;
+  context.lineWidth = 0.5;
+  for (const { x, y, fill } of cellsOf(down, grid, rows, look.table)) {
+    context.fillStyle = fill;
+    context.fillRect(x, y, grid.strip, tall);
+    context.strokeRect(x, y, grid.strip, tall);
+  }
 }
 
 /** The same as SVG. */
@@ -126,12 +139,9 @@ export function writeBands(
       return whole + part;
     });
   const tall = grid.row - 2;
-  const cells = down.flatMap((plane, column) =>
-    Array.from({ length: rows[1] - rows[0] }, (_, index) => {
-      const row = rows[0] + index;
-      const at = `x="${figure(grid.columns[column]! - grid.strip / 2)}" y="${figure(grid.top + row * grid.row - tall / 2)}"`;
-      return `<rect ${at} width="${grid.strip}" height="${tall}" fill="${pick(look.table, shade(plane[row]!))}" stroke="${look.line}" stroke-width="0.5"/>`;
-    }),
+  const cells = cellsOf(down, grid, rows, look.table).map(
+    ({ x, y, fill }) =>
+      `<rect x="${figure(x)}" y="${figure(y)}" width="${grid.strip}" height="${tall}" fill="${fill}" stroke="${look.line}" stroke-width="0.5"/>`,
   );
   return shapes.join("") + cells.join("");
 }

@@ -7,7 +7,7 @@
 
 import { digits, significant } from "../core/formats";
 import type { Theme } from "../core/view";
-import { diverging, pick, sequential } from "./colours";
+import { diverging, inkOn, pick, sequential } from "./colours";
 import { draw, drawText } from "./make";
 import { figure, type Inks, SCREEN } from "./paper";
 
@@ -18,6 +18,8 @@ export interface ColourScale {
   /** Place in the table, 0 to 255; null where there is no number. */
   place(value: number | null | undefined): number | null;
   css(value: number | null | undefined): string | null;
+  /** Ink that can be read on the colour of a value. */
+  ink(value: number): string | undefined;
 }
 
 /** From the least to the largest; "diverging" is even on both sides of nought. */
@@ -49,6 +51,10 @@ export function colourScale(
     css: (value) => {
       const at = place(value);
       return at === null ? null : pick(table, at);
+    },
+    ink: (value) => {
+      const at = place(value);
+      return at === null ? undefined : inkOn(table, at);
     },
   };
 }

@@ -39,7 +39,7 @@ export function gridSize({
   title,
 }: Pick<HeadGridLook, "layers" | "heads" | "cell" | "title">): readonly [number, number] {
   return [
-    Math.max(LEFT + heads * cell + 4, Math.ceil(textWidth(title, 12.5))),
+    Math.max(LEFT + heads * cell + 4, Math.ceil(textWidth(title, 13.5))),
     TOP + layers.length * cell + 4,
   ];
 }

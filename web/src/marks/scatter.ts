@@ -209,7 +209,7 @@ export function paintScatter(
 
 /** The same as SVG elements, for pictures. */
 export function writeScatter(points: Float64Array, look: ScatterLook): string {
-  const { lines, dots, labels, rings, radius } = layOut(points, look, (text) => textWidth(text, SIZE));
+  const { lines, dots, labels, rings, radius } = layOut(points, look, (text) => textWidth(text, SIZE + 1));
   const { line, soft } = look.inks;
   const circle = (x: number, y: number, far: number, paint: string) =>
     `<circle cx="${figure(x)}" cy="${figure(y)}" r="${far}" ${paint}/>`;

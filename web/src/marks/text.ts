@@ -7,10 +7,10 @@
 
 const WIDE = "\u2e7f"; // scripts beyond have letters as wide as high
 
-/** Pixels of a text in letters of `size`. */
+/** Pixels of a text in regular letters of `size`; ask for a larger size where it must not be less. */
 export function textWidth(text: string, size: number): number {
   let width = 0;
-  for (const letter of text) width += letter > WIDE ? size : 0.58 * size;
+  for (const letter of text) width += letter > WIDE ? size : 0.536 * size;
   return width;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Words in the order they were written, each with a line as long as it was likely.
+ * WordRow in the order they were written, each with a line as long as it was likely.
  *
  * In:   words with their chances.
  * Out:  a list box in running order; one word can be chosen by click or arrow keys.
@@ -15,7 +15,7 @@ export interface Word {
 
 let numbers = 0; // for ids
 
-export class Words {
+export class WordRow {
   readonly element: HTMLElement;
   private readonly name = `words-${++numbers}`;
   private readonly items: HTMLElement[] = [];
@@ -39,7 +39,7 @@ export class Words {
     this.element.addEventListener("keydown", (event) => this.press(event));
   }
 
-  /** Words that are there already are kept: streaming only adds. */
+  /** WordRow that are there already are kept: streaming only adds. */
   show(words: readonly Word[]): void {
     while (this.items.length > words.length) this.items.pop()!.remove();
     words.forEach((word, place) => {

@@ -10,7 +10,7 @@ import { focusToken, tokenInFocus } from "../../core/focus";
 import { count, percent } from "../../core/formats";
 import type { Projection } from "../../core/maths/projection";
 import { procrustes, type Turn, turnPoints, UNTURNED } from "../../core/maths/turn";
-import type { Setting } from "../../core/recording_view";
+import { MountedView, type Setting } from "../../core/recording_view";
 import { SideTokens } from "../../data/side_tokens";
 import { Projections } from "../../data/states";
 import { drawRamp, spell } from "../../marks/cells";
@@ -27,18 +27,16 @@ import type { Words } from "./words";
 
 const STEP = 1.5; // of zooming
 
-export class Points {
+export class Points extends MountedView<Words, EmbeddingsOptions> {
   readonly element = make("div", { class: "scatter" });
   readonly side = make("aside");
   private readonly cloud: Cloud;
   private readonly tip: Tooltip;
   private readonly legend = draw("svg", { width: 260, height: 16, "aria-hidden": "true" });
   private readonly state = make("p", { class: "note", role: "status" });
-  private readonly stage;
-  private readonly say;
-  private readonly showing;
-  private readonly preparing; // the next layer
-  private readonly naming; // the token in focus and its neighbours
+  private readonly showing = this.tasks.asker();
+  private readonly preparing = this.tasks.asker(() => {}); // the next layer
+  private readonly naming = this.tasks.asker(); // the token in focus and its neighbours
   private hidden: HiddenDescription;
   private tokens: SideTokens;
   private projections: Projections;
@@ -46,13 +44,9 @@ export class Points {
   private turn: Turn = UNTURNED;
   private turned: Float64Array | null = null;
 
-  constructor(private readonly setting: Setting<Words, EmbeddingsOptions>) {
-    const { stage, say, tasks } = setting;
-    this.stage = stage;
-    this.say = say;
-    this.showing = tasks.asker();
-    this.preparing = tasks.asker(() => {});
-    this.naming = tasks.asker();
+  constructor(setting: Setting<Words, EmbeddingsOptions>) {
+    super(setting);
+    const { say } = this;
     this.hidden = this.choices.hidden;
     this.tokens = this.line();
     this.projections = this.openProjections();
@@ -78,7 +72,7 @@ export class Points {
   }
 
   private get choices(): Choices {
-    return choicesOf(this.stage, this.setting.options);
+    return choicesOf(this.stage, this.options);
   }
 
   /** Other states, or another part of them. */
@@ -92,7 +86,7 @@ export class Points {
   show(): void {
     const { projections } = this;
     const { layer, by } = this.choices;
-    const { tasks } = this.setting;
+    const { tasks } = this;
     const asked = this.showing.ask(
       `${this.hidden.stack} ${this.start} ${by} ${layer}`,
       (source, signal) => {
@@ -258,12 +252,7 @@ export class Points {
   }
 
   private line(): SideTokens {
-    return new SideTokens(
-      this.stage.source,
-      this.hidden.side,
-      () => this.cloud.redraw(),
-      this.setting.tasks.fail,
-    );
+    return new SideTokens(this.stage.source, this.hidden.side, () => this.cloud.redraw(), this.tasks.fail);
   }
 
   private focus(): number | null {

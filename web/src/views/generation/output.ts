@@ -7,13 +7,15 @@
 
 import type { OutputDescription, SideName, TokenSlice } from "../../api/types";
 import { findMasks, probability } from "../../core/generation";
+import { MountedView } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { type Bar, Bars } from "../../marks/bars";
 import { make, write } from "../../marks/make";
-import type { Drawing, GenerationPanel, GenerationSetting } from "./panel";
+import type { Drawing, GenerationOptions, GenerationPanel, GenerationSetting } from "./panel";
 import { Text } from "./text";
+import type { Words } from "./words";
 
-export class Output implements GenerationPanel {
+export class Output extends MountedView<Words, GenerationOptions> implements GenerationPanel {
   readonly element = make("div", { class: "generation-part" });
   private readonly bars: Bars;
   private readonly text: Text | null;
@@ -21,11 +23,12 @@ export class Output implements GenerationPanel {
   private readonly button: HTMLButtonElement;
 
   constructor(
-    private readonly setting: GenerationSetting,
+    setting: GenerationSetting,
     private readonly output: OutputDescription,
     private readonly mask: ((text: string) => void) | null, // run again with this text
   ) {
-    const { say: word, stage } = setting;
+    super(setting);
+    const { say: word, stage } = this;
     const { description } = stage.source;
     this.bars = new Bars(() => word.choicesName);
     this.button = make("button", {
@@ -71,12 +74,12 @@ export class Output implements GenerationPanel {
     const position = this.position(slice);
     this.text!.passage.mark(position);
     this.button.hidden = this.mask === null || this.masked(slice, position) === null;
-    write(this.button, this.setting.say.maskIt(slice.shown[position - slice.start] ?? ""));
+    write(this.button, this.say.maskIt(slice.shown[position - slice.start] ?? ""));
   }
 
   /** The token whose prediction is shown: chosen, else the first mask, else the last. */
   private position(slice: TokenSlice): number {
-    const { query } = this.setting.stage.selection.get();
+    const { query } = this.stage.selection.get();
     const count = this.output.positions.length;
     if (query !== null && query < count) return query;
     return findMasks(slice)[0] ?? count - 1;
@@ -85,7 +88,7 @@ export class Output implements GenerationPanel {
   /** The text with one token masked; null where the token is no part of the text. */
   private masked(slice: TokenSlice, position: number): string | null {
     const index = position - slice.start;
-    const { text } = this.setting.stage.source.description.source;
+    const { text } = this.stage.source.description.source;
     const span = slice.offsets?.[index];
     const masks = findMasks(slice);
     if (text === null || span === undefined || slice.special[index] || span[0] === span[1]) return null;
@@ -102,7 +105,7 @@ export class Output implements GenerationPanel {
   }
 
   chances(): { title: string; bars: Bar[] } {
-    const { say: word, stage } = this.setting;
+    const { say: word, stage } = this;
     const slice = this.text?.slice;
     const position = slice ? this.position(slice) : 0;
     const choices = this.output.positions[position] ?? [];
@@ -122,7 +125,7 @@ export class Output implements GenerationPanel {
   }
 
   table(): TableData {
-    const { say: word, names } = this.setting;
+    const { say: word, names } = this;
     const slice = this.text?.slice;
     return {
       caption: this.output.kind === "classes" ? word.classes : word.positions,

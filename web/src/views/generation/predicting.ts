@@ -12,7 +12,7 @@ import { errorText, type RecordingSource } from "../../core/source";
 import type { Rerunner } from "../../core/view";
 import { Run } from "../../data/run";
 import { make } from "../../marks/make";
-import { Words } from "../../marks/word_row";
+import { WordRow } from "../../marks/word_row";
 import { Decoding, type DecodingText, type Predicts } from "./decoding";
 import type { GenerationSetting } from "./panel";
 
@@ -31,7 +31,7 @@ export interface KeptPredicting {
 export class Predicting {
   readonly form: Decoding;
   readonly live = make("section", { class: "generation-live", hidden: true });
-  private readonly streamed: Words;
+  private readonly streamed: WordRow;
   private run: Run | null = null; // the last one
 
   constructor(
@@ -46,7 +46,7 @@ export class Predicting {
       send: (decode) => this.predict(decode),
       cancel: () => this.run?.stop(),
     });
-    this.streamed = new Words(
+    this.streamed = new WordRow(
       () => word.writing,
       () => {},
     );

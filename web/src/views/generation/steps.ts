@@ -9,23 +9,25 @@ import type { MapDescription, StepDescription } from "../../api/types";
 import { chance } from "../../core/formats";
 import { choicesOf, findFirst, pathTo, probability, scoreText } from "../../core/generation";
 import { chooseHead, type Head } from "../../core/maps";
+import { MountedView } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { readRow } from "../../data/weights";
 import { type Bar, Bars } from "../../marks/bars";
 import { make, relabel, write } from "../../marks/make";
 import { Tree } from "../../marks/tree";
-import { Words } from "../../marks/word_row";
-import type { Drawing, GenerationPanel, GenerationSetting } from "./panel";
+import { WordRow } from "../../marks/word_row";
+import type { Drawing, GenerationOptions, GenerationPanel, GenerationSetting } from "./panel";
 import { Place } from "./place";
 import { Text } from "./text";
+import type { Words } from "./words";
 
 const nothing = (): void => {};
 const BEAT = 900; // milliseconds a step when playing
 
-export class Steps implements GenerationPanel {
+export class Steps extends MountedView<Words, GenerationOptions> implements GenerationPanel {
   readonly element: HTMLElement;
   private readonly place: Place;
-  private readonly written: Words;
+  private readonly written: WordRow;
   private readonly bars: Bars;
   private readonly tree: Tree;
   private readonly texts: readonly Text[]; // the last is the one that was written
@@ -37,15 +39,15 @@ export class Steps implements GenerationPanel {
   private readonly layer = make("span", { class: "generation-layer" });
   private readonly path = make("p", { class: "generation-path", dir: "auto" });
   private readonly note: HTMLElement;
-  private readonly asking;
+  private readonly asking = this.tasks.asker();
 
-  constructor(private readonly setting: GenerationSetting) {
-    const { say: word, stage, tasks } = setting;
-    this.asking = tasks.asker();
+  constructor(setting: GenerationSetting) {
+    super(setting);
+    const { say: word, stage, tasks } = this;
     this.place = new Place(setting);
     this.note = make("p", { class: "generation-note", hidden: true }, () => word.noText);
     const { place } = this;
-    this.written = new Words(
+    this.written = new WordRow(
       () => word.written,
       (step) => place.goTo(step),
     );
@@ -75,7 +77,7 @@ export class Steps implements GenerationPanel {
   }
 
   private build(): HTMLElement {
-    const { say: word } = this.setting;
+    const { say: word } = this;
     const { steps, nodes, kept } = this.place;
     const transport = make("div", { class: "generation-transport" }, this.play, this.slider, this.where);
     const texts = this.texts.map((text) => text.element);
@@ -122,7 +124,7 @@ export class Steps implements GenerationPanel {
       });
     }
     queueMicrotask(() => {
-      if (!this.setting.tasks.over) this.place.turnToWriter();
+      if (!this.tasks.over) this.place.turnToWriter();
     });
   }
 
@@ -135,7 +137,7 @@ export class Steps implements GenerationPanel {
   }
 
   follow(): void {
-    const { say: word } = this.setting;
+    const { say: word } = this;
     const { place } = this;
     const at = place.step();
     const { step, dropped } = this.shown();
@@ -160,12 +162,12 @@ export class Steps implements GenerationPanel {
     this.tree.mark(node);
     const value = scoreText(nodes[node]!, 3);
     const texts = pathTo(nodes, node).map((place) => nodes[place]!.text);
-    this.path.replaceChildren(make("b", {}, this.setting.say.soFar(value)), " ", texts.join(" "));
+    this.path.replaceChildren(make("b", {}, this.say.soFar(value)), " ", texts.join(" "));
   }
 
   /** Colour the texts by the attention of the step. */
   private showAttention(step: number): void {
-    const { say: word, stage } = this.setting;
+    const { say: word, stage } = this;
     const position = this.place.position(step);
     const rows: { text: Text; map: MapDescription; head: Head; row: number }[] = [];
     for (const text of this.texts) {
@@ -206,7 +208,7 @@ export class Steps implements GenerationPanel {
     const { nodes } = this.place;
     const { text, index } = nodes[node]!;
     this.place.chooseNode(node);
-    this.setting.stage.announce(this.setting.say.node(text, index + 1, scoreText(nodes[node]!, 2)));
+    this.stage.announce(this.say.node(text, index + 1, scoreText(nodes[node]!, 2)));
   }
 
   /** A word of the text: the step that wrote it. */
@@ -218,7 +220,7 @@ export class Steps implements GenerationPanel {
 
   private togglePlay(): void {
     const { place } = this;
-    const { tasks } = this.setting;
+    const { tasks } = this;
     if (tasks.waits("play")) tasks.cancel("play");
     else {
       if (place.step() + 1 >= place.steps.length) place.goTo(0);
@@ -230,7 +232,7 @@ export class Steps implements GenerationPanel {
   /** One step more after a while, until the last. */
   private playOn(): void {
     const { place } = this;
-    this.setting.tasks.later("play", BEAT, () => {
+    this.tasks.later("play", BEAT, () => {
       const next = place.step() + 1;
       if (next < place.steps.length) place.goTo(next);
       if (next + 1 < place.steps.length) this.playOn();
@@ -249,25 +251,25 @@ export class Steps implements GenerationPanel {
       share: probability(choice),
       chosen: choice.chosen,
     }));
-    return { title: this.setting.say.choices(step.index + 1), bars };
+    return { title: this.say.choices(step.index + 1), bars };
   }
 
   drawings(): { above: Drawing[]; below: Drawing[] } {
-    const { say: word, stage } = this.setting;
+    const { say: word, stage } = this;
     const above = this.shown().dropped ? [] : this.texts.map((text) => text.drawing());
     const tree = { title: word.tree, ...this.tree.picture(stage.theme) };
     return { above, below: this.place.nodes.length > 0 ? [tree] : [] };
   }
 
   caption(): string {
-    const { say: word, stage } = this.setting;
+    const { say: word, stage } = this;
     const { step } = this.shown();
     const method = word.captionMethod(stage.source.description.generation!.method);
     return `${method} ${word.captionStep(step.index + 1, step.text, chance(probability(step)))} ${this.layer.textContent}`;
   }
 
   table(): TableData {
-    const { say: word } = this.setting;
+    const { say: word } = this;
     return {
       caption: word.written,
       columns: [

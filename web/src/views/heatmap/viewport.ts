@@ -49,13 +49,10 @@ export class Viewport {
 
   /** By a step about a cell, or the middle; 0 shows all. */
   stepped(direction: -1 | 0 | 1, about: Cell | null): Camera {
-    const { box, camera } = this;
-    if (direction === 0) return wholeMap(this.extent, box);
-    const [x, y] =
-      about === null
-        ? [box.left + box.width / 2, box.top + box.height / 2]
-        : this.placeOf(about.query + 0.5, about.key + 0.5);
-    return zoomAbout(camera, x - box.left, y - box.top, STEP ** direction, this.extent, box);
+    if (direction === 0) return wholeMap(this.extent, this.box);
+    const { query, key } =
+      about === null ? this.centre() : { query: about.query + 0.5, key: about.key + 0.5 };
+    return this.zoomed(...this.placeOf(query, key), STEP ** direction);
   }
 
   /** Moved so that a cell is in view. */

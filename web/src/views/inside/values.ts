@@ -13,7 +13,6 @@ import type { TableData } from "../../core/view";
 import { ARRAYS, type ArrayName, type Grid, missing, openArray, readReach } from "../../data/layer_arrays";
 import { SideTokens } from "../../data/side_tokens";
 import { type ColourScale, colourScale } from "../../marks/cells";
-import { inkOn as inkOnColour } from "../../marks/colours";
 import { make, relabel } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { ValueGrid } from "../../marks/table";
@@ -108,7 +107,7 @@ export class Values extends InsidePanel {
         if (colour !== null)
           body += `<rect x="${left + at * wide}" y="${y}" width="${wide - 1}" height="${tall - 1}" fill="${colour}"/>`;
         body += label(digits(value as number), left + (at + 1) * wide - 6, y + 14, {
-          fill: inkOn(scale, value as number) ?? ink.ink,
+          fill: scale.ink(value as number) ?? ink.ink,
           size: 11,
           anchor: "end",
         });
@@ -178,7 +177,7 @@ export class Values extends InsidePanel {
           text: digits(value),
           title: exact(value),
           colour: scale.css(value) ?? undefined,
-          ink: inkOn(scale, value),
+          ink: scale.ink(value),
         };
       },
       point: (row: number, column: number) => this.point(row, column),
@@ -230,9 +229,4 @@ export class Values extends InsidePanel {
   private name(name: ArrayName): string {
     return name === "values" ? this.say.valueVectors : this.say[name];
   }
-}
-
-function inkOn(scale: ColourScale, value: number): string | undefined {
-  const at = scale.place(value);
-  return at === null ? undefined : inkOnColour(scale.table, at);
 }

@@ -139,11 +139,9 @@ export class Card {
   }
 
   show(thumbnails: Thumbnails, { map, head }: Box, words: { name: string; value: string | null }): void {
-    const side = Math.round(PREVIEW * (window.devicePixelRatio || 1));
-    if (this.canvas.width !== side) this.canvas.width = this.canvas.height = side;
-    const context = this.canvas.getContext("2d");
-    context?.clearRect(0, 0, side, side);
-    if (context !== null) thumbnails.draw(context, map, head, 0, 0, side, 1);
+    const context = clearCanvas(this.canvas, PREVIEW, PREVIEW);
+    const ratio = window.devicePixelRatio || 1;
+    if (context !== null) thumbnails.draw(context, map, head, 0, 0, PREVIEW, ratio);
     write(this.name, words.name);
     write(this.value, words.value ?? "");
     this.value.hidden = words.value === null;

@@ -8,13 +8,10 @@
 import type { PlayMatrix } from "../../api/types";
 import { digits, fixed } from "../../core/formats";
 import { type ColourScale, colourScale, drawCells, drawColourBar } from "../../marks/cells";
-import { wantsDarkInk } from "../../marks/colours";
 import { draw } from "../../marks/make";
 import { type Drawn, isWide, type Look, shorten, textWidth, write } from "./drawing";
 
 const LARGEST = 56; // a cell
-const DARK = "#14161c";
-const LIGHT = "#ffffff";
 
 interface Plan {
   readonly left: number;
@@ -195,7 +192,7 @@ function writeNumbers(figure: PlayMatrix, { wide, tall }: Plan, scale: ColourSca
       const text = flags ? (value > 0 ? "✓" : "") : brief(value, wide);
       written.push(
         write(text, (column + 0.5) * wide, (at + 0.5) * tall + 4, {
-          fill: inkOn(scale, value),
+          fill: scale.ink(value)!,
           size: wide < 36 ? 10 : 11,
           anchor: "middle",
         }),
@@ -210,10 +207,4 @@ export function brief(value: number, wide: number): string {
   if (Number.isInteger(value) && Math.abs(value) < 1e4) return digits(value);
   if (Math.abs(value) >= 9.95) return digits(Math.round(value));
   return fixed(value, wide < 40 ? 1 : 2);
-}
-
-function inkOn(scale: ColourScale, value: number): string {
-  const at = 3 * (scale.place(value) ?? 0);
-  const [red = 0, green = 0, blue = 0] = scale.table.subarray(at, at + 3);
-  return wantsDarkInk(red, green, blue) ? DARK : LIGHT;
 }

@@ -12,15 +12,13 @@ import { inks, label, sheet } from "../../marks/paper";
 import type { Pane } from "./pane";
 import type { Words } from "./words";
 
-export interface TextPicture {
-  readonly say: Words;
-  readonly stage: Stage;
-  readonly map: MapDescription;
-  readonly panes: readonly Pane[];
-  readonly sentence: string;
-}
-
-export function writePicture({ say, stage, map, panes, sentence }: TextPicture): string {
+export function writePicture(
+  panes: readonly Pane[],
+  map: MapDescription,
+  sentence: string,
+  stage: Stage,
+  say: Words,
+): string {
   const look = inks(stage.theme);
   const two = panes.length === 2;
   let [width, height] = [0, 0];

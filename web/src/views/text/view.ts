@@ -303,7 +303,7 @@ class TextView extends MountedView<Words, TextOptions> {
   async picture(): Promise<string> {
     const { say, stage, map, panes } = this;
     const sentence = `${this.summary()} ${say.captionScale(format(this.maximum()))}`;
-    return writePicture({ say, stage, map, panes, sentence });
+    return writePicture(panes, map, sentence, stage, say);
   }
 
   async table(): Promise<TableData> {
