@@ -66,13 +66,19 @@ class Axis(ResponseModel):
     labels: tuple[str, ...] = ()
 
 
-class Matrix(ResponseModel):
-    """Numbers in rows and columns, drawn as colours."""
+class BaseFigure(ResponseModel):
+    """What all figures have."""
 
-    kind: Literal["matrix"] = "matrix"
+    kind: str
     id: str
     title: Text
     note: Text | None = None
+
+
+class Matrix(BaseFigure):
+    """Numbers in rows and columns, drawn as colours."""
+
+    kind: Literal["matrix"] = "matrix"
     rows: Axis
     columns: Axis
     values: tuple[Row, ...]
@@ -90,13 +96,10 @@ class Series(ResponseModel):
     dashed: bool = False  # what theory says, beside what was measured
 
 
-class Bars(ResponseModel):
+class Bars(BaseFigure):
     """Groups of bars: one group for each label, one bar for each series."""
 
     kind: Literal["bars"] = "bars"
-    id: str
-    title: Text
-    note: Text | None = None
     labels: tuple[str, ...]
     label_title: Text | None = None
     value_title: Text
@@ -104,13 +107,10 @@ class Bars(ResponseModel):
     high: float | None = None  # the end of the scale, where it should not move
 
 
-class Lines(ResponseModel):
+class Lines(BaseFigure):
     """Curves over one x axis."""
 
     kind: Literal["lines"] = "lines"
-    id: str
-    title: Text
-    note: Text | None = None
     x: tuple[float, ...]
     x_title: Text
     y_title: Text
@@ -129,25 +129,19 @@ class Arrow(ResponseModel):
     group: int  # arrows of one group have one colour
 
 
-class Points(ResponseModel):
+class Points(BaseFigure):
     """Vectors in a plane, the same unit on both axes."""
 
     kind: Literal["points"] = "points"
-    id: str
-    title: Text
-    note: Text | None = None
     arrows: tuple[Arrow, ...]
     groups: tuple[Text, ...]
     reach: float  # the plane goes from -reach to reach
 
 
-class Table(ResponseModel):
+class Table(BaseFigure):
     """Rows to read. A cell that is a number is shown as one."""
 
     kind: Literal["table"] = "table"
-    id: str
-    title: Text
-    note: Text | None = None
     columns: tuple[Text, ...]
     rows: tuple[tuple[str | float | Text | None, ...], ...]
     marked: tuple[int, ...] = ()  # rows to emphasise
@@ -162,13 +156,10 @@ class Measure(ResponseModel):
     good: bool | None = None  # whether it is what one would want; None: neither
 
 
-class Numbers(ResponseModel):
+class Numbers(BaseFigure):
     """A few numbers, large."""
 
     kind: Literal["numbers"] = "numbers"
-    id: str
-    title: Text
-    note: Text | None = None
     items: tuple[Measure, ...]
 
 

@@ -42,7 +42,12 @@ def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, 
     parts = []
     for group in group_maps(recording):
         divergences, undefined = measure_divergences(group, rows)
-        labels = tuple(f"{each.name}, head {head}" for each in group for head in range(each.heads))
+        names = [
+            message("metrics.head", place=each.place, head=head)
+            for each in group
+            for head in range(each.heads)
+        ]
+        labels = tuple(map(str, names))
         parts.append(Part(None, ("head", "head"), divergences, undefined=undefined, labels=(labels, labels)))
     return tuple(parts)
 
@@ -52,7 +57,7 @@ def cluster_heads(recording: Recording, *, clusters: Clusters = 8, rows: RowLimi
     """The cluster a head belongs to, by average linkage of the divergences between heads.
 
     Average linkage of `head_divergence`, cut into at most `clusters`; the same on every machine.
-    `glassformer.metrics.linkage` gives the tree and an order of leaves.
+    `glassformer.metrics.linkage` gives the tree.
     """
     parts, taken = [], 0
     for group in group_maps(recording):

@@ -9,9 +9,8 @@ call; "replay" does that without fusing them. For recording, batches are padded 
 """
 
 import shutil
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, fields, replace
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 import torch.fx.experimental._config
@@ -34,59 +33,8 @@ PLACES = 1024  # and places of labels of this
 WARM_UP = 2  # runs before a recording, in which kernels are chosen and compiled
 
 
-class Step(Protocol):
-    """One batch forwards and backwards."""
-
-    def __call__(self, batch: Batch) -> Tensor:
-        """The summed loss; gradients are added up."""
-
-    def prepare(self, batch: Batch) -> Batch:
-        """What can be done to a batch ahead of time."""
-
-    def expect(self, rows: int) -> None:
-        """The most rows that a batch will have, known before the first one is prepared."""
-
-    def clear(self) -> None:
-        """Forget gradients: the next batch begins another update."""
-
-
-def build_step(module: nn.Module, settings: TrainSettings, device: torch.device, *, varied: bool) -> Step:
-    """The step that a recipe asks for, or the nearest one that this machine and network can do.
-
-    `varied`: batches have many shapes.
-    """
-    half = settings.precision == "bfloat16" or (settings.precision == "auto" and device.type == "cuda")
-    if half and device.type == "cpu":
-        raise ConfigurationError("training.bfloat16")
-    precision = torch.bfloat16 if half else None
-    graphs = settings.compile in ("graphs", "replay")
-    fused = settings.compile in ("default", "graphs")
-    if settings.compile == "no" or (graphs and device.type == "cpu") or (fused and not find_compiler()):
-        return PlainStep(module, device, precision)
-    compiled = _compile(module, varied=varied) if fused else module
-    if graphs and isinstance(module, TaskModule):
-        network = module.network
-        if isinstance(network, Transformer) and network.config.norm == "layer":  # others wait for the GPU
-            return GraphedStep(compiled, network.config, device, precision, varied=varied)
-    return PlainStep(compiled, device, precision)
-
-
-def find_compiler() -> str | None:
-    """The C compiler that torch.compile needs, if there is one."""
-    return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
-
-
-def _compile(module: nn.Module, *, varied: bool) -> Any:
-    """Compiled for its one shape, or once for all: left to itself, torch would compile three times."""
-    if not varied:
-        return torch.compile(module)
-    shapes: Any = torch.fx.experimental._config
-    shapes.use_duck_shape = False  # two sizes that happen to be equal may differ in the next batch
-    return torch.compile(module, dynamic=True)
-
-
-class PlainStep:
-    """Kernel after kernel."""
+class Step:
+    """One batch forwards and backwards, kernel after kernel."""
 
     def __init__(self, module: nn.Module, device: torch.device, precision: torch.dtype | None) -> None:
         self.module = module
@@ -95,18 +43,25 @@ class PlainStep:
         self.parameters = list(module.parameters())
 
     def __call__(self, batch: Batch) -> Tensor:
-        with _autocast(self.device, self.precision):
-            total: Tensor = self.module(_count_on(batch.to(self.device), self.device))
+        """The summed loss; gradients are added up."""
+        return self.run(_count_on(batch.to(self.device), self.device))
+
+    def run(self, batch: Batch) -> Tensor:
+        """The same for a batch that is on the device."""
+        with torch.autocast(self.device.type, self.precision, enabled=self.precision is not None):
+            total: Tensor = self.module(batch)
         torch.autograd.backward(total)
         return total.detach()
 
     def prepare(self, batch: Batch) -> Batch:
+        """What can be done to a batch ahead of time."""
         return batch
 
     def expect(self, rows: int) -> None:
-        del rows  # it takes batches as they are
+        """The most rows that a batch will have, known before the first one is prepared."""
 
     def clear(self) -> None:
+        """Forget gradients: the next batch begins another update."""
         for parameter in self.parameters:
             parameter.grad = None
 
@@ -120,7 +75,7 @@ class Recorded:
     total: Tensor
 
 
-class GraphedStep:
+class GraphedStep(Step):
     """All kernels of a batch's shape recorded once, then started by one call."""
 
     def __init__(
@@ -132,15 +87,12 @@ class GraphedStep:
         *,
         varied: bool,
     ) -> None:
-        self.module = module
+        super().__init__(module, device, precision)
         self.config = config
         self.varied = varied
         self.rows = ROWS
         # Memory of a stream is used again by that stream alone: one for all recordings.
         self.beside: Any = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
-        self.device = device
-        self.precision = precision
-        self.parameters = list(module.parameters())
         self.recorded: dict[tuple[Any, ...], Recorded] = {}
         for parameter in self.parameters:  # a graph adds to gradients where they are: they never move
             parameter.grad = torch.zeros_like(parameter)
@@ -176,23 +128,52 @@ class GraphedStep:
         self.beside.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(self.beside):
             for _ in range(WARM_UP):
-                self._run(fixed)
+                self.run(fixed)
         torch.cuda.current_stream(self.device).wait_stream(self.beside)
         graph = torch.cuda.CUDAGraph()
         pool = next((known.graph.pool() for known in self.recorded.values()), None)
         # Batches are made ahead by a thread, which takes page-locked memory meanwhile: that is no error.
         with torch.cuda.graph(graph, pool, self.beside, capture_error_mode="thread_local"):
-            total = self._run(fixed)
+            total = self.run(fixed)
         for parameter, gradient in zip(self.parameters, kept, strict=True):
             _gradient(parameter).copy_(gradient)
         torch.cuda.set_rng_state(chance, self.device)  # this replay drops what any other would drop
         return Recorded(graph, fixed, total)
 
-    def _run(self, batch: Batch) -> Tensor:
-        with _autocast(self.device, self.precision):
-            total: Tensor = self.module(batch)
-        torch.autograd.backward(total)
-        return total.detach()
+
+def build_step(module: nn.Module, settings: TrainSettings, device: torch.device, *, varied: bool) -> Step:
+    """The step that a recipe asks for, or the nearest one that this machine and network can do.
+
+    `varied`: batches have many shapes.
+    """
+    half = settings.precision == "bfloat16" or (settings.precision == "auto" and device.type == "cuda")
+    if half and device.type == "cpu":
+        raise ConfigurationError("training.bfloat16")
+    precision = torch.bfloat16 if half else None
+    graphs = settings.compile in ("graphs", "replay")
+    fused = settings.compile in ("default", "graphs")
+    if settings.compile == "no" or (graphs and device.type == "cpu") or (fused and not find_compiler()):
+        return Step(module, device, precision)
+    compiled = _compile(module, varied=varied) if fused else module
+    if graphs and isinstance(module, TaskModule):
+        network = module.network
+        if isinstance(network, Transformer) and network.config.norm == "layer":  # others wait for the GPU
+            return GraphedStep(compiled, network.config, device, precision, varied=varied)
+    return Step(compiled, device, precision)
+
+
+def find_compiler() -> str | None:
+    """The C compiler that torch.compile needs, if there is one."""
+    return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+
+
+def _compile(module: nn.Module, *, varied: bool) -> Any:
+    """Compiled for its one shape, or once for all: left to itself, torch would compile three times."""
+    if not varied:
+        return torch.compile(module)
+    shapes: Any = torch.fx.experimental._config
+    shapes.use_duck_shape = False  # two sizes that happen to be equal may differ in the next batch
+    return torch.compile(module, dynamic=True)
 
 
 def pad_to_grid(batch: Batch, config: ModelConfig, *, multiple: int = ROWS) -> Batch:
@@ -252,7 +233,3 @@ def _count_on(batch: Batch, device: torch.device) -> Batch:
 def _gradient(parameter: Tensor) -> Tensor:
     assert parameter.grad is not None
     return parameter.grad
-
-
-def _autocast(device: torch.device, precision: torch.dtype | None) -> AbstractContextManager[Any]:
-    return torch.autocast(device.type, precision, enabled=precision is not None)
