@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from glassformer.config import ModelConfig
+from glassformer.lessons.run import one_thread
 from glassformer.model.transformer import Transformer
 from glassformer.text.builders import build_words
 from glassformer.text.sequences import pad_rows
@@ -42,15 +43,10 @@ def train_translator(
     """Train from scratch on `steps` batches of new sentences; `report` gets the number and loss of each."""
     book = {"the": "le", **_NOUNS, **_COLOURS, **_VERBS}
     tokenizer = build_words([*book, *book.values()])
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # for so small a network more threads are slower
-    try:
-        with torch.random.fork_rng():
-            torch.manual_seed(seed)
-            network = Transformer(_configure(tokenizer))
-            _train(network, tokenizer, Random(seed), steps, report)
-    finally:
-        torch.set_num_threads(threads)
+    with one_thread(), torch.random.fork_rng():
+        torch.manual_seed(seed)
+        network = Transformer(_configure(tokenizer))
+        _train(network, tokenizer, Random(seed), steps, report)
     return network.eval(), tokenizer
 
 

@@ -17,10 +17,10 @@ from glassformer.loaded.native import NativeModel, open_native
 from glassformer.loaded.transformers import TransformersModel, open_pretrained
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
+from glassformer.text.files import read_json
 from glassformer.weights.family import FAMILIES
 from glassformer.weights.hub import find_folder
 from glassformer.weights.native import KINDS
-from glassformer.weights.tensors import read_json
 
 
 def load(

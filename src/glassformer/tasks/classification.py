@@ -266,7 +266,7 @@ class Classification(Task):
         if cut:
             code = "tasks.texts_left_out" if self.settings.long == "skip" else "tasks.texts_cut"
             notes += (message(code, count=cut, total=len(parts[0]), longest=longest),)
-        return Labelled(_join(rows), _join(kinds), labels[kept], notes)
+        return Labelled(Sequences.from_rows(rows), Sequences.from_rows(kinds), labels[kept], notes)
 
     def _shorten(self, texts: list[Ids], room: int, number: int) -> list[Ids]:
         """Two texts lose tokens from the longer one first; none is left where long ones are skipped."""
@@ -312,11 +312,6 @@ def _share_room(lengths: Sequence[int], room: int) -> list[int]:
         return [kept, room - kept]
     kept = min(second, max(room // 2, room - first))
     return [room - kept, kept]
-
-
-def _join(rows: list[Ids]) -> Sequences:
-    flat = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int32)
-    return Sequences(flat, np.cumsum([0, *map(len, rows)], dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,18 +91,28 @@ class Windows(TaskExamples):
         return int(np.random.default_rng((seed, epoch)).integers(spare + 1))
 
 
+class WindowTask(Task):
+    """A task whose examples are windows of running text."""
+
+    @classmethod
+    def texts(cls, settings: CorpusSettings) -> Iterator[str]:
+        pieces = read_pieces(settings, "train", Problems(settings.on_error))
+        return (text for text, _ in pieces if text)
+
+    def windows(self, split: Split) -> Windows:
+        """The examples of a split."""
+        windows = self.examples(split)
+        assert isinstance(windows, Windows)
+        return windows
+
+
 @TASKS.register("language_modelling")
-class LanguageModelling(Task):
+class LanguageModelling(WindowTask):
     """A decoder learns to continue texts."""
 
     settings_kind = LanguageModellingSettings
     style = "text"
     settings: LanguageModellingSettings
-
-    @classmethod
-    def texts(cls, settings: LanguageModellingSettings) -> Iterator[str]:
-        pieces = read_pieces(settings, "train", Problems(settings.on_error))
-        return (text for text, _ in pieces if text)
 
     def network_settings(self) -> dict[str, Any]:
         roles = self.tokenizer.roles
@@ -133,8 +143,7 @@ class LanguageModelling(Task):
         return Windows(stream, self.settings.context, whole=split != "train")
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
-        windows = self.examples(split)
-        assert isinstance(windows, Windows)
+        windows = self.windows(split)
         shift = windows.draw_shift(self.seed, epoch)
         wanted = self.settings.repeats if split == "train" else 0.0
         repeated = draw_uniform((self.seed, epoch, 0), indices, 1)[:, 0] < wanted
@@ -158,8 +167,7 @@ class LanguageModelling(Task):
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """Bits per byte of a part (`limit`) are those of its tokens at the whole text's bytes per token."""
-        windows = self.examples(split)
-        assert isinstance(windows, Windows)
+        windows = self.windows(split)
         loss = self.mean_loss(network, split, limit, partial(self._sum, smoothing=0.0))
         scores = {"loss": loss, "perplexity": compute_perplexity(loss)}
         if windows.whole and self.is_lossless(windows.stream.ids):

@@ -25,20 +25,18 @@ from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
 from glassformer.settings import Fraction, Limits, UpToOne
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
-from glassformer.tasks.corpus import CorpusSettings, read_pieces, read_stream
-from glassformer.tasks.language_modelling import Windows
+from glassformer.tasks.corpus import CorpusSettings, read_stream
+from glassformer.tasks.language_modelling import Windows, WindowTask
 from glassformer.tasks.scores import compute_perplexity
 from glassformer.tasks.task import (
     TASKS,
     Config,
     Network,
     Split,
-    Task,
     find_device,
     require_transformer,
 )
 from glassformer.text.batches import Batch, Indices
-from glassformer.text.files import Problems
 from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.sequences import Ids, find_frame, pad_rows
 from glassformer.text.tokenizer import Role, Tokenizer
@@ -58,17 +56,12 @@ class MaskedSettings(CorpusSettings):
 
 
 @TASKS.register("masked_language_modelling")
-class MaskedLanguageModelling(Task):
+class MaskedLanguageModelling(WindowTask):
     """An encoder learns to fill gaps."""
 
     settings_kind = MaskedSettings
     style = "pair"
     settings: MaskedSettings
-
-    @classmethod
-    def texts(cls, settings: MaskedSettings) -> Iterator[str]:
-        pieces = read_pieces(settings, "train", Problems(settings.on_error))
-        return (text for text, _ in pieces if text)
 
     def network_settings(self) -> dict[str, Any]:
         return {
@@ -103,8 +96,7 @@ class MaskedLanguageModelling(Task):
         return Windows(stream, self.settings.context - around, whole=False, around=around)
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
-        windows = self.examples(split)
-        assert isinstance(windows, Windows)
+        windows = self.windows(split)
         epoch = epoch if split == "train" else 0  # held-out text is always cut and masked in the same way
         shift = windows.draw_shift(self.seed, epoch) if split == "train" else 0
         chances = draw_uniform((self.seed, epoch, FRAME), indices, 5).tolist()

@@ -1,18 +1,19 @@
-"""Lines out of files, plain or compressed, and reports of those that cannot be read.
+"""Files of text: lines, plain or compressed, with reports of those that cannot be read; JSON objects.
 
 In:   a path; `.gz` and `.xz` are unpacked on the way.
-Out:  numbered lines of text; every broken one is reported with its file and number, then refused or skipped.
+Out:  numbered lines; every broken one is reported with its file and number, then refused or skipped. Objects.
 """
 
 import gzip
+import json
 import lzma
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import IO, Any, Literal, cast
 
-from glassformer.errors import InputError
+from glassformer.errors import CheckpointError, InputError
 from glassformer.messages import Message, literal, message
 
 OnError = Literal["refuse", "skip"]
@@ -124,6 +125,26 @@ def open_bytes(path: Path) -> IO[bytes]:
                 return path.open("rb")
     except OSError as error:
         raise InputError("text.cannot_read", path=path, reason=error.strerror) from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file; anything else is said in one sentence."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise CheckpointError("text.json.missing", path=path) from error
+    except OSError as error:
+        raise CheckpointError("text.json.unreadable", path=path, reason=error.strerror) from error
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise CheckpointError("text.json.malformed", path=path, reason=error) from error
+    if not isinstance(content, dict):
+        raise CheckpointError("text.json.not_an_object", path=path, kind=type(content).__name__)
+    return content
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """Write an object as people like to read it."""
+    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def find_format(path: Path) -> str:

@@ -4,13 +4,13 @@ In:   a folder, a `tokenizers.Tokenizer`, or a tokenizer object of transformers.
 Out:  a `Tokenizer`.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
 import tokenizers
 
 from glassformer.errors import CheckpointError, InputError
+from glassformer.text.files import read_json
 from glassformer.text.tokenizer import LibraryTokenizer, Tokenizer
 from glassformer.text.transformers_tokenizer import TransformersTokenizer
 
@@ -27,7 +27,9 @@ def open_tokenizer(folder: str | Path) -> Tokenizer:
         library = tokenizers.Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises nothing more precise
         raise CheckpointError("text.bad_tokenizer", path=path, reason=error) from error
-    settings = _read_json(folder / "special_tokens_map.json") | _read_json(folder / "tokenizer_config.json")
+    settings: dict[str, Any] = {}
+    for name in ("special_tokens_map.json", "tokenizer_config.json"):
+        settings |= read_json(folder / name) if (folder / name).is_file() else {}
     return LibraryTokenizer(library, settings)
 
 
@@ -51,15 +53,3 @@ def _open_with_transformers(folder: Path) -> Tokenizer:
         reason = " ".join(str(error).split())  # on one line
         raise CheckpointError("text.no_tokenizer", folder=folder, reason=reason) from error
     return wrap_tokenizer(tokenizer)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise CheckpointError("text.bad_json", path=path, reason=error) from error
-    if not isinstance(content, dict):
-        raise CheckpointError("text.not_an_object", path=path, kind=type(content).__name__)
-    return content

@@ -28,6 +28,12 @@ class Sequences:
     ids: Ids
     starts: NDArray[np.int64]  # where each begins, and where the last ends
 
+    @classmethod
+    def from_rows(cls, rows: Sequence[Ids]) -> "Sequences":
+        """The ids of each text, joined."""
+        flat = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int32)
+        return cls(flat, np.cumsum([0, *map(len, rows)], dtype=np.int64))
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 
@@ -60,14 +66,8 @@ def join(parts: Sequence[Sequences]) -> Sequences:
 
 def encode_texts(tokenizer: Tokenizer, texts: Iterable[str], *, target: bool = False) -> Sequences:
     """The words of each text, without special tokens; `target`: they are translations."""
-    parts: list[Ids] = []
-    lengths = [0]
-    for chunk in in_chunks(texts, CHUNK):
-        for ids in _encode(tokenizer, chunk, target):
-            parts.append(np.array(ids, dtype=np.int32))
-            lengths.append(len(ids))
-    flat = np.concatenate(parts) if parts else np.zeros(0, dtype=np.int32)
-    return Sequences(flat, np.cumsum(lengths, dtype=np.int64))
+    chunks = (_encode(tokenizer, chunk, target) for chunk in in_chunks(texts, CHUNK))
+    return Sequences.from_rows([np.array(ids, dtype=np.int32) for chunk in chunks for ids in chunk])
 
 
 def in_chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:

@@ -4,7 +4,6 @@ In:   one text or two.
 Out:  `Encoding`; text again from ids. Text is never truncated silently.
 """
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ import tokenizers
 
 from glassformer.errors import InputError
 from glassformer.text.display import display, find_spelling
+from glassformer.text.files import write_json
 
 Role = Literal["padding", "unknown", "start", "end", "class", "separator", "mask"]
 
@@ -152,8 +152,7 @@ class LibraryTokenizer(Tokenizer):
             settings.setdefault(ROLES[role][0], self.library.id_to_token(token_id))
         Path(folder).mkdir(parents=True, exist_ok=True)
         self.library.save(str(Path(folder) / "tokenizer.json"), pretty=False)  # a third smaller
-        text = json.dumps(settings, ensure_ascii=False, indent=2)
-        (Path(folder) / "tokenizer_config.json").write_text(f"{text}\n", encoding="utf-8")
+        write_json(Path(folder) / "tokenizer_config.json", settings)
 
     def _display(self, token_id: int) -> str:
         piece = self.library.id_to_token(token_id)

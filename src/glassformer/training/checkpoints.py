@@ -19,6 +19,7 @@ from torch import Tensor
 
 from glassformer.errors import CheckpointError, TrainingError
 from glassformer.tasks.task import TASKS, Network, Task
+from glassformer.text.files import write_json
 from glassformer.training.optim import average_weights
 from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
 
@@ -53,7 +54,7 @@ class Checkpoints:
             shutil.rmtree(new, ignore_errors=True)
             write_model(new)
             save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, new / TENSORS)
-            (new / NUMBERS).write_text(json.dumps(numbers, indent=1) + "\n", encoding="utf-8")
+            write_json(new / NUMBERS, numbers)
             _make_durable(new)
             os.replace(new, place)
             _sync(self.folder)

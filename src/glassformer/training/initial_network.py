@@ -38,18 +38,15 @@ def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[M
     settings = dict(table)
     start, kind = settings.pop("start", None), settings.pop("kind", "transformer")
     known = settings.pop("preset", None)
-    try:
-        if start is not None:
-            if known is not None:
-                raise ConfigurationError("training.start_and_preset")
-            return _start_from(str(start), settings, task)
-        if not isinstance(kind, str) or kind not in KINDS:
-            raise ConfigurationError("training.unknown_kind", value=repr(kind), known=list(KINDS))
-        usual = {} if known is None else asdict(preset(str(known)))
-        asked = {**usual, **task.network_settings(), **settings}
-        config = read_settings(KINDS[kind], {**known_settings(KINDS[kind], asked), **settings})
-    except ConfigurationError as error:
-        raise ConfigurationError("training.recipe.in_table", table="model", problem=error.message) from error
+    if start is not None:
+        if known is not None:
+            raise ConfigurationError("training.start_and_preset")
+        return _start_from(str(start), settings, task)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise ConfigurationError("training.unknown_kind", value=repr(kind), known=list(KINDS))
+    defaults = {} if known is None else asdict(preset(str(known)))
+    wanted = {**defaults, **task.network_settings()}
+    config = read_settings(KINDS[kind], {**known_settings(KINDS[kind], wanted), **settings})
     return (RecurrentTranslator(config) if isinstance(config, RecurrentConfig) else Transformer(config)), []
 
 

@@ -11,14 +11,13 @@ import itertools
 import math
 import time
 import warnings
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
 
 from glassformer.errors import ConfigurationError, GlassformerError, TrainingError
 from glassformer.messages import Message, message
@@ -123,7 +122,10 @@ class _Run:
         self.settings = plan.train
         self.processes = processes
         self.device = device
-        self.share = _share(plan.train.accumulate, processes.world)
+        accumulate, world = plan.train.accumulate, processes.world
+        if accumulate % world:
+            raise ConfigurationError("training.accumulate", accumulate=accumulate, processes=world)
+        self.share = accumulate // world  # batches of an update that each process has
         self.progress = Progress()
         self.clock = Clock(plan.train.minutes)
         self.checkpoints = Checkpoints(folder, keep=plan.train.average)
@@ -190,9 +192,8 @@ class _Run:
 
     def _time_used(self) -> float:
         """The used share of the allowed time: that of the first process, for all."""
-        return (
-            0.0 if self.clock.limit is None else self.processes.broadcast(self.clock.used_share, self.device)
-        )
+        limited = self.clock.limit is not None
+        return self.processes.broadcast(self.clock.used_share, self.device) if limited else 0.0
 
     def _between_steps(self, step: int, *, final: bool) -> Ending | None:
         """Report, monitor, evaluate and save where it is time to; why the run ends, or None."""
@@ -309,24 +310,18 @@ class _Run:
         if last is None:
             return
         tensors, numbers = self.checkpoints.load(last)
-        self._check_examples(numbers.pop("examples"))
+        now, before = len(self._lengths()), numbers.pop("examples")
+        if now != before:
+            raise TrainingError("training.other_data", now=now, before=before)
         self.reporter.load_state(numbers.pop("alarms"))
         self.progress = Progress(**numbers)
-        self._load(tensors, last)
-        best = self.checkpoints.folder / f"step-{self.progress.best_step:08d}"
-        if self.processes.first and best.is_dir():  # it may have been killed before it was marked
-            self.checkpoints.mark_best(best)
-
-    def _load(self, tensors: Mapping[str, Tensor], place: Path) -> None:
         try:
             self.learner.restore(tensors)
         except (KeyError, RuntimeError) as error:
-            raise TrainingError("training.other_network", folder=place, reason=error) from error
-
-    def _check_examples(self, before: int) -> None:
-        now = len(self._lengths())
-        if now != before:
-            raise TrainingError("training.other_data", now=now, before=before)
+            raise TrainingError("training.other_network", folder=last, reason=error) from error
+        best = self.checkpoints.folder / f"step-{self.progress.best_step:08d}"
+        if self.processes.first and best.is_dir():  # it may have been killed before it was marked
+            self.checkpoints.mark_best(best)
 
     def _lengths(self) -> Any:
         return self.plan.task.examples("train").lengths
@@ -359,13 +354,6 @@ class _Run:
             return False
         asked = torch.tensor(float(self.request.made), device=self.device)
         return bool(self.processes.sum(asked) > 0)
-
-
-def _share(accumulate: int, world: int) -> int:
-    """How many batches of an update each process has."""
-    if accumulate % world:
-        raise ConfigurationError("training.accumulate", accumulate=accumulate, processes=world)
-    return accumulate // world
 
 
 def _choose_score(plan: Plan) -> tuple[str, int]:

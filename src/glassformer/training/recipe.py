@@ -27,6 +27,7 @@ from glassformer.runlog import RECIPE, SCALARS, is_run
 from glassformer.settings import SettingsType, read_settings, read_toml
 from glassformer.tasks.task import build_task, read_task
 from glassformer.text.batches import BatchSettings
+from glassformer.text.files import write_json
 from glassformer.text.opening import open_tokenizer
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
@@ -34,6 +35,7 @@ from glassformer.training.checkpoints import LAST
 from glassformer.training.initial_network import build_network, check_evaluation, check_names
 from glassformer.training.loop import Outcome, Plan, run_loop
 from glassformer.training.settings import MonitorSettings, TrainSettings
+from glassformer.weights.folder import replace_folder
 from glassformer.weights.hub import find_folder
 
 TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor")
@@ -143,7 +145,8 @@ def train(
             task = _in_table(
                 "task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed)
             )
-        network, notes = build_network(recipe.tables.get("model", {}), task)
+        table = recipe.tables.get("model", {})
+        network, notes = _in_table("model", lambda: build_network(table, task))
         _in_table("model", lambda: task.accept(network.config))
         if first:
             _in_table("train", lambda: check_evaluation(task, recipe.train))
@@ -234,18 +237,16 @@ def _find_tokenizer(recipe: Recipe, folder: Path, *, resuming: bool, first: bool
             settings = _read("tokenizer", VocabularySettings, {"tokenizer": table})
             kind, about = _in_table("task", lambda: read_task(recipe.tables["task"]))
             tokenizer = train_vocabulary(kind.texts(about), settings, style=kind.style, tags=kind.tags(about))
-        new = folder / f".{TOKENIZER}"
-        shutil.rmtree(new, ignore_errors=True)
-        tokenizer.save(new)
-        shutil.rmtree(kept, ignore_errors=True)
-        os.replace(new, kept)
+        with replace_folder(kept) as new:
+            tokenizer.save(new)
+            shutil.rmtree(kept, ignore_errors=True)
     return open_tokenizer(kept)
 
 
 def _save_recipe(recipe: Recipe, folder: Path) -> None:
     (folder / RECIPE).write_text(recipe.text, encoding="utf-8")
     new = folder / f".{SETTINGS}"
-    new.write_text(json.dumps(recipe.settings(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_json(new, recipe.settings())
     os.replace(new, folder / SETTINGS)
 
 

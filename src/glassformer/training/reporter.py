@@ -7,12 +7,12 @@ The numbers of steps stay on their device until they are written: reading every 
 wait each time.
 """
 
-import json
 import math
 import os
 import platform
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.runlog import BEST, ENVIRONMENT, Event, RunWriter
 from glassformer.tasks.task import Network, Task
+from glassformer.text.files import write_json
 from glassformer.training.alarms import HeadWatch, LossWatch
 from glassformer.training.display import Display
 from glassformer.training.monitor import Monitor
@@ -54,8 +55,7 @@ class Reporter:
         """The start of the run, and the machine that it runs on."""
         environment = describe_environment(network, device)
         if self.writer is not None:
-            text = json.dumps(environment, indent=2, ensure_ascii=False) + "\n"
-            (self.folder / ENVIRONMENT).write_text(text, encoding="utf-8")
+            write_json(self.folder / ENVIRONMENT, environment)
         where = {"parameters": environment["parameters"], "device": environment["device"]}
         if step:
             self._log(step, "resumed", message("training.event.resumed", step=step, **where))
@@ -109,10 +109,8 @@ class Reporter:
 
     def log_best(self, step: int, name: str, score: float) -> None:
         """A new best value of the score that decides."""
-        if self.writer is not None:
-            text = message("training.event.best", name=name, score=score)
-            event = Event.from_message(step, BEST, text, topic=name, value=score, time=time.time())
-            self.writer.write_event(event)
+        text = message("training.event.best", name=name, score=score)
+        self._write_event(Event.from_message(step, BEST, text, topic=name, value=score, time=time.time()))
 
     def log_end(self, step: int, kind: str, text: Message) -> None:
         """The end of the run; `kind` is "finished" or "stopped"."""
@@ -121,11 +119,8 @@ class Reporter:
 
     def log_failure(self, step: int, text: Message) -> None:
         """The error that ends a run; a log that cannot be written must not hide it."""
-        try:
-            if self.writer is not None:
-                self.writer.write_event(Event.from_message(step, "failed", text, time=time.time()))
-        except OSError:
-            pass
+        with suppress(OSError):
+            self._write_event(Event.from_message(step, "failed", text, time=time.time()))
 
     def state(self) -> dict[str, Any]:
         """The memory of the alarms: plain numbers."""
@@ -153,17 +148,17 @@ class Reporter:
 
     def _log_alarm(self, alarm: Event | None) -> None:
         if alarm is not None:
-            if self.writer is not None:
-                self.writer.write_event(alarm)
-            text = alarm.as_message()
-            self.display.note(
-                message("training.alarm_at", step=alarm.step, topic=name_term(alarm.topic), text=text)
-            )
+            self._write_event(alarm)
+            topic, text = name_term(alarm.topic), alarm.as_message()
+            self.display.note(message("training.alarm_at", step=alarm.step, topic=topic, text=text))
 
     def _log(self, step: int, kind: str, text: Message) -> None:
-        if self.writer is not None:
-            self.writer.write_event(Event.from_message(step, kind, text, time=time.time()))
+        self._write_event(Event.from_message(step, kind, text, time=time.time()))
         self.display.note(text)
+
+    def _write_event(self, event: Event) -> None:
+        if self.writer is not None:
+            self.writer.write_event(event)
 
 
 def describe_environment(network: nn.Module, device: torch.device) -> dict[str, Any]:

@@ -75,4 +75,4 @@ def table(config: ModelConfig) -> Table:
     )
 
 
-ALBERT = FAMILIES.register("albert")(Family("albert", ARCHITECTURES, read_config, write_config, table))
+ALBERT = FAMILIES.register("albert")(Family(ARCHITECTURES, read_config, write_config, table))

@@ -158,4 +158,4 @@ def encoder_table(
     return Table(rules, bare=config.head == "none", prefix=f"{base}.", old_endings=endings)
 
 
-BERT = FAMILIES.register("bert")(Family("bert", ARCHITECTURES, read_config, write_config, table))
+BERT = FAMILIES.register("bert")(Family(ARCHITECTURES, read_config, write_config, table))

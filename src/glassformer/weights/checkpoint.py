@@ -20,13 +20,14 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import suggestion
+from glassformer.text.files import read_json, write_json
 from glassformer.weights.family import FAMILIES, Family
-from glassformer.weights.folder import TOKENIZER_FILES, replace_folder, write_json
+from glassformer.weights.folder import TOKENIZER_FILES, replace_folder
 from glassformer.weights.generation import FILE as GENERATION
 from glassformer.weights.generation import IDS, find_generation, read_generation, write_generation
 from glassformer.weights.mapping import Table, Tensors, read, unwritable, write
 from glassformer.weights.native import KINDS, native_table, read_native_config, write_native_config
-from glassformer.weights.tensors import FolderTensors, convert, read_json, write_tensors
+from glassformer.weights.tensors import FolderTensors, convert, write_tensors
 
 CONFIG = "config.json"
 RUN_FOLDERS = ("best", "averaged", "last")  # folders of models in the folder of a run, the likeliest first

@@ -48,9 +48,8 @@ _WRONG_TYPE = {
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """GPT-2, BERT … : everything that reading and writing its folders needs."""
+    """Everything that reading and writing the folders of a family needs; its name is `model_type` there."""
 
-    model_type: str  # in config.json
     architectures: Mapping[str, Head]  # class names in `architectures`, and the head that each has
     read_config: Callable[[Settings], ModelConfig]
     write_config: Callable[[ModelConfig], dict[str, Any] | Message]  # or the reason why it cannot be

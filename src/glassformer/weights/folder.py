@@ -4,14 +4,12 @@ In:   a folder's path.
 Out:  a temporary sibling to write into, which becomes the folder when nothing went wrong.
 """
 
-import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from safetensors import SafetensorError
 
@@ -63,8 +61,3 @@ def _put_in_place(new: Path, folder: Path) -> None:
 def _same(new: Path, folder: Path) -> bool:
     config = folder / CONFIG
     return config.is_file() and config.read_bytes() == (new / CONFIG).read_bytes()
-
-
-def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write an object as people like to read it."""
-    path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

@@ -16,7 +16,7 @@ from glassformer.model.generation_settings import (
     convert_transformers,
 )
 from glassformer.settings import read_settings
-from glassformer.weights.tensors import read_json
+from glassformer.text.files import read_json
 
 FILE = "generation_config.json"
 IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")

@@ -106,4 +106,4 @@ def table(config: ModelConfig) -> Table:
     return Table(rules, bare=config.head == "none", prefix="transformer.")
 
 
-GPT2 = FAMILIES.register("gpt2")(Family("gpt2", ARCHITECTURES, read_config, write_config, table))
+GPT2 = FAMILIES.register("gpt2")(Family(ARCHITECTURES, read_config, write_config, table))

@@ -122,4 +122,4 @@ def _stack(stack: str) -> tuple[Rule, ...]:
     )
 
 
-MARIAN = FAMILIES.register("marian")(Family("marian", ARCHITECTURES, read_config, write_config, table))
+MARIAN = FAMILIES.register("marian")(Family(ARCHITECTURES, read_config, write_config, table))

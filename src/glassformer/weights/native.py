@@ -1,4 +1,4 @@
-"""Networks that no other library has (rotary positions, recurrent ones …): our own words and names.
+"""Networks that no other library has (rotary positions, recurrent ones …), under our own names.
 
 In:   any network of ours; or the dictionary of a config.json that we wrote.
 Out:  that dictionary; or the configuration in it.
@@ -19,17 +19,17 @@ KINDS: dict[str, type[ModelConfig] | type[RecurrentConfig]] = {
     "glassformer-recurrent": RecurrentConfig,
 }
 # What stands beside the settings of the network.
-ABOUT = ("model_type", "architectures", "dtype", "labels", "glassformer_task")
+OTHER_KEYS = ("model_type", "architectures", "dtype", "labels", "glassformer_task")
 
 
 def read_native_config(settings: Mapping[str, Any]) -> NetworkConfig:
-    """The configuration that we wrote; an unknown word is an error that offers the nearest one."""
-    words = {name: value for name, value in settings.items() if name not in ABOUT}
-    return read_settings(KINDS[settings["model_type"]], words)
+    """The configuration that we wrote; an unknown setting is an error that offers the nearest one."""
+    own = {name: value for name, value in settings.items() if name not in OTHER_KEYS}
+    return read_settings(KINDS[settings["model_type"]], own)
 
 
 def write_native_config(config: NetworkConfig) -> dict[str, Any]:
-    """Every word of a configuration, under its own name."""
+    """Every setting of a configuration, under its own name."""
     kind = next(name for name, cls in KINDS.items() if isinstance(config, cls))
     architecture = "Transformer" if kind == "glassformer" else "RecurrentTranslator"
     return {"model_type": kind, "architectures": [architecture], **dataclasses.asdict(config)}

@@ -4,7 +4,6 @@ In:   a folder; or tensors by name and a folder to write them to.
 Out:  the shapes of everything in it, and tensors one at a time; or files that were written completely.
 """
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,6 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from glassformer.errors import CheckpointError
+from glassformer.text.files import read_json, write_json
 
 WHOLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -98,21 +98,6 @@ def _read_index(path: Path) -> dict[str, Path]:
     return {name: path.parent / file for name, file in places.items()}
 
 
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a JSON file; anything else is said in one sentence."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise CheckpointError("weights.json.missing", path=path) from error
-    except OSError as error:
-        raise CheckpointError("weights.json.unreadable", path=path, reason=error.strerror) from error
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise CheckpointError("weights.json.malformed", path=path, reason=error) from error
-    if not isinstance(content, dict):
-        raise CheckpointError("weights.json.not_an_object", path=path, kind=type(content).__name__)
-    return content
-
-
 def write_tensors(tensors: Mapping[str, Tensor], folder: Path, max_shard_bytes: int) -> None:
     """Write one file, or shards and their index where it would be larger than `max_shard_bytes`."""
     shards = _divide(tensors, max_shard_bytes)
@@ -126,7 +111,7 @@ def write_tensors(tensors: Mapping[str, Tensor], folder: Path, max_shard_bytes: 
         places |= dict.fromkeys(shard, file)
     total = sum(_bytes(tensor) for tensor in tensors.values())
     index = {"metadata": {"total_size": total}, "weight_map": places}
-    (folder / INDEX).write_text(json.dumps(index, indent=2) + "\n", encoding="utf-8")
+    write_json(folder / INDEX, index)
 
 
 def convert(name: str, tensor: Tensor, dtype: torch.dtype | None) -> Tensor:
