@@ -80,5 +80,5 @@ class Registry(Generic[T]):
                 for module in pkgutil.iter_modules(folder.__path__):
                     importlib.import_module(f"{self.package}.{module.name}")
             except BaseException:
-                self._complete = False  # a broken file must be told again, not leave the rest unknown
+                self._complete = False  # the next call imports again and reports the broken file
                 raise

@@ -41,10 +41,10 @@ def test_cosine_and_linear_rise_fall_and_end_at_the_floor() -> None:
 
 def test_rates_fall_by_steps_or_by_time_whichever_is_ahead() -> None:
     settings = TrainSettings(steps=100, rate=2.0, warmup=10, floor=0.1, schedule="linear")
-    assert learning_rate(20, settings, 8, gone=0.5) == learning_rate(55, settings, 8)
-    assert learning_rate(55, settings, 8, gone=0.2) == learning_rate(55, settings, 8)
-    assert learning_rate(5, settings, 8, gone=0.5) == learning_rate(5, settings, 8)  # still warming up
-    assert learning_rate(20, settings, 8, gone=1.0) == pytest.approx(0.2)
+    assert learning_rate(20, settings, 8, used=0.5) == learning_rate(55, settings, 8)
+    assert learning_rate(55, settings, 8, used=0.2) == learning_rate(55, settings, 8)
+    assert learning_rate(5, settings, 8, used=0.5) == learning_rate(5, settings, 8)  # still warming up
+    assert learning_rate(20, settings, 8, used=1.0) == pytest.approx(0.2)
     with pytest.raises(ConfigurationError, match="minutes = 0 is not possible"):
         TrainSettings(minutes=0)
 

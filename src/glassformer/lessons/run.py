@@ -22,7 +22,7 @@ Report = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
-    """What a topic's `compute` is given: the value of every parameter, models, and who hears of its steps."""
+    """What a topic's `compute` is given: the value of every parameter, models, a receiver of its steps."""
 
     values: Mapping[str, Value]
     models: Zoo
@@ -79,7 +79,7 @@ def run_topic(
 
 
 def _ignore(step: dict[str, Any]) -> None:
-    """Nobody listens to the steps."""
+    """Steps of a topic that is not streamed."""
 
 
 @contextmanager

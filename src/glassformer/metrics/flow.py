@@ -83,7 +83,7 @@ class _Network:
                 self.left += (float(matrix[query, key]), 0.0)
 
     def measure_levels(self, source: int, target: int) -> list[int] | None:
-        """Steps from the source to each node through pipes with room; None when the target is cut off."""
+        """Steps from the source to each node through pipes that are not full; None: cut off."""
         levels = [-1] * len(self.pipes)
         levels[source] = 0
         queue = [source]
@@ -113,8 +113,8 @@ class _Network:
                 continue
             path.append(pipe)
             node = self.ends[pipe]
-        room = min(self.left[pipe] for pipe in path)
+        free = min(self.left[pipe] for pipe in path)
         for pipe in path:
-            self.left[pipe] -= room
-            self.left[pipe ^ 1] += room
-        return room
+            self.left[pipe] -= free
+            self.left[pipe ^ 1] += free
+        return free

@@ -280,7 +280,7 @@ class Classification(Task):
             )
         if self.settings.long == "skip":
             return []
-        share = [room] if len(texts) == 1 else _share_room([len(text) for text in texts], room)
+        share = [room] if len(texts) == 1 else _share_tokens([len(text) for text in texts], room)
         if self.settings.long == "start":
             return [text[:most] for text, most in zip(texts, share, strict=True)]
         return [
@@ -304,7 +304,7 @@ def _run(network: Network, batch: Batch) -> Tensor:
     return logits.float()
 
 
-def _share_room(lengths: Sequence[int], room: int) -> list[int]:
+def _share_tokens(lengths: Sequence[int], room: int) -> list[int]:
     """How many tokens each of two texts keeps: the shorter one all of its, up to half."""
     first, second = lengths
     if first <= second:

@@ -3,7 +3,7 @@
 In:   a seed, an epoch, the numbers of some examples.
 Out:  uniform numbers that do not depend on the order or the batch in which examples are drawn.
 
-The mixing is that of SplitMix64 (Steele, Lea and Flood 2014): every bit of the place stirs all of the number.
+The mixing is that of SplitMix64 (Steele, Lea and Flood 2014): each input bit changes half of the output.
 """
 
 from collections.abc import Sequence

@@ -101,7 +101,6 @@ def finish(library: Tokenizer, special: dict[str, tuple[Role, ...]], style: Styl
 
 def _outline(settings: VocabularySettings, unknown: str | None) -> Tokenizer:
     """The parts around a vocabulary that is still empty."""
-    lower = [normalizers.Lowercase()] if settings.lowercase else []
     if settings.kind == "bpe":
         library = Tokenizer(models.BPE())
         library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=settings.prefix_space)
@@ -119,8 +118,8 @@ def _outline(settings: VocabularySettings, unknown: str | None) -> Tokenizer:
         parts = [pre_tokenizers.Punctuation(), pre_tokenizers.Metaspace(prepend_scheme="first")]
         library.pre_tokenizer = pre_tokenizers.Sequence(parts)
         library.decoder = decoders.Metaspace(prepend_scheme="first")
-    if lower:
-        library.normalizer = normalizers.Sequence(lower)
+    if settings.lowercase:
+        library.normalizer = normalizers.Lowercase()
     return library
 
 

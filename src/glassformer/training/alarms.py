@@ -1,7 +1,7 @@
 """Alarms: rules over the losses and over the statistics of heads.
 
 In:   the loss of each step; now and then the statistics of every head, by map.
-Out:  alarms, each once when its trouble begins, and again only after it was gone.
+Out:  alarms, each once when its trouble begins, and again only after it had stopped.
 
 The memory of both watches is plain numbers, so that a resumed run raises the same alarms.
 """
@@ -18,7 +18,7 @@ from glassformer.runlog import ALARM, Event
 from glassformer.training.settings import MonitorSettings
 
 MEMORY = 0.98  # of the running mean and variance of the loss: about 50 steps
-SETTLING = 50  # steps before a spike can be told from the beginning
+SETTLING = 50  # steps before a spike can be distinguished from the start of training
 MIN_RISE = 0.1  # a spike is at least this share of the running mean above it
 LOOKS = 2  # looks in a row that must show trouble in a head: one may be chance
 SHAPED = 0.9  # entropy as a share of its largest: only heads below this have a pattern to be alike in

@@ -107,9 +107,9 @@ class Checkpoints:
         kept = {*places[-self.keep :], self.best()}
         for place in places[:-1]:
             if place not in kept:
-                gone = place.with_name(f"{UNFINISHED}{place.name}")
-                os.replace(place, gone)
-                shutil.rmtree(gone, ignore_errors=True)
+                removed = place.with_name(f"{UNFINISHED}{place.name}")
+                os.replace(place, removed)
+                shutil.rmtree(removed, ignore_errors=True)
             elif (place / NUMBERS).is_file():
                 (place / NUMBERS).unlink()
                 (place / TENSORS).unlink(missing_ok=True)

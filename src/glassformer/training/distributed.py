@@ -46,9 +46,9 @@ class Processes:
         """The first process's number, to all."""
         if self.world == 1:
             return number
-        told = torch.tensor(number, dtype=torch.float64, device=device)
-        dist.broadcast(told, 0)
-        return float(told)
+        shared = torch.tensor(number, dtype=torch.float64, device=device)
+        dist.broadcast(shared, 0)
+        return float(shared)
 
     def barrier(self) -> None:
         """Until all have come here."""

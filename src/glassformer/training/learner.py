@@ -78,9 +78,9 @@ class Learner:
             self.average.update(number)
         return torch.stack((total / labels, norm.double())), tokens
 
-    def rate(self, number: int, gone: float) -> float:
+    def rate(self, number: int, used: float) -> float:
         """The learning rate of an update; see `learning_rate`."""
-        return learning_rate(number, self.settings, self.width, gone)
+        return learning_rate(number, self.settings, self.width, used)
 
     def network_to_evaluate(self) -> Network:
         """The network to be judged, with the weights of now: the average where there is one."""

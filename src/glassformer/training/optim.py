@@ -33,8 +33,8 @@ def build_optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.
     )
 
 
-def learning_rate(step: int, settings: TrainSettings, width: int, gone: float = 0.0) -> float:
-    """The rate of a step, counted from 1; `gone` is the share of the run's time that is used."""
+def learning_rate(step: int, settings: TrainSettings, width: int, used: float = 0.0) -> float:
+    """The rate of a step, counted from 1; `used` is the used share of the allowed time."""
     peak = settings.rate
     if peak is None:
         peak = (width * settings.warmup) ** -0.5  # equation 3 of the paper, at its highest
@@ -45,10 +45,10 @@ def learning_rate(step: int, settings: TrainSettings, width: int, gone: float = 
             return peak * math.sqrt(max(settings.warmup, 1) / step)
         case "constant":
             return peak
-    gone = max(gone, min(1.0, (step - settings.warmup) / max(1, settings.steps - settings.warmup)))
+    used = max(used, min(1.0, (step - settings.warmup) / max(1, settings.steps - settings.warmup)))
     if settings.schedule == "cosine":
-        return peak * (settings.floor + (1 - settings.floor) * 0.5 * (1 + math.cos(math.pi * gone)))
-    return peak * (1 - (1 - settings.floor) * gone)
+        return peak * (settings.floor + (1 - settings.floor) * 0.5 * (1 + math.cos(math.pi * used)))
+    return peak * (1 - (1 - settings.floor) * used)
 
 
 def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:

@@ -154,7 +154,7 @@ def _at(rule: Rule, ours: str, layer: int) -> Rule:
 
 
 def _recognise(table: Table, rules: list[Rule], names: Iterable[str]) -> tuple[dict[str, str], list[str]]:
-    """The file's name for each name of the rules, and the names that are surplus: unknown, or told twice."""
+    """The file's name for each name of the rules, and the names that are surplus: unknown, or given twice."""
     exact = {name for rule in rules for name in (*rule.theirs, *rule.also) if "{}" not in name}
     patterns = [name for rule in rules for name in rule.theirs if "{}" in name]
     any_layer = re.compile("|".join(re.escape(name).replace(r"\{\}", r"\d+") for name in patterns) or r"(?!)")
