@@ -156,7 +156,7 @@ def test_what_goes_wrong_on_the_way_leaves_no_file(
     assert "Cannot read" in complain("generate", decoder, "--input", tmp_path / "none.txt")
     assert "one of the two" in complain("generate", decoder, TEXTS[0], "--input", texts)
     nowhere = tmp_path / "none" / "answers.txt"
-    assert f"{nowhere} could not be written" in complain("generate", decoder, *TEXTS, "--output", nowhere)
+    assert f"{nowhere} cannot be written" in complain("generate", decoder, *TEXTS, "--output", nowhere)
     texts.write_bytes(b"the \xff street\n")
     said = complain("generate", decoder, "--input", texts)
     assert ":1: byte 5" in said

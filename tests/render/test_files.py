@@ -42,6 +42,6 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
 def test_a_place_that_is_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         write_whole(tmp_path, b"")
-    assert error.value.message.code == "render.is_a_folder"
+    assert error.value.message.code == "render.not_a_file"
     with pytest.raises(InputError, match="No such file or directory"):
         write_whole(tmp_path / "nowhere" / "a.html", b"")

@@ -6,13 +6,13 @@ Out:  one line for each text, in order; the answer to a single text is streamed.
 """
 
 import json
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields, replace
+from io import TextIOWrapper
+from itertools import tee
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any, TextIO
 
 from glassformer.cli.inputs import read_texts, require_text
@@ -20,6 +20,7 @@ from glassformer.cli.output import escape_controls, with_progress
 from glassformer.cli.parser import Arguments, Parser, help_text
 from glassformer.errors import CheckpointError, InputError
 from glassformer.messages import message
+from glassformer.render.files import open_whole
 
 if TYPE_CHECKING:
     from glassformer.loaded.model import Capability, LoadedModel
@@ -63,25 +64,13 @@ def run_answers(
 ) -> None:
     """Answer text after text; JSON contains each text beside its answer."""
     _check_request(arguments)
-    waiting: list[str] = []
-
-    def remember(texts: Iterable[str]) -> Iterator[str]:
-        for text in texts:
-            if arguments.json:
-                waiting.append(text)
-            yield text
-
-    with _explained(arguments):
-        answers = answer(remember(_read_texts(arguments)))
-    if arguments.output is not None or not sys.stdout.isatty():  # elsewhere the answers show the progress
-        answers = with_progress(answers, message("cli.answers.answered"))
+    texts, asked = tee(_read_texts(arguments))
     with _explained(arguments), _open_output(arguments.output) as output:
-        for found in answers:
-            line = (
-                json.dumps(describe(waiting.pop(0), found), ensure_ascii=False)
-                if arguments.json
-                else show(found)
-            )
+        answers = answer(texts)
+        if output is not sys.stdout or not output.isatty():  # elsewhere the answers show the progress
+            answers = with_progress(answers, message("cli.answers.answered"))
+        for found, text in zip(answers, asked, strict=True):
+            line = json.dumps(describe(text, found), ensure_ascii=False) if arguments.json else show(found)
             output.write(escape_controls(f"{line}\n", output))
 
 
@@ -195,20 +184,9 @@ def _explained(arguments: Arguments) -> Iterator[None]:
 
 @contextmanager
 def _open_output(path: Path | None) -> Iterator[TextIO]:
-    """Stdout; or a file that gets its name when all is written."""
+    """Stdout; or a file that is written completely or not at all."""
     if path is None:
         yield sys.stdout
         return
-    if path.exists() and not path.is_file():
-        raise InputError("cli.answers.not_a_file", path=path)
-    part = path.with_name(f".{path.name}.{token_hex(8)}.part")
-    try:
-        file = part.open("x", encoding="utf-8")
-    except OSError as error:
-        raise InputError("cli.answers.not_writable", path=path, error=error.strerror) from error
-    try:
-        with file:
-            yield file
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    with open_whole(path) as file, TextIOWrapper(file, encoding="utf-8") as text:
+        yield text

@@ -6,7 +6,7 @@ Out:  tables for people; JSON or CSV for programs. Recordings are scored one by 
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ from glassformer.render.terminal.text import wrap
 if TYPE_CHECKING:
     from glassformer.metrics import Score
     from glassformer.metrics.dependencies import RelationRow
-    from glassformer.metrics.gold import AlignedPair, Sentence
+    from glassformer.metrics.gold import AlignedPair
     from glassformer.recording import Recording
 
 RATES = ("alignment_error", "alignment_precision", "alignment_recall")
@@ -140,7 +140,10 @@ def _run_trees(arguments: Arguments) -> None:
     sentences = list(islice(fitting, arguments.most))
     if not sentences:
         raise InputError("cli.gold.no_sentence", path=arguments.trees, longest=longest)
-    rows = table_relations(_record_trees(arguments, sentences), parameters["direction"])
+    record = _open(arguments)
+    counted = with_progress(sentences, message("cli.gold.counting_sentences"), len(sentences))
+    recorded = ((record(" ".join(each.forms), None), each) for each in counted)
+    rows = table_relations(recorded, parameters["direction"])
     if arguments.json:
         table = [asdict(row) | {"place": row.place._asdict()} for row in rows]
         print(to_json({"sentences": len(sentences), "longest": longest, **parameters, "relations": table}))
@@ -150,14 +153,6 @@ def _run_trees(arguments: Arguments) -> None:
         print(_draw_relations(rows))
         summary = message("cli.gold.sentences", count=len(sentences), longest=longest)
         print(f"\n{wrap(str(summary), count_columns())}")
-
-
-def _record_trees(
-    arguments: Arguments, sentences: list["Sentence"]
-) -> Iterator[tuple["Recording", "Sentence"]]:
-    record = _open(arguments)
-    for sentence in with_progress(sentences, message("cli.gold.counting_sentences"), len(sentences)):
-        yield record(" ".join(sentence.forms), None), sentence
 
 
 def _draw_relations(rows: Iterable["RelationRow"]) -> str:
@@ -176,18 +171,16 @@ def _draw_relations(rows: Iterable["RelationRow"]) -> str:
 def _write_relations(rows: Iterable["RelationRow"]) -> str:
     text = io.StringIO()
     names = ("relation", "count", "stack", "layer", "head", "accuracy", "offset", "baseline")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(names)
-    for row in rows:
-        place = (row.place.stack, row.place.layer, row.head)
-        writer.writerow((row.relation, row.count, *place, row.accuracy, row.offset, row.baseline))
+    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(asdict(row) | row.place._asdict() for row in rows)
     return text.getvalue().rstrip("\n")
 
 
 # Both
 
 
-def _open(arguments: Arguments) -> Any:
+def _open(arguments: Arguments) -> "Callable[[str, str | None], Recording]":
     """A function that records a text, with its translation if there is one."""
     from glassformer.loaded.opening import load
 

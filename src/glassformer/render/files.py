@@ -1,41 +1,45 @@
 """Files that are written completely or not at all.
 
-In:   a path and bytes.
+In:   a path; bytes.
 Out:  the file; an old one is replaced in one step, and a failure leaves nothing behind.
 """
 
 import os
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from glassformer.errors import InputError
 
 
 def write_whole(path: str | Path, data: bytes) -> Path:
-    """Write a temporary file in the same folder, then rename it."""
+    """Write a file at once."""
+    try:
+        with open_whole(path) as file:
+            file.write(data)
+    except OSError as error:
+        raise InputError("render.not_writable", path=path, error=error.strerror) from error
+    return Path(path).expanduser()
+
+
+@contextmanager
+def open_whole(path: str | Path) -> Iterator[BinaryIO]:
+    """A temporary file in the same folder, which gets its name when all is written."""
     target = Path(path).expanduser()
-    if target.is_dir():
-        raise InputError("render.is_a_folder", path=target)
+    if target.exists() and not target.is_file():
+        raise InputError("render.not_a_file", path=target)
     try:
         handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     except OSError as error:
-        raise _not_writable(target, error) from error
+        raise InputError("render.not_writable", path=target, error=error.strerror) from error
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            yield file
         mode = os.umask(0)
         os.umask(mode)
         Path(draft).chmod(0o666 & ~mode)
         Path(draft).replace(target)
-    except BaseException as error:
-        with suppress(OSError):
-            Path(draft).unlink()
-        if isinstance(error, OSError):
-            raise _not_writable(target, error) from error
-        raise
-    return target
-
-
-def _not_writable(target: Path, error: OSError) -> InputError:
-    return InputError("render.not_writable", path=target, error=error.strerror)
+    finally:
+        Path(draft).unlink(missing_ok=True)

@@ -1,10 +1,10 @@
-"""Requests that cannot be: said in one sentence before a model is opened.
+"""Refuses requests that cannot be run, in one sentence, before a model is opened.
 
 In:   a JobRequest, and what is known about its model.
-Out:  nothing; or a ApiError that says what was seen, what was expected and what to do.
+Out:  nothing; or an ApiError that says what was seen, what was expected and what to do.
 
-What only the tokenizer or the network can tell (how many tokens a text has, whether a head exists) is refused
-by the worker, in the same manner.
+Sizes were checked before, by the route. What only the tokenizer or the network can tell (how many tokens a
+text has, whether a head exists) is refused by the worker, in the same manner.
 """
 
 from pathlib import Path
@@ -21,7 +21,7 @@ from glassformer.workbench.settings import WorkbenchSettings
 
 def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings) -> None:
     """Raise an ApiError for a request that cannot be run."""
-    _check_sequence(request, settings)
+    _check_sequence(request)
     if model.description is not None:
         _check_task(request, model.description)
         _check_languages(request, model.description, tagged=model.tagged)
@@ -57,23 +57,15 @@ def _refuse(what: str, message_code: str, **parameters: Any) -> ApiError:
     return ApiError(message(message_code, **parameters), code=f"bad_{what}", status=422)
 
 
-def _check_sequence(request: JobRequest, settings: WorkbenchSettings) -> None:
+def _check_sequence(request: JobRequest) -> None:
     typed = request.sequence == "text"
     if typed and not (request.text or "").strip():
         raise _refuse("text", "workbench.request.no_text")
     if not typed and (request.text or request.second_text):
         raise _refuse("text", "workbench.request.text_and_sequence", sequence=request.sequence)
-    most = settings.text_characters
-    for text in (request.text, request.second_text, request.target):
-        if text is not None and len(text) > most:
-            raise _refuse("text", "workbench.request.too_long", count=len(text), most=most)
     if request.sequence == "random":
         if request.length is None:
             raise _refuse("length", "workbench.request.no_length")
-        if request.length > settings.tokens:
-            raise _refuse(
-                "length", "workbench.request.too_many_tokens", count=request.length, most=settings.tokens
-            )
     elif request.length is not None:
         raise _refuse("length", "workbench.request.length_of_text")
     if typed and request.seed is not None:

@@ -44,9 +44,6 @@ class AblateHead(Edit):
     def needs(self) -> Queries:
         return "all" if self.how == "mean" else "each"
 
-    def touches(self, place: Place) -> bool:
-        return (self.stack, self.kind, self.layer) == place[:3]
-
     def change_weights(self, weights: Weights) -> None:
         if self.how == "zero":
             weights.silence(self.head)

@@ -47,9 +47,6 @@ class CutEdge(Edit):
     def needs(self) -> Queries:
         return "numbered"
 
-    def touches(self, place: Place) -> bool:
-        return (self.stack, self.kind) == place[:2] and self.layer in (None, place.layer)
-
     def change_scores(self, scores: Scores) -> None:
         scores.hide(head=self.head, query=self.query, key=self.key)
 

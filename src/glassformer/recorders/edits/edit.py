@@ -153,9 +153,10 @@ class Edit(ABC):
         """Which queries it must see: each by itself, by its number in the text, or all of them at once."""
         return "each"
 
-    def touches(self, place: Place) -> bool:  # noqa: ARG002 - for subclasses
-        """Whether scores or weights at this place are changed."""
-        return True
+    def touches(self, place: Place) -> bool:
+        """Whether scores or weights at this place are changed: where its fields say; None: everywhere."""
+        wanted = (getattr(self, name, None) for name in ("stack", "kind", "layer"))
+        return all(mine in (None, seen) for mine, seen in zip(wanted, place[:3], strict=True))
 
     def change_scores(self, scores: Scores) -> None:  # noqa: B027 - an edit may leave scores alone
         """Change scores before the softmax, by the operations that they have."""

@@ -48,10 +48,6 @@ class ScaleScores(Edit):
         """The same by the address of a map."""
         return cls(factor, place.stack, place.kind, place.layer)
 
-    def touches(self, place: Place) -> bool:
-        mine = (self.stack, self.kind, self.layer)
-        return all(wanted in (None, seen) for wanted, seen in zip(mine, place[:3], strict=True))
-
     def change_scores(self, scores: Scores) -> None:
         scores.multiply(self.factor)
 
