@@ -27,7 +27,7 @@ def test_rollout_averages_heads_and_keeps_stacks_apart(make_map, record) -> None
     found = score(record(make_map(SWAP), both, make_map(SWAP, kind="cross")), "rollout")
     assert len(found.parts) == 2
     assert found.part("decoder").values.tolist() == [[0.75, 0.25], [0.25, 0.75]]
-    assert found.part("encoder").labels == (("position 0", "position 1"),) * 2
+    assert found.part("encoder").labels == (("0", "1"),) * 2
 
 
 def test_padded_rows_stay_where_they_are(make_map, record) -> None:

@@ -86,7 +86,7 @@ def test_cross_attention_is_the_default_where_there_is_a_target():
 def test_positions_are_numbered_where_there_are_no_tokens():
     recording = from_arrays(make_weights(1, 2, 3, 4), kind="cross")
     assert (len(recording.source), len(recording.target)) == (4, 3)
-    assert recording.source.texts[1] == "position 1"
+    assert recording.source.texts[1] == "1"
 
 
 def test_a_mask_says_which_keys_could_be_seen():

@@ -29,9 +29,9 @@ def test_a_slice_keeps_offsets_into_the_whole_text():
 
 
 def test_positions_stand_for_what_is_not_text():
-    tokens = Tokens.positional("source", 100_000, "frame")
-    assert tokens.texts[99_999] == "frame 99999"
-    assert repr(tokens) == "Tokens(source, 100000: frame 0 frame 1 frame 2 frame 3 frame 4 frame 5 …)"
+    tokens = Tokens.positional("source", 100_000)
+    assert tokens.texts[99_999] == "99999"
+    assert repr(tokens) == "Tokens(source, 100000: 0 1 2 3 4 5 …)"
 
 
 def test_no_tokens_at_all():

@@ -126,9 +126,19 @@ class LoadedModel(ABC):
         """Padding, start and end, as the configuration names them."""
 
     @property
+    def traces(self) -> bool:
+        """Whether every step of a pass can be recorded."""
+        return False
+
+    @property
     def device(self) -> torch.device:
         """Where its parameters are."""
         return next(self.network.parameters()).device
+
+    @property
+    def millions(self) -> float:
+        """How many parameters it has, in millions."""
+        return sum(parameter.numel() for parameter in self.network.parameters()) / 1e6
 
     @property
     def size(self) -> int:
@@ -144,23 +154,18 @@ class LoadedModel(ABC):
     @property
     def capabilities(self) -> frozenset[Capability]:
         """What can be asked of it."""
-        found: set[Capability] = {"records", "edits", *self._more_capabilities()}
-        if self.tokenizer is not None:
-            found.add("reads_text")
-        if self.head == "language" and self.shape == "decoder":
-            found.add("generates")
-        if self.head == "language" and self.shape == "encoder-decoder":
-            found.add("translates")
-        if self.head == "classes":
-            found.add("classifies")
-        if self.head == "masked":
-            found.add("fills")
-        if all(each.is_floating_point() for each in self.network.parameters()):
-            found.add("gradients")
-        return frozenset(found)
-
-    def _more_capabilities(self) -> Collection[Capability]:
-        return ()
+        has: dict[Capability, bool] = {
+            "records": True,
+            "edits": True,
+            "traces": self.traces,
+            "reads_text": self.tokenizer is not None,
+            "generates": self.head == "language" and self.shape == "decoder",
+            "translates": self.head == "language" and self.shape == "encoder-decoder",
+            "classifies": self.head == "classes",
+            "fills": self.head == "masked",
+            "gradients": all(each.is_floating_point() for each in self.network.parameters()),
+        }
+        return frozenset(capability for capability, there in has.items() if there)
 
     def can(self, capability: Capability) -> bool:
         """Whether it has a capability."""

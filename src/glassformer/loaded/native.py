@@ -4,7 +4,7 @@ In:   a Transformer or a recurrent translator with its tokenizer, or a folder of
 Out:  `NativeModel`.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from glassformer.config import Head, ModelConfig, Shape
 from glassformer.errors import InputError
-from glassformer.loaded.model import Capability, LoadedModel, in_order
+from glassformer.loaded.model import LoadedModel, in_order
 from glassformer.model.generate import at_inference, generate, stream
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
@@ -44,11 +44,6 @@ def open_native(folder: Path, name: str) -> "NativeModel":
     )
 
 
-def find_network(model: LoadedModel) -> Network | None:
-    """The network of ours inside a loaded model, for what follows its search step by step; None: none."""
-    return model.network if isinstance(model, NativeModel) else None
-
-
 def find_transformer(model: LoadedModel) -> Transformer | None:
     """The Transformer of ours inside a loaded model, for what computes with its parts; None: none."""
     return model.network if isinstance(model.network, Transformer) else None
@@ -61,13 +56,11 @@ class NativeModel(LoadedModel):
     network: Network
 
     def describe(self) -> str:
-        millions = sum(parameter.numel() for parameter in self.network.parameters()) / 1e6
-        config = self.network.config
+        config, size = self.network.config, f"{self.millions:.1f}M parameters"
         if not isinstance(config, ModelConfig):
-            return f"recurrent, {config.context} context, width {config.width}, {millions:.1f}M parameters"
+            return f"recurrent, {config.context} context, width {config.width}, {size}"
         layers = "+".join(map(str, config.depth.values()))
-        size = f"{layers} layers, {config.heads} heads, width {config.width}"
-        return f"{config.shape}, {size}, {millions:.1f}M parameters"
+        return f"{config.shape}, {layers} layers, {config.heads} heads, width {config.width}, {size}"
 
     @property
     def shape(self) -> Shape:
@@ -104,8 +97,9 @@ class NativeModel(LoadedModel):
         ids = (config.padding_id, config.start_id, config.end_id)
         return frozenset(each for each in ids if each is not None)
 
-    def _more_capabilities(self) -> Collection[Capability]:
-        return frozenset({"traces"}) if isinstance(self.network, Transformer) else frozenset()
+    @property
+    def traces(self) -> bool:
+        return isinstance(self.network, Transformer)
 
     def generate(
         self, prompts: Sequence[Sequence[int]], settings: GenerationSettings | None = None

@@ -20,7 +20,7 @@ from glassformer.loaded.model import LoadedModel, in_order
 from glassformer.loaded.streaming import Streamer, stream_tokens
 from glassformer.messages import Message, message
 from glassformer.model.generate import GREEDY
-from glassformer.model.generation_settings import GenerationSettings
+from glassformer.model.generation_settings import TRANSFORMERS_NAMES, GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
 from glassformer.text.opening import open_tokenizer
 
@@ -74,14 +74,14 @@ class TransformersModel(LoadedModel):
         notes: Sequence[Message] = (),
     ) -> None:
         super().__init__(network, tokenizer, name=name, notes=notes)
+        self._model: Any = network  # the same, with what transformers adds to a module
         self.config: Any = network.config
         self.generation = self._find_generation()
         labels = getattr(self.config, "id2label", None) or {}
-        self.labels = tuple(str(labels[number]) for number in sorted(labels)) if labels else ()
+        self.labels = tuple(str(labels[number]) for number in sorted(labels))
 
     def describe(self) -> str:
-        millions = sum(parameter.numel() for parameter in self.network.parameters()) / 1e6
-        return f"{type(self.network).__name__}, {millions:.1f}M parameters"
+        return f"{type(self.network).__name__}, {self.millions:.1f}M parameters"
 
     @property
     def translates(self) -> bool:
@@ -139,19 +139,13 @@ class TransformersModel(LoadedModel):
     @property
     def end_ids(self) -> frozenset[int]:
         ends = getattr(getattr(self.network, "generation_config", None), "eos_token_id", None)
-        if ends is None:
-            return frozenset()
-        return frozenset({ends} if isinstance(ends, int) else ends)
+        return frozenset({ends} if isinstance(ends, int) else ends or ())
 
     @property
     def special_ids(self) -> frozenset[int]:
         config = self.config.get_text_config()
         ids = [getattr(config, name, None) for name in ("pad_token_id", "bos_token_id")]
         return self.end_ids | {each for each in ids if isinstance(each, int)}
-
-    @property
-    def _model(self) -> Any:
-        return self.network
 
     def find_embedding(self) -> tuple[str, nn.Module | None]:
         """The token embedding that the model reads text with, and its path; None where it reads no text."""
@@ -170,38 +164,28 @@ class TransformersModel(LoadedModel):
         if own.pad_token_id is None:
             arguments["pad_token_id"] = min(self.end_ids) if self.end_ids else 0
         if settings is None:
-            beams, sample = own.num_beams or 1, bool(own.do_sample)
             if own.max_new_tokens is None and own.max_length in (None, DEFAULT_LENGTH):
                 arguments["max_new_tokens"] = min(MOST_NEW, room or MOST_NEW)
+            beams = own.num_beams or 1
             return arguments | {
                 "num_beams": beams,
-                "do_sample": sample,
-                "num_return_sequences": beams if beams > 1 else 1,
+                "num_return_sequences": beams,
+                "do_sample": bool(own.do_sample),
             }
+        arguments |= {theirs: getattr(settings, name) for theirs, name in TRANSFORMERS_NAMES.items()}
         arguments |= {
             "max_new_tokens": min(settings.max_new_tokens, room or settings.max_new_tokens),
             "min_new_tokens": settings.min_new_tokens or None,
-            "num_beams": settings.beams,
             "num_return_sequences": settings.beams,
-            "do_sample": settings.sample,
-            "repetition_penalty": settings.repetition_penalty,
-            "no_repeat_ngram_size": settings.no_repeat_ngram,
+            "early_stopping": settings.early_stopping,
+            "top_k": settings.top_k or 0,
             "use_cache": settings.cache,
         }
         if settings.forbidden:
             arguments["suppress_tokens"] = [*(own.suppress_tokens or ()), *settings.forbidden]
-        if settings.beams > 1:
-            arguments |= {
-                "length_penalty": settings.length_penalty,
-                "early_stopping": settings.early_stopping,
-            }
-        if settings.sample:
-            arguments |= {
-                "temperature": settings.temperature,
-                "top_k": settings.top_k or 0,
-                "top_p": settings.top_p,
-            }
-        return arguments
+        unused = [] if settings.sample else ["temperature", "top_k", "top_p"]  # transformers would warn
+        unused += [] if settings.beams > 1 else ["length_penalty", "early_stopping"]
+        return {name: value for name, value in arguments.items() if name not in unused}
 
     def generate(
         self, prompts: Sequence[Sequence[int]], settings: GenerationSettings | None = None

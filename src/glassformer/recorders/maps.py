@@ -54,7 +54,6 @@ class Axes:
     tokens: dict[str, Tokens]
     real: dict[str, NDArray[np.bool_]]  # by stack, (token,) False for padding
     source: str = "encoder"  # the stack whose states are the keys of cross-attention
-    label: str = "position"
 
     def queries(self, place: Place, count: int) -> Tokens:
         return self._find(place.stack, count)
@@ -71,7 +70,7 @@ class Axes:
         tokens = self.tokens.get(stack)
         if tokens is not None and len(tokens) == count:
             return tokens
-        return Tokens.positional("source", count, self.label)
+        return Tokens.positional("source", count)
 
 
 @dataclass(slots=True)

@@ -19,7 +19,6 @@ from glassformer.recording.arrays import (
     freeze,
     keep,
     require_choice,
-    require_text,
     wrong_value,
 )
 
@@ -78,11 +77,9 @@ class Tokens(Rebuilt):
             )
 
     @classmethod
-    def positional(cls, side: Side, count: int, label: str = "position") -> "Tokens":
-        """Tokens of something that is not text: patch 0, patch 1, …"""
-        require_text("label", label)
-        texts = tuple(f"{label} {index}" for index in range(count))
-        return cls(side, texts, np.arange(count, dtype=np.int64))
+    def positional(cls, side: Side, count: int) -> "Tokens":
+        """Tokens of something that is not text (patches, frames): numbers, the same in every language."""
+        return cls(side, tuple(map(str, range(count))), np.arange(count, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.texts)

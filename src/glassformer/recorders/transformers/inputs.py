@@ -34,8 +34,8 @@ TOKEN_INPUTS = (
 )
 TEXTUAL = ("input_ids", "attention_mask", "token_type_ids", "position_ids", "global_attention_mask")
 CHECKED = 16  # tokens of a text, for a self-check
+WITHOUT_TEXT = ("pixel_values", "input_features", "input_values")  # pictures and sound
 FEWEST_CHECKED = 8  # shorter texts are repeated to this many tokens, so that causality can be seen
-LABELS = {"pixel_values": "patch", "input_features": "frame", "input_values": "frame"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,6 @@ class ModelInputs:
     tensors: Mapping[str, Any]
     source: Tokens | None  # None: not text; positions are counted when the model has run
     target: Tokens | None = None  # what the decoder of an encoder-decoder reads
-
-    @property
-    def label(self) -> str:
-        """What a position is called that is no token."""
-        return next((label for name, label in LABELS.items() if name in self.tensors), "position")
 
     @property
     def length(self) -> int:
@@ -102,7 +97,7 @@ class InputBuilder:
     def _check_names(self, tensors: Mapping[str, Tensor]) -> None:
         """Refuse inputs of which the model takes none, and masks that do not fit their tokens."""
         if not self.names & tensors.keys():
-            known = next((name for name in ("input_ids", *LABELS) if name in self.names), "input_ids")
+            known = next((name for name in ("input_ids", *WITHOUT_TEXT) if name in self.names), "input_ids")
             seen = tuple(map(str, tensors))
             raise InputError("record.inputs.unknown_names", name=self.loaded.name, seen=seen, known=known)
         for side in ("", "decoder_"):
@@ -161,7 +156,7 @@ class InputBuilder:
             padding = given.tensors.get(mask)
             if padding is not None and padding.dim() == 2:
                 real[stack] = padding[0].bool().cpu().numpy()
-        return Axes(tokens, real, label=given.label)
+        return Axes(tokens, real)
 
     def _find_reader(self, stacks: Stacks, names: tuple[str, ...]) -> str:
         """The stack that reads text: of several, the one in the part with the token embedding."""
