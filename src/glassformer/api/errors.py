@@ -6,7 +6,7 @@ Out:  a 4xx response: a sentence in the language of the request, a code for prog
 
 import logging
 from html import escape
-from typing import Any, cast
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -64,38 +64,31 @@ def respond_with_page(text: Message, language: str, status: int) -> Response:
 def install(app: FastAPI) -> None:
     """Give every error of the application its form."""
 
-    async def handle_api_error(request: Request, error: Exception) -> Response:
-        return respond_with_error(cast(ApiError, error), choose_language(request.scope))
-
-    async def handle_own_error(request: Request, error: Exception) -> Response:
-        known = ApiError(cast(GlassformerError, error).message, "cannot_be", 422)
-        return respond_with_error(known, choose_language(request.scope))
-
-    async def handle_invalid_fields(request: Request, error: Exception) -> Response:
-        fields = describe_invalid_fields(cast(RequestValidationError, error))
-        known = ApiError("api.malformed", status=422, fields=fields)
-        return respond_with_error(known, choose_language(request.scope))
-
-    async def handle_http_error(request: Request, error: Exception) -> Response:
-        found = cast(HTTPException, error)
-        response = respond_with_error(_explain_http(found), choose_language(request.scope))
-        for name, value in (found.headers or {}).items():
-            response.headers[name] = value
+    async def handle(request: Request, error: Exception) -> Response:
+        response = respond_with_error(_explain(request, error), choose_language(request.scope))
+        if isinstance(error, HTTPException):
+            response.headers.update(error.headers or {})
         return response
 
-    async def handle_disconnect(request: Request, _: Exception) -> Response:
-        return respond_with_error(ApiError("api.client_left", "gone", 499), choose_language(request.scope))
+    for kind in (GlassformerError, RequestValidationError, HTTPException, ClientDisconnect, Exception):
+        app.add_exception_handler(kind, handle)
 
-    async def handle_crash(request: Request, error: Exception) -> Response:
-        log.error("a bug at %s", request.url.path, exc_info=error)
-        return respond_with_error(ApiError("api.bug", status=500), choose_language(request.scope))
 
-    app.add_exception_handler(ApiError, handle_api_error)
-    app.add_exception_handler(GlassformerError, handle_own_error)
-    app.add_exception_handler(RequestValidationError, handle_invalid_fields)
-    app.add_exception_handler(HTTPException, handle_http_error)
-    app.add_exception_handler(ClientDisconnect, handle_disconnect)
-    app.add_exception_handler(Exception, handle_crash)
+def _explain(request: Request, error: Exception) -> ApiError:
+    """Any error as one of the API."""
+    match error:
+        case ApiError():
+            return error
+        case GlassformerError():
+            return ApiError(error.message, "cannot_be", 422)
+        case RequestValidationError():
+            return ApiError("api.malformed", status=422, fields=describe_invalid_fields(error))
+        case ClientDisconnect():
+            return ApiError("api.client_left", "gone", 499)
+        case HTTPException():
+            return _explain_http(error)
+    log.error("a bug at %s", request.url.path, exc_info=error)
+    return ApiError("api.bug", status=500)
 
 
 def _explain_http(error: HTTPException) -> ApiError:

@@ -1,4 +1,4 @@
-"""Limits of one request: bytes and time of its body, threads, time and cache of its response.
+"""Limits of one request: bytes of its body, threads, time and cache of its response.
 
 In:   requests and the work they ask for.
 Out:  bodies within the limits; responses computed beside the event loop; errors beyond the limits.
@@ -28,7 +28,7 @@ Encoding = Literal["zstd", "gzip", "identity"]
 
 
 class BodyLimit:
-    """Refuses bodies that are too long, whatever their header says, or that take too long to arrive."""
+    """Refuses bodies that are too long, whatever their header says."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
@@ -38,69 +38,41 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        uploads = scope["method"] == "POST" and scope["path"].rstrip("/") == "/api/recordings"
-        limit = self.settings.upload_bytes if uploads else self.settings.body_bytes
+        limit = self._find_limit(scope)
+        error = ApiError("api.body_too_long", status=413, limit=limit)
+        refuse = respond_with_error(error, choose_language(scope))
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > limit:
-            await respond_with_error(_too_long(limit), choose_language(scope))(scope, receive, send)
+            await refuse(scope, receive, send)
             return
-        quiet = self.settings.body_seconds
-        body = _Body(receive, limit, self.settings.upload_seconds if uploads else quiet, quiet)
-        started = refused = False
+        taken = 0
+        started = False
 
-        async def send_unless_refused(message: Message) -> None:
-            nonlocal started, refused
-            if body.refusal is not None and not started and not refused:
-                refused = True
-                await respond_with_error(body.refusal, choose_language(scope))(scope, receive, send)
-            if not refused:
+        async def receive_counted() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken += len(message.get("body", b""))
+            if taken > limit:
+                raise error
+            return message
+
+        async def send_within_limit(message: Message) -> None:
+            nonlocal started
+            if started or taken <= limit:  # the framework may have made another error of ours
                 started = True
                 await send(message)
 
         try:
-            await self.app(scope, body.receive, send_unless_refused)
-        except ApiError as error:  # raised while a body was read before any route
-            if started:
+            await self.app(scope, receive_counted, send_within_limit)
+        except ApiError as raised:  # while a body was read before any route
+            if started or raised is not error:
                 raise
-            if not refused:
-                await respond_with_error(error, choose_language(scope))(scope, receive, send)
+        if not started and taken > limit:
+            await refuse(scope, receive, send)
 
-
-class _Body:
-    """Messages of one body, counted and timed until its end."""
-
-    def __init__(self, receive: Receive, limit: int, seconds: float, quiet: float) -> None:
-        self._receive = receive
-        self._limit = limit
-        self._seconds = seconds
-        self._quiet = quiet  # seconds without a byte
-        self._deadline = asyncio.get_running_loop().time() + seconds
-        self._taken = 0
-        self._whole = False
-        self.refusal: ApiError | None = None  # sent even if the framework turns it into another error
-
-    async def receive(self) -> Message:
-        if self._whole:
-            return await self._receive()
-        left = self._deadline - asyncio.get_running_loop().time()
-        try:
-            # Not wait_for: before Python 3.12 it can lose a cancellation.
-            async with asyncio.timeout(max(min(left, self._quiet), 0.001)):
-                message = await self._receive()
-        except TimeoutError:
-            seconds = self._seconds if left <= self._quiet else self._quiet
-            self.refusal = ApiError("api.body_too_slow", "too_slow", 408, seconds=seconds)
-            raise self.refusal from None
-        self._taken += len(message.get("body", b""))
-        self._whole = not message.get("more_body", False)
-        if self._taken > self._limit:
-            self.refusal = _too_long(self._limit)
-            raise self.refusal
-        return message
-
-
-def _too_long(limit: int) -> ApiError:
-    return ApiError("api.body_too_long", status=413, limit=limit)
+    def _find_limit(self, scope: Scope) -> int:
+        uploads = scope["method"] == "POST" and scope["path"].rstrip("/") == "/api/recordings"
+        return self.settings.upload_bytes if uploads else self.settings.body_bytes
 
 
 class ThreadPools:

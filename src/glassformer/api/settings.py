@@ -39,8 +39,6 @@ class Settings(RunSettings):
     upload_bytes: int = 1 << 30  # of an uploaded bundle
     uploads: int = 4  # bundles that may be uploaded at the same time
     response_seconds: float = 60.0  # that a response may take
-    body_seconds: float = 30.0  # for a body to arrive; of silence during an upload
-    upload_seconds: float = 600.0  # for an upload to arrive
     waiting: int = 512  # requests that may wait for a thread
     threads: int = min(4, os.cpu_count() or 1)
     slow_threads: int = 2  # for measurements, beside the others

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from glassformer.render.terminal.colours import PALETTE, lightness, paint, paint_legend, wants_colour
+from glassformer.render.terminal.colours import PALETTE, paint, paint_legend, wants_colour
 from glassformer.render.terminal.heatmap import draw_weights
 
 CODE = re.compile(r"\033\[48;5;(\d+);38;5;(\d+)m(.*?)\033\[0m")
@@ -15,6 +15,14 @@ CODE = re.compile(r"\033\[48;5;(\d+);38;5;(\d+)m(.*?)\033\[0m")
 class Screen(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+def lightness(colour: int) -> float:
+    """Relative luminance of a colour of the 6 × 6 × 6 cube (WCAG's formula), from 0 to 1."""
+    levels = (0, 95, 135, 175, 215, 255)
+    parts = [levels[(colour - 16) // step % 6] / 255 for step in (36, 6, 1)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def test_lightness_of_black_white_and_between() -> None:

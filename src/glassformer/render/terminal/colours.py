@@ -12,6 +12,7 @@ from glassformer.messages import message
 
 PALETTE = (17, 54, 90, 126, 161, 203, 209, 215, 222, 229)  # xterm colours, from deep blue to pale yellow
 _DARK, _LIGHT = 16, 231  # of the digits: black, white
+_FIRST_PALE = 203  # the first colour of the palette on which black digits are easier to read
 _RESET = "\033[0m"
 
 
@@ -36,17 +37,7 @@ def paint_legend() -> str:
     return f"0 % {cells} 100 %   {message('render.colour_legend')}"
 
 
-def lightness(colour: int) -> float:
-    """Relative luminance of a colour of the 6 × 6 × 6 cube (WCAG's formula), from 0 to 1."""
-    levels = (0, 95, 135, 175, 215, 255)
-    red, green, blue = (levels[(colour - 16) // step % 6] / 255 for step in (36, 6, 1))
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
 def _colour(text: str, step: int) -> str:
     ground = PALETTE[step]
-    digits = _DARK if lightness(ground) > 0.18 else _LIGHT
+    digits = _DARK if step >= PALETTE.index(_FIRST_PALE) else _LIGHT
     return f"\033[48;5;{ground};38;5;{digits}m{text}{_RESET}"
