@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from glassformer.errors import RecordingError
 from glassformer.recording import Factors
+from glassformer.recording.factors import find_reach
 
 
 def test_weights_and_scores_equal_the_dense_ones(make, kind):
@@ -105,3 +106,9 @@ def test_what_cannot_be_is_refused(make, changes, message):
 def _key_mask(example):
     mask = example.factors.key_mask
     return np.ones(example.factors.shape[2], dtype=bool) if mask is None else mask
+
+
+def test_only_keys_within_mask_and_window_are_reached():
+    assert find_reach(slice(10, 20), 100, causal=False, window=3, offset=0) == slice(8, 22)
+    assert find_reach(slice(10, 20), 100, causal=True, window=3, offset=5) == slice(13, 25)
+    assert find_reach(slice(10, 20), 8, causal=False, window=1, offset=0) == slice(8, 8)

@@ -9,6 +9,7 @@ from glassformer.model.loss import IGNORED
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
+from glassformer.recorders.maps import Axes
 from glassformer.recorders.native.windows import Watch
 from glassformer.recording import Tokens
 from glassformer.training.alarms import HeadWatch
@@ -40,8 +41,9 @@ def test_statistics_are_those_of_a_recording(shape: str, words: dict[str, object
             written = batch.target[row][batch.labels[row] != IGNORED]
         elif shape == "decoder":
             source = source[batch.labels[row] != IGNORED]
-        about = (tokens("source", source), None if written is None else tokens("target", written))
-        watch = Watch(network, *about, ())
+        read = tokens("source", source)
+        reads = {"encoder": read, "decoder": read if written is None else tokens("target", written)}
+        watch = Watch(network, Axes(reads, {}), ())
         with torch.no_grad(), watch.watching():
             network.eval()
             network(source[None], target=None if written is None else written[None])

@@ -7,15 +7,15 @@ Out:  `Call`, which statistics, edits and maps read; `Scoring`, in which the mas
     score = softcap(scale * q . k) + bias + mask          softcap(x) = c * tanh(x / c)
 """
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import torch
 from torch import Tensor
 
 from glassformer.messages import Message
 from glassformer.place import Place
-from glassformer.recorders.statistics.scoring import MASKED, Scoring
+from glassformer.recorders.statistics.scoring import HIDDEN, MASKED, Scoring
 
 Kernel = Literal["exact", "fast"]
 
@@ -42,78 +42,58 @@ class Call:
     silenced: tuple[int, ...] = ()  # heads whose weights an edit took away, those for a sink included
 
 
-class Sight(NamedTuple):
-    """Which keys the queries of one text may see."""
-
-    causal: bool = False
-    window: int | None = None  # keys at this distance or farther are hidden
-    offset: int = 0  # the position of the first query
-    keys: Tensor | None = None  # (S,) True where looking is allowed
-    rest: Tensor | None = None  # (H or 1, T, S) True where looking is allowed; replaces all above
-    bias: Tensor | None = None  # (H or 1, T, S) what the mask adds where it does not hide
-
-
 class Masks:
     """The masks of one recording; layers share them, so each is read once."""
 
     def __init__(self) -> None:
-        self.read: dict[int, tuple[Tensor, Sight]] = {}  # the tensor is kept, so that its id is not reused
-
-    def see(self, call: Call) -> Sight:
-        """What the queries of the only text of a call may see."""
-        queries, keys = call.queries.shape[2], call.keys.shape[2]
-        offset = keys - queries if call.place.kind == "self" and keys > queries else 0
-        if call.mask is None:
-            return Sight(causal=call.causal, offset=offset)
-        mask, sight = self.read.get(id(call.mask), (None, None))
-        if mask is None or sight is None:
-            sight = read_mask(call.mask[0].expand(-1, queries, -1), offset)
-            self.read[id(call.mask)] = call.mask, sight
-        return sight
+        self._read: dict[int, tuple[Tensor, Scoring]] = {}  # the tensor is kept, so that its id is not reused
 
     def score(self, call: Call) -> Scoring:
         """How the only text of a call is scored."""
-        sight = self.see(call)
-        own = None if call.bias is None else call.bias[0]
-        biases = [bias for bias in (own, sight.bias) if bias is not None]
+        pattern = self._find_pattern(call)
+        own = None if call.bias is None else call.bias[0].float()
+        biases = [bias for bias in (own, pattern.bias) if bias is not None]
         table = bias = None
-        if len(biases) == 1 and sight.rest is None:
+        if len(biases) == 1 and not pattern.hides_by_bias:
             table = read_distances(biases[0].expand(call.queries.shape[1], -1, -1))
         if table is None and biases:
             bias = torch.stack(torch.broadcast_tensors(*biases)).sum(0)
-        if sight.rest is not None:
-            plain = torch.zeros((), device=sight.rest.device) if bias is None else bias
-            bias = torch.where(sight.rest, plain, MASKED)
-        return Scoring(
+        return replace(
+            pattern,
             scale=call.scale,
-            causal=sight.causal,
-            window=sight.window,
-            offset=sight.offset,
-            key_mask=sight.keys,
-            bias=None if bias is None else bias.float(),
-            distance_bias=None if table is None else table.float(),
+            bias=bias,
+            distance_bias=table,
             softcap=call.softcap,
             sink=call.sink,
         )
 
+    def _find_pattern(self, call: Call) -> Scoring:
+        """What the queries of the only text of a call may see, without scale."""
+        queries, keys = call.queries.shape[2], call.keys.shape[2]
+        offset = keys - queries if call.place.kind == "self" and keys > queries else 0
+        if call.mask is None:
+            return Scoring(1.0, causal=call.causal, offset=offset)
+        if id(call.mask) not in self._read:
+            pattern = read_mask(call.mask[0].expand(-1, queries, -1), offset)
+            self._read[id(call.mask)] = call.mask, pattern
+        return self._read[id(call.mask)][1]
 
-def read_mask(mask: Tensor, offset: int) -> Sight:
+
+def read_mask(mask: Tensor, offset: int) -> Scoring:
     """The mask of one text (H or 1, T, S), described compactly where that is exactly the same."""
     allowed = allowed_by(mask)
-    bias = None
+    added = torch.zeros_like(mask, dtype=torch.float32)
     if mask.dtype != torch.bool:
-        added = mask.masked_fill(~allowed, 0.0)
-        bias = added if bool(added.any()) else None
-    whole = Sight(offset=offset, rest=allowed, bias=bias)
-    if allowed.shape[0] > 1 and bool((allowed == allowed[:1]).all()):
-        allowed = allowed[:1]
-    if allowed.shape[0] > 1 or not bool(allowed.any()):
-        return whole
-    compact = _find_pattern(allowed[0], offset)
-    return whole if compact is None else compact._replace(bias=bias)
+        added = mask.masked_fill(~allowed, 0.0).float()
+    compact = None
+    if bool((allowed == allowed[:1]).all()) and bool(allowed.any()):
+        compact = _find_pattern(allowed[0], offset)
+    if compact is None:
+        return Scoring(1.0, offset=offset, bias=added.masked_fill(~allowed, MASKED))
+    return replace(compact, bias=added if bool(added.any()) else None)
 
 
-def _find_pattern(plane: Tensor, offset: int) -> Sight | None:
+def _find_pattern(plane: Tensor, offset: int) -> Scoring | None:
     """Causality, window and hidden keys that together allow exactly `plane` (T, S), if there are any."""
     queries, keys = plane.shape
     positions, columns = (torch.arange(count, device=plane.device) for count in (queries, keys))
@@ -133,7 +113,8 @@ def _find_pattern(plane: Tensor, offset: int) -> Sight | None:
         narrow = narrow or not bool((near == reached).all())
         if not bool((near == block).all()):
             return None
-    return Sight(causal, window if narrow else None, offset, None if bool(seen.all()) else seen)
+    mask = None if bool(seen.all()) else seen
+    return Scoring(1.0, causal, window if narrow else None, offset, key_mask=mask)
 
 
 def read_distances(bias: Tensor) -> Tensor | None:
@@ -148,26 +129,19 @@ def allowed_by(mask: Tensor) -> Tensor:
     return mask if mask.dtype == torch.bool else mask > torch.finfo(mask.dtype).min / 2
 
 
-def allowed_keys(call: Call, sight: Sight) -> Tensor:
-    """Which keys each query of the only text may see (H or 1, T, S)."""
-    if call.mask is not None:
-        return allowed_by(call.mask[0])
-    queries, keys = call.queries.shape[2], call.keys.shape[2]
-    allowed = torch.ones(1, queries, keys, dtype=torch.bool, device=call.queries.device)
-    return allowed.tril(sight.offset) if sight.causal else allowed
-
-
-def form_scores(call: Call, sight: Sight) -> Tensor:
+def form_scores(call: Call, scoring: Scoring) -> Tensor:
     """What softmax is given (H, T, S) for the only text of a call; minus infinity where masked."""
-    keys = repeat_heads(call.keys, call.queries.shape[1])
-    scores = (call.queries[0] @ keys[0].transpose(-1, -2)).float() * call.scale
-    if call.softcap is not None:
-        scores = torch.tanh(scores / call.softcap) * call.softcap
-    if call.bias is not None:
-        scores = scores + call.bias[0].float()
-    if sight.bias is not None:
-        scores = scores + sight.bias.float()
-    return scores.masked_fill(~allowed_keys(call, sight), -torch.inf)
+    heads, queries, keys = call.queries.shape[1], call.queries.shape[2], call.keys.shape[2]
+    states = repeat_heads(call.keys, heads)[0]
+    scores = (call.queries[0] @ states.transpose(-1, -2)).float() * scoring.scale
+    if scoring.softcap is not None:
+        scores = torch.tanh(scores / scoring.softcap) * scoring.softcap
+    rows, columns = slice(0, queries), slice(0, keys)
+    for bias in scoring.biases(slice(0, heads), rows, columns, queries):
+        scores = scores + bias
+    for some, hidden in scoring.to("cpu").hidden(rows, columns):
+        scores[..., some].masked_fill_(hidden.to(scores.device), -torch.inf)
+    return scores.masked_fill(scores <= HIDDEN, -torch.inf)
 
 
 def repeat_heads(states: Tensor, heads: int) -> Tensor:

@@ -9,7 +9,7 @@ Out:  an `AttentionMap`. With the exact kernel the weights are those of the call
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from torch import Tensor
 from glassformer.errors import RecordingError
 from glassformer.messages import Message, message
 from glassformer.place import Place
-from glassformer.recorders.call import Call, Masks, allowed_keys, form_scores
+from glassformer.recorders.call import Call, Masks, form_scores
 from glassformer.recorders.statistics.measure import (
     Measured,
     attend_and_measure,
@@ -34,7 +34,6 @@ from glassformer.recording import (
     AttentionMap,
     Factors,
     HeadStatistics,
-    Pyramid,
     Tokens,
     count_pixels,
     measure,
@@ -73,23 +72,14 @@ class Axes:
         return Tokens.positional("source", count)
 
 
-@dataclass(slots=True)
-class Parts:
-    """What a map may hold besides its statistics."""
-
-    dense: Array | None = None
-    scores: Array | None = None
-    sink: Array | None = None
-    factors: Factors | None = None
-    pyramids: Mapping[int, Pyramid] = field(default_factory=dict)
-
-
 class States(NamedTuple):
-    """Queries, keys and values of a call that are kept."""
+    """Queries, keys and values of a call, as far as they are kept; fields of `AttentionMap`."""
 
-    kept: Mapping[str, Array]  # by name: queries, keys, values
     scale: float
     dtype: str
+    queries: Array | None = None
+    keys: Array | None = None
+    values: Array | None = None
 
 
 @dataclass(slots=True)
@@ -138,28 +128,36 @@ class MapMaker:
 
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
         numbers = weights.detach().float().cpu().numpy()  # (head, query, key), not copied
-        statistics = self._measure(call, numbers)
-        parts = Parts(sink=_weigh_sink(call.sink, statistics, numbers, call.silenced))
-        if "weights" in self.want:
-            parts.dense = numbers
+        scoring = self.masks.score(call)
+        statistics = self._measure(call, scoring, numbers)
+        scores = None
         if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
-            parts.scores = as_numbers(form_scores(call, self.masks.see(call)))
-        kept = self._keep(call.place, self._choose_states(call))
-        states = _describe_states(call)._replace(kept=kept)
-        finished = self._make(call.place, statistics, parts, states, call.relaxed)
+            scores = as_numbers(form_scores(call, scoring))
+        place = call.place
+        states = self._keep(place, _describe_states(call), self._choose_states(call))
+        finished = AttentionMap(
+            place=place,
+            query=self.axes.queries(place, statistics.queries),
+            key=self.axes.keys(place, statistics.keys),
+            statistics=statistics,
+            dense=numbers if "weights" in self.want else None,
+            dense_scores=scores,
+            sink_weights=_weigh_sink(call.sink, statistics, numbers, call.silenced),
+            relaxed=call.relaxed,
+            **states._asdict(),
+        )
         self.waiting.append(lambda: finished)
 
-    def _measure(self, call: Call, weights: Array) -> HeadStatistics:
+    def _measure(self, call: Call, scoring: Scoring, weights: Array) -> HeadStatistics:
         """Statistics from queries and keys, which is faster and gives the log-sum-exp, where they agree with
         the weights; otherwise, or where weights were edited, from the weights alone."""
         rows = self.axes.rows(call.place, weights.shape[1])
-        scoring = self.masks.score(call)
         if call.relaxed is None:
             found = head_statistics(call.queries[0], call.keys[0], scoring, rows=torch.from_numpy(rows))
             if _agree(found, weights, rows, call.queries.shape[-1]):
                 return found
             self.notes[message("recorders.notes.measured_by_weights", place=call.place)] = None
-        allowed = allowed_keys(call, self.masks.see(call)).cpu().numpy() | (weights > 0)
+        allowed = (form_scores(call, scoring) > -torch.inf).cpu().numpy() | (weights > 0)
         sink = None if call.sink is None else _leave_to_sink(weights, call.silenced)
         return measure(weights, allowed, rows, sink_weights=sink, offset=scoring.offset)
 
@@ -185,12 +183,18 @@ class MapMaker:
         def make() -> AttentionMap:
             _require_finite(place, measured.raw.finite)
             statistics, states = measured.statistics, keep()
-            parts = Parts(dense=measured.weights, pyramids=measured.pyramids)
-            if factored:
-                parts.factors = _make_factors(states, scoring, statistics)
-            else:  # factors have their sink; statistics alone are checked with it, too
-                parts.sink = _weigh_sink(call_sink, statistics, parts.dense)
-            return self._make(place, statistics, parts, states)
+            return AttentionMap(
+                place=place,
+                query=self.axes.queries(place, statistics.queries),
+                key=self.axes.keys(place, statistics.keys),
+                statistics=statistics,
+                dense=measured.weights,
+                factors=_make_factors(states, scoring, statistics) if factored else None,
+                # Factors have their sink; statistics alone are checked with it, too.
+                sink_weights=None if factored else _weigh_sink(call_sink, statistics, measured.weights),
+                pyramids=measured.pyramids,
+                **states._asdict(),
+            )
 
         place, call_sink = call.place, call.sink  # so that the rest of the call can be freed
         self.waiting.append(make)
@@ -204,14 +208,14 @@ class MapMaker:
         """Store vectors; those of a GPU in the background, as copies that the model cannot change."""
         place, about, wanted = call.place, _describe_states(call), self._choose_states(call, also)
         if not call.queries.is_cuda or not wanted:
-            states = about._replace(kept=self._keep(place, wanted))
+            states = self._keep(place, about, wanted)
             return lambda: states
         copies = {name: each.clone(memory_format=torch.contiguous_format) for name, each in wanted.items()}
         ready, device = record_event(call.queries.device), call.queries.device
 
         def keep() -> States:
             with on_side_stream(device, ready):
-                return about._replace(kept=self._keep(place, copies))
+                return self._keep(place, about, copies)
 
         return self._start_transfers().store(keep, sum(each.nbytes for each in copies.values()))
 
@@ -224,37 +228,12 @@ class MapMaker:
         states = {"queries": call.queries[0], "keys": call.keys[0], "values": call.values[0]}
         return {name: each.detach() for name, each in states.items() if name in self.want or name in also}
 
-    def _keep(self, place: Place, states: Mapping[str, Tensor]) -> dict[str, Array]:
+    def _keep(self, place: Place, about: States, states: Mapping[str, Tensor]) -> States:
         stack, kind, layer = place[:3]
-        return {
+        kept: dict[str, Any] = {
             name: self.keep(f"kept/{stack}/{kind}/{layer}/{name}", tensor) for name, tensor in states.items()
         }
-
-    def _make(
-        self,
-        place: Place,
-        statistics: HeadStatistics,
-        parts: Parts,
-        states: States,
-        relaxed: Message | None = None,
-    ) -> AttentionMap:
-        return AttentionMap(
-            place=place,
-            query=self.axes.queries(place, statistics.queries),
-            key=self.axes.keys(place, statistics.keys),
-            statistics=statistics,
-            dense=parts.dense,
-            factors=parts.factors,
-            sink_weights=parts.sink,
-            dense_scores=parts.scores,
-            queries=states.kept.get("queries"),
-            keys=states.kept.get("keys"),
-            values=states.kept.get("values"),
-            scale=states.scale,
-            pyramids=parts.pyramids,
-            dtype=states.dtype,
-            relaxed=relaxed,
-        )
+        return about._replace(**kept)
 
 
 def _check_batch(call: Call) -> None:
@@ -265,7 +244,7 @@ def _check_batch(call: Call) -> None:
 
 def _describe_states(call: Call) -> States:
     """The same before anything is kept."""
-    return States({}, call.scale, str(call.queries.dtype).removeprefix("torch."))
+    return States(call.scale, str(call.queries.dtype).removeprefix("torch."))
 
 
 def _are_finite(call: Call) -> bool:
@@ -302,13 +281,15 @@ def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_], 
 
 def _make_factors(states: States, scoring: Scoring, statistics: HeadStatistics) -> Factors:
     """What the weights of a call are computed from, as a recording keeps it."""
+    assert states.queries is not None
+    assert states.keys is not None
     extras = (scoring.bias, scoring.distance_bias, scoring.sink)
     bias, distance_bias, sink = (None if each is None else as_numbers(each) for each in extras)
     if bias is not None:
         bias[bias <= HIDDEN] = -np.inf
     return Factors(
-        queries=states.kept["queries"],
-        keys=states.kept["keys"],
+        queries=states.queries,
+        keys=states.keys,
         log_sum_exp=statistics.log_sum_exp,
         scale=scoring.scale,
         bias=bias,

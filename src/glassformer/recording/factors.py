@@ -160,15 +160,8 @@ class Factors(Rebuilt):
         return allowed
 
     def reach(self, queries: slice) -> slice:
-        """The keys that causal mask and window leave to some row of `queries`: no other need be computed."""
-        first, last = 0, self.keys.shape[1]
-        if self.causal:
-            last = min(last, queries.stop + self.offset)
-        if self.window is not None:
-            first = max(first, queries.start + self.offset - self.window + 1)
-            last = min(last, queries.stop - 1 + self.offset + self.window)
-        first = min(first, self.keys.shape[1])
-        return slice(first, max(first, last))
+        """The keys that some row of `queries` may see; see `find_reach`."""
+        return find_reach(queries, self.keys.shape[1], self.causal, self.window, self.offset)
 
     def _bias_of(self, bias: Floats, head: int, queries: slice, keys: slice) -> Floats:
         plane = bias[head if bias.shape[0] > 1 else 0]
@@ -187,6 +180,18 @@ class Factors(Rebuilt):
     def __repr__(self) -> str:
         heads, queries, keys = self.shape
         return f"Factors({heads} heads, {queries} queries x {keys} keys, width {self.queries.shape[2]})"
+
+
+def find_reach(queries: slice, keys: int, causal: bool, window: int | None, offset: int) -> slice:
+    """The keys that causal mask and window leave to some row of `queries`: no other need be computed."""
+    first, last = 0, keys
+    if causal:
+        last = min(last, queries.stop + offset)
+    if window is not None:
+        first = max(first, queries.start + offset - window + 1)
+        last = min(last, queries.stop - 1 + offset + window)
+    first = min(first, keys)
+    return slice(first, max(first, last))
 
 
 def _split(start: int, stop: int, size: int) -> Iterator[slice]:

@@ -28,7 +28,7 @@ from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.transformers import generation as generating
-from glassformer.recorders.transformers.generation import Peaks
+from glassformer.recorders.transformers.generation import Watcher
 from glassformer.rounding import rounding
 from tolerances import assert_near
 
@@ -184,13 +184,13 @@ def test_a_long_prompt_is_watched_by_its_peaks(
     monkeypatch.setattr("glassformer.recorders.transformers.recorder.LONGEST_DENSE", 3)
     monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", 3)
     calls: list[int] = []
-    receive = Peaks.receive
+    receive = Watcher._measure
 
-    def count(self: Peaks, call: Any) -> Tensor:
+    def count(self: Watcher, call: Any, **settings: bool) -> Tensor:
         calls.append(call.queries.shape[2])
-        return receive(self, call)
+        return receive(self, call, **settings)
 
-    monkeypatch.setattr(Peaks, "receive", count)
+    monkeypatch.setattr(Watcher, "_measure", count)
     long = load(model).record(PROMPT, decode=settings)
     assert words_of(long) == words_of(exact)
     assert calls.count(1) >= len(long.generation.steps) - 1  # every step with its cache
@@ -205,13 +205,13 @@ def test_a_long_prompt_is_watched_by_its_peaks(
 
 def change_peaks(monkeypatch: pytest.MonkeyPatch, change: Any) -> None:
     """The steps of a generation report other peaks than they had."""
-    choose = generating.Passes.choose
+    choose = generating.Watcher.choose
 
     def choose_changed(passes: Any, rows: Any, prompt: int) -> Any:
         steps, peaks = choose(passes, rows, prompt)
         return steps, {place: [change(peak) for peak in found] for place, found in peaks.items()}
 
-    monkeypatch.setattr(generating.Passes, "choose", choose_changed)
+    monkeypatch.setattr(generating.Watcher, "choose", choose_changed)
 
 
 def test_a_text_that_grows_long_is_held_to_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:

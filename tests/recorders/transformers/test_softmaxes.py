@@ -280,10 +280,10 @@ def test_what_was_edited_is_what_is_reported(monkeypatch: pytest.MonkeyPatch) ->
     subject = load(make("BLOOM"))
     stacks = find_recorder(subject).stacks  # type: ignore[attr-defined]
     subject.record(IDS)
-    spots, places = softmaxes.find_spots(subject.network, stacks, {"input_ids": torch.tensor([IDS])})
+    spots, places = softmaxes.find_softmaxes(subject.network, stacks, {"input_ids": torch.tensor([IDS])})
     assert [spot.place for _, spot in sorted(spots.items())] == places
     wrong = {0: spots[1], 1: spots[0], 2: spots[2]}  # as if the long pass had another order
-    monkeypatch.setattr(softmaxes, "find_spots", lambda *_: (wrong, places))
+    monkeypatch.setattr(softmaxes, "find_softmaxes", lambda *_: (wrong, places))
     with pytest.raises(RecordingError, match="are not those that the model reports"):
         subject.record(IDS, edits=[AblateHead("decoder", "self", 0, 1)])
 
@@ -292,9 +292,9 @@ def test_an_attention_that_goes_past_the_softmax_is_noticed(monkeypatch: pytest.
     subject = load(make("BLOOM"))
     subject.record(IDS)
     stacks = find_recorder(subject).stacks  # type: ignore[attr-defined]
-    spots, places = softmaxes.find_spots(subject.network, stacks, {"input_ids": torch.tensor([IDS])})
+    spots, places = softmaxes.find_softmaxes(subject.network, stacks, {"input_ids": torch.tensor([IDS])})
     later = {number + 3: spot for number, spot in spots.items()}
-    monkeypatch.setattr(softmaxes, "find_spots", lambda *_: (later, places))
+    monkeypatch.setattr(softmaxes, "find_softmaxes", lambda *_: (later, places))
     with pytest.raises(RecordingError, match=r"did not call the softmax of decoder layer 0, self"):
         subject.record(IDS, edits=[AblateHead("decoder", "self", 0, 1)], decode=GenerationSettings())
 

@@ -70,8 +70,8 @@ class NativeRecorder:
             comparison = self._check_once(request.model_hash, source)
             changes.enter_context(applying_edits(self.network, edits))
             source, written, generation = self._write(source, request)
-            tokens = _both(source, written)
-            watch = self._watch(*tokens, want, request)
+            tokens, axes = _read_sides(source, written)
+            watch = self._watch(axes, want, request)
             check_traceable(want, edits, [source, written])
             self._check_size(source, written, want, watch)
             logits = self._run(source, written, watch)
@@ -190,21 +190,20 @@ class NativeRecorder:
             )
         return self._tensor(source.segments) if known else None
 
-    def _watch(self, source: Tokens, target: Tokens | None, want: Collection[str], request: Request) -> Watch:
+    def _watch(self, axes: Axes, want: Collection[str], request: Request) -> Watch:
         """Through open windows where the text is short, something is edited, or weights are no plain softmax
         of q · k; otherwise by measured products, which are faster and need no matrix."""
         edits = request.edits
-        reads = {"encoder": source, "decoder": source if target is None else target}
-        longest = max(map(len, reads.values()))
+        longest = max(map(len, axes.tokens.values()))
         plain = can_measure(self.network) and not edits and "trace" not in want
         if request.kernel == "fast" and not plain:
             raise InputError("record.fast_kernel_plain")
         if not plain or (request.kernel is None and longest <= SHORT):
-            return Watch(self.network, source, target, want, lambda place: find_relaxed(edits, place))
+            return Watch(self.network, axes, want, lambda place: find_relaxed(edits, place))
         dense = longest <= LONGEST_DENSE and bool({"weights", "scores"} & set(want))
         kernel: Kernel = request.kernel or ("exact" if dense else "fast")
-        maker = MapMaker(Axes(reads, {}), want, keep=request.keep)
-        return Watch(self.network, source, target, want, maker=maker, kernel=kernel)
+        maker = MapMaker(axes, want, keep=request.keep)
+        return Watch(self.network, axes, want, maker=maker, kernel=kernel)
 
     def _check_once(self, model_hash: str, source: Encoding) -> Comparison:
         """How far the ways of looking are apart on a few tokens; once for each model."""
@@ -213,8 +212,9 @@ class NativeRecorder:
             cut = (source.ids[part], source.texts[part], source.special[part], source.segments[part])
             short = Encoding(*cut, text="")
             written = short if self.model.shape == "encoder-decoder" else None
+            axes = _read_sides(short, written)[1]
             self._checks[model_hash] = check_network(
-                self.network, *_both(short, written), lambda watch: self._run(short, written, watch)
+                self.network, axes, lambda watch: self._run(short, written, watch)
             )
         return self._checks[model_hash]
 
@@ -239,5 +239,8 @@ class NativeRecorder:
         return notes
 
 
-def _both(source: Encoding, written: Encoding | None) -> tuple[Tokens, Tokens | None]:
-    return as_tokens("source", source), None if written is None else as_tokens("target", written)
+def _read_sides(source: Encoding, written: Encoding | None) -> tuple[tuple[Tokens, Tokens | None], Axes]:
+    """Source and target as tokens; which of them each stack reads."""
+    own = as_tokens("source", source)
+    target = None if written is None else as_tokens("target", written)
+    return (own, target), Axes({"encoder": own, "decoder": own if target is None else target}, {})

@@ -25,23 +25,22 @@ from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.attentions import find_attentions, find_stacks
 from glassformer.recorders.native.measured_attention import can_measure
 from glassformer.recorders.native.windows import Watch
-from glassformer.recording import AttentionMap, Tokens
+from glassformer.recording import AttentionMap
 
 CHECKED = ("weights", "scores", "queries", "keys")  # what the formula needs
 
 Run = Callable[[Watch | None], Tensor]  # runs the network on the checked tokens; logits
 
 
-def check_network(network: Network, source: Tokens, target: Tokens | None, run: Run) -> Comparison:
+def check_network(network: Network, axes: Axes, run: Run) -> Comparison:
     """Compare on a few tokens, for which both computations cost next to nothing."""
-    opened = Watch(network, source, target, CHECKED)
+    opened = Watch(network, axes, CHECKED)
     logits = run(opened)
     if not opened.maps:
         return Comparison()
     if can_measure(network):
-        sides = {"encoder": source, "decoder": target or source}
-        maker = MapMaker(Axes(sides, {}), ("weights",))
-        measured = Watch(network, source, target, ("weights",), maker=maker, kernel="fast")
+        maker = MapMaker(axes, ("weights",))
+        measured = Watch(network, axes, ("weights",), maker=maker, kernel="fast")
         run(measured)
         pairs = zip(opened.maps, measured.maps, strict=True)
         error = max(float(np.abs(one.weights() - other.weights()).max()) for one, other in pairs)
@@ -54,7 +53,9 @@ def check_network(network: Network, source: Tokens, target: Tokens | None, run: 
         reference = "recorders.references.formula"
     logarithms = np.concatenate([each.statistics.log_sum_exp.ravel() for each in opened.maps])
     scores = float(np.abs(logarithms[np.isfinite(logarithms)]).max(initial=1.0))
-    return Comparison(error, message(reference, tokens=len(source)), tolerance_of(network, scores))
+    return Comparison(
+        error, message(reference, tokens=opened.maps[0].statistics.keys), tolerance_of(network, scores)
+    )
 
 
 @torch.no_grad()
@@ -63,7 +64,7 @@ def compare_with_formula(network: Network, maps: Sequence[AttentionMap]) -> floa
 
     Keys that hard attention chose must have the best scores; a worse one counts by how much it is worse.
     """
-    found = {Place(each.stack, each.kind, each.layer): each for each in maps}
+    found = {each.place: each for each in maps}
     errors = [0.0]  # where all that is compared is a choice
     for stack, kind, layers, attention in find_attentions(network):
         similarity = deepcopy(attention.similarity).cpu().double()

@@ -10,7 +10,6 @@ by replaced products instead (measured_attention.py).
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -26,61 +25,18 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
 from glassformer.recorders.call import Kernel
-from glassformer.recorders.maps import MapMaker
+from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.attentions import FoundAttention, find_stacks, open_windows
 from glassformer.recorders.native.measured_attention import measured_attention
 from glassformer.recorders.native.tracing import Trace
-from glassformer.recording import AttentionMap, Kind, Tokens, measure
+from glassformer.recording import AttentionMap, measure
 
 Array = NDArray[np.float32]
 Hook = Callable[[nn.Module, Any, Tensor], None]
 Relaxed = Callable[[Place], Message | None]  # why rows of a map need not sum to one; None: they must
 
 
-@dataclass(slots=True)
-class View:
-    """One kind of attention in one stack: the tokens on its axes, and the maps of its layers."""
-
-    stack: str
-    kind: Kind
-    query: Tokens
-    key: Tokens
-    want: Collection[str]
-    scale: float | None  # the attention-score multiplier
-    relaxed: Relaxed
-    maps: list[AttentionMap] = field(default_factory=list)
-
-    def finish(self, outputs: Mapping[str, Tensor], *, hard: bool) -> None:
-        """Make a map of what the windows of one layer gave; `hard`: keys are chosen before the softmax."""
-        parts = {name: output[0] for name, output in outputs.items()}  # (head, token, …) of the only text
-        scores, weights = parts["scores"].float(), parts["pattern"].float()  # (head, query, key)
-        allowed = scores > -torch.inf  # edges may have been cut
-        if self.kind == "self" and self.stack == "decoder":
-            allowed = allowed & triangle(scores.shape[-2], scores.shape[-1], scores.device)
-        scores = scores.masked_fill(~allowed, -torch.inf)
-        summed = weights > 0 if hard else allowed
-        log_sum_exp = scores.double().masked_fill(~summed, -torch.inf).logsumexp(-1)
-        place = Place(self.stack, self.kind, len(self.maps))
-        relaxed = self.relaxed(place)
-        if relaxed is not None:
-            allowed = allowed | (weights > 0)  # an edit after the softmax may put weight anywhere
-        dense = weights.cpu().numpy()
-        self.maps.append(
-            AttentionMap(
-                place=place,
-                query=self.query,
-                key=self.key,
-                statistics=measure(dense, allowed.cpu().numpy(), log_sum_exp=log_sum_exp.cpu().numpy()),
-                dense=dense if "weights" in self.want else None,
-                dense_scores=_numbers(scores if "scores" in self.want else None),
-                scale=self.scale,
-                dtype=str(parts["pattern"].dtype).removeprefix("torch."),
-                relaxed=relaxed,
-                queries=_numbers(parts.get("queries")),
-                keys=_numbers(parts.get("keys")),
-                values=_numbers(parts.get("values")),
-            )
-        )
+ORDER = (("encoder", "self"), ("decoder", "self"), ("decoder", "cross"))  # of the maps of a recording
 
 
 class Watch:
@@ -89,36 +45,26 @@ class Watch:
     def __init__(
         self,
         network: Network,
-        source: Tokens,
-        target: Tokens | None,
+        axes: Axes,
         want: Collection[str],
         relaxed: Relaxed = lambda _: None,
         maker: MapMaker | None = None,
         kernel: Kernel = "exact",
     ) -> None:
         self.network = network
+        self.axes = axes
         self.want = want
+        self.relaxed = relaxed
         self.maker = maker
         self.kernel: Kernel = kernel
-        self.measured: list[AttentionMap] = []  # by the maker
-        written = source if target is None else target  # what the decoder reads
-        about = (want, _multiplier(network), relaxed)
-        self.views: dict[tuple[str, str], View] = {
-            ("encoder", "self"): View("encoder", "self", source, source, *about),
-            ("decoder", "self"): View("decoder", "self", written, written, *about),
-            ("decoder", "cross"): View("decoder", "cross", written, source, *about),
-        }
+        self.scale = _multiplier(network)
+        self.found: list[AttentionMap] = []
         self.states: dict[str, list[Tensor]] = {}  # by stack
         self.trace = Trace(network) if "trace" in want and isinstance(network, Transformer) else None
 
     @property
     def maps(self) -> tuple[AttentionMap, ...]:
-        if self.maker is not None:
-            order = list(self.views)
-            return tuple(
-                sorted(self.measured, key=lambda map: (order.index((map.stack, map.kind)), map.layer))
-            )
-        return tuple(map for view in self.views.values() for map in view.maps)
+        return tuple(sorted(self.found, key=lambda each: (ORDER.index((each.stack, each.kind)), each.layer)))
 
     @property
     def hidden(self) -> dict[str, Array]:
@@ -149,11 +95,41 @@ class Watch:
                 hooks.enter_context(measured_attention(self.network, self.maker, self.kernel))
             yield
             if self.maker is not None:
-                self.measured = self.maker.finish()
+                self.found = self.maker.finish()
 
     def _finish(self, found: FoundAttention, outputs: Mapping[str, Tensor]) -> None:
+        """Make a map of what the windows of one layer gave."""
+        layer = sum((each.stack, each.kind) == (found.stack, found.kind) for each in self.found)
+        place = Place(found.stack, found.kind, layer)
+        parts = {name: output[0] for name, output in outputs.items()}  # (head, token, …) of the only text
+        scores, weights = parts["scores"].float(), parts["pattern"].float()  # (head, query, key)
+        allowed = scores > -torch.inf  # edges may have been cut
+        if (found.stack, found.kind) == ("decoder", "self"):
+            allowed = allowed & triangle(scores.shape[-2], scores.shape[-1], scores.device)
+        scores = scores.masked_fill(~allowed, -torch.inf)
         hard = isinstance(found.module, Attention) and found.module.best_keys is not None
-        self.views[found.stack, found.kind].finish(outputs, hard=hard)
+        summed = weights > 0 if hard else allowed  # hard attention chooses keys before the softmax
+        log_sum_exp = scores.double().masked_fill(~summed, -torch.inf).logsumexp(-1)
+        relaxed = self.relaxed(place)
+        if relaxed is not None:
+            allowed = allowed | (weights > 0)  # an edit after the softmax may put weight anywhere
+        dense = weights.cpu().numpy()
+        self.found.append(
+            AttentionMap(
+                place=place,
+                query=self.axes.queries(place, dense.shape[1]),
+                key=self.axes.keys(place, dense.shape[2]),
+                statistics=measure(dense, allowed.cpu().numpy(), log_sum_exp=log_sum_exp.cpu().numpy()),
+                dense=dense if "weights" in self.want else None,
+                dense_scores=_numbers(scores if "scores" in self.want else None),
+                scale=self.scale,
+                dtype=str(parts["pattern"].dtype).removeprefix("torch."),
+                relaxed=relaxed,
+                queries=_numbers(parts.get("queries")),
+                keys=_numbers(parts.get("keys")),
+                values=_numbers(parts.get("values")),
+            )
+        )
 
     def _watch_hidden(self) -> Iterator[RemovableHandle]:
         for name, whole in find_stacks(self.network).items():

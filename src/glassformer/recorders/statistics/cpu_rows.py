@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from glassformer.recorders.statistics.scoring import HIDDEN, LOG2_E, MASKED, Scoring
+from glassformer.recording.factors import find_reach
 
 SPAN = 4096  # keys of a span
 ROW_NUMBERS = ("top", "total", "energy", "peak", "peak_key", "above", "distance")  # what Results.rows holds
@@ -115,7 +116,8 @@ def measure_part(job: Job, results: Results, part: Part) -> None:
     for start in part.starts:
         rows = slice(start, min(start + job.height, padded))
         real = slice(start, min(rows.stop, queries))
-        reach = job.scoring.reach(real, keys)
+        scoring = job.scoring
+        reach = find_reach(real, keys, scoring.causal, scoring.window, scoring.offset)
         if results.weights is not None:
             for group in part.groups:
                 results.weights[group, real, : reach.start] = 0

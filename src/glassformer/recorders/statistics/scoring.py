@@ -48,17 +48,6 @@ class Scoring:
         )
         return replace(self, bias=bias, distance_bias=table, sink=sink)
 
-    def reach(self, queries: slice, keys: int) -> slice:
-        """The keys that causal mask and window leave to some row of `queries`: no other need be computed."""
-        first, last = 0, keys
-        if self.causal:
-            last = min(last, queries.stop + self.offset)
-        if self.window is not None:
-            first = max(first, queries.start + self.offset - self.window + 1)
-            last = min(last, queries.stop - 1 + self.offset + self.window)
-        first = min(first, keys)
-        return slice(first, max(first, last))
-
     def hidden(self, queries: slice, keys: slice) -> Iterator[tuple[slice, Tensor]]:
         """Columns of a rectangle, and which of their cells are hidden: (row or 1, column)."""
         rows = torch.arange(queries.start, queries.stop)[:, None] + self.offset

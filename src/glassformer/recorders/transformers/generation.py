@@ -9,7 +9,6 @@ its length, no step has read the last token; its row is that of the pass. Of a l
 maps are those of the pass, whose peaks are compared with those of every step.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
@@ -80,11 +79,10 @@ class GeneratedText:
     def compare(self, maps: Iterable[AttentionMap]) -> None:
         """Check one-pass maps against the peaks of each step."""
         for each in maps:
-            place = Place(each.stack, each.kind, each.layer)
-            for peak, total in zip(self.peaks.get(place, ()), self.read, strict=False):
+            for peak, total in zip(self.peaks.get(each.place, ()), self.read, strict=False):
                 apart = np.abs(each.statistics.peak[:, total - 1] - peak)
                 self.difference = max(self.difference, float(apart.max()))
-            self._check_difference(place)
+            self._check_difference(each.place)
         if self.peaks:
             self.notes = [
                 message("recorders.notes.one_pass_compared", steps=len(self.read), error=self.difference)
@@ -150,91 +148,70 @@ def watch(
         return capturing(model, Capture(stacks, "exact", lambda _: None, edits)), None
     if not short and not fast:
         return preserving_state(model), None
-    watcher = Passes(translates=translates) if short else Peaks(translates=translates)
+    watcher = Watcher(translates=translates)
     return capturing(model, Capture(stacks, "exact" if short else "fast", watcher.receive, edits)), watcher
 
 
-class Watcher(ABC):
-    """Receives the attention of every pass of the decoder, for all beams."""
+class Watcher:
+    """Receives the attention of every pass of the decoder, for all beams.
+
+    Of a short text it keeps the weights (B or 1, H, T, S); of a long one it computes attention without a
+    matrix and keeps the largest weights (B or 1, H) of the last row. Beams are equal in the first pass.
+    """
 
     def __init__(self, *, translates: bool) -> None:
         self.translates = translates
+        self.weights: Steps = {}
+        self.peaks: Steps = {}
 
-    @abstractmethod
     def receive(self, call: Call) -> Tensor | None:
         """One attention; returns its output (B, T, H, V) where the call has no weights."""
+        reads = self.translates and call.place.stack == "encoder"  # the same as in one pass over the text
+        if call.weights is None:
+            return self._measure(call, reads=reads)
+        if not reads:
+            passes = self.weights.setdefault(call.place, [])
+            passes.append((call.weights if passes else call.weights[:1]).detach().clone())
+        return None
 
-    @abstractmethod
     def choose(self, rows: Sequence[int], prompt: int) -> tuple[Steps, Mapping[Place, list[Peak]]]:
         """Of each pass, given the row of the beam that led to the text: its new rows, its largest weights."""
-
-    def reads(self, call: Call) -> bool:
-        """Whether a call is the encoder's: the same as in one pass over the whole text."""
-        return self.translates and call.place.stack == "encoder"
-
-
-class Passes(Watcher):
-    """Keeps all weights of a short text."""
-
-    def __init__(self, *, translates: bool) -> None:
-        super().__init__(translates=translates)
-        self.weights: Steps = {}
-
-    def receive(self, call: Call) -> None:
-        if self.reads(call):
-            return
-        assert call.weights is not None
-        passes = self.weights.setdefault(call.place, [])
-        rows = call.weights[:1] if not passes else call.weights  # beams are equal at first
-        passes.append(rows.detach().clone())
-
-    def choose(self, rows: Sequence[int], prompt: int) -> tuple[Steps, Mapping[Place, list[Peak]]]:
-        chosen: Steps = {}
         for place, passes in self.weights.items():
             if len(passes) < len(rows):
                 raise RecordingError(
                     "recorders.generation.missing_passes", place=place, steps=len(rows), passes=len(passes)
                 )
-            news = [prompt] + [1] * (len(rows) - 1)
-            chosen[place] = [
-                each[0 if len(each) == 1 else row][:, -new:]
-                for each, row, new in zip(passes, rows, news, strict=False)
-            ]
-        peaks = {
-            place: [each[:, -1].amax(-1).float().cpu().numpy() for each in passes]
-            for place, passes in chosen.items()
+        steps = {
+            place: [each[:, -(1 if number else prompt) :] for number, each in enumerate(passes)]
+            for place, passes in _choose_rows(self.weights, rows).items()
         }
-        return chosen, peaks
+        last = {place: [each[:, -1].amax(-1) for each in passes] for place, passes in steps.items()}
+        peaks = last or _choose_rows(self.peaks, rows)
+        return steps, {
+            place: [each.float().cpu().numpy() for each in passes] for place, passes in peaks.items()
+        }
 
-
-class Peaks(Watcher):
-    """Computes attention without a matrix and keeps the peaks of the last row, after a long prompt."""
-
-    def __init__(self, *, translates: bool) -> None:
-        super().__init__(translates=translates)
-        self.found: dict[Place, list[NDArray[np.floating]]] = {}  # for each pass (B or 1, H)
-
-    def receive(self, call: Call) -> Tensor:
+    def _measure(self, call: Call, *, reads: bool) -> Tensor:
         scoring = Masks().score(call)  # beams have no padding and share one mask
-        begins = self.reads(call) or call.place not in self.found  # then all beams are equal
-        texts = range(1 if begins else len(call.queries))
+        texts = range(1 if reads or call.place not in self.peaks else len(call.queries))
         measured = [
             attend_and_measure(call.queries[text], call.keys[text], call.values[text], scoring)
             for text in texts
         ]
-        if not self.reads(call):
+        if not reads:
             peaks = np.stack([each.statistics.peak[:, -1] for each in measured])
-            self.found.setdefault(call.place, []).append(peaks)
+            self.peaks.setdefault(call.place, []).append(torch.from_numpy(peaks))
         outputs = [each.output.transpose(0, 1) for each in measured if each.output is not None]  # (T, H, V)
         whole = torch.stack(outputs).to(call.values.dtype)
         return whole.expand(len(call.queries), -1, -1, -1)
 
-    def choose(self, rows: Sequence[int], prompt: int) -> tuple[Steps, Mapping[Place, list[Peak]]]:  # noqa: ARG002
-        peaks = {
-            place: [each[0 if len(each) == 1 else row] for each, row in zip(passes, rows, strict=False)]
-            for place, passes in self.found.items()
-        }
-        return {}, peaks
+
+def _choose_rows(found: Steps, rows: Sequence[int]) -> Steps:
+    """Of each pass (B or 1, …) the row that led to the text."""
+    return {
+        place: [each[0 if len(each) == 1 else row] for each, row in zip(passes, rows, strict=False)]
+        for place, passes in found.items()
+    }
 
 
 def _count_prompt(given: ModelInputs) -> int:

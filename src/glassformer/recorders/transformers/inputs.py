@@ -165,10 +165,6 @@ class InputBuilder:
         part = self.loaded.find_embedding()[0].split(".")[0]
         return next((name for path, name in stacks.names.items() if path.split(".")[0] == part), "")
 
-    def begin_target(self, encoding: Encoding) -> Encoding:
-        """What a decoder reads for this target: its first token is the one that every target starts with."""
-        return self.reader.prepend(self.find_start(), encoding)
-
     def find_start(self) -> int:
         """The token that a decoder is given before the first word."""
         start = self.loaded.start_id

@@ -87,7 +87,8 @@ class TransformersRecorder:
             return self.builder.build_from_mapping(request.source)
         if request.target is None:
             return self.builder.build(request.source)
-        return self.builder.build(request.source, self.builder.begin_target(request.target))
+        start = self.builder.find_start()  # the first token of every target
+        return self.builder.build(request.source, self.loaded.reader.prepend(start, request.target))
 
     def _check_once(self, given: ModelInputs) -> Verdict:
         if self._verdict is None:

@@ -52,7 +52,7 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
     groups = _group((call.place, call.weights) for call in calls if call.weights is not None)
     pairs = pair(groups, _group(reports))
     note: Message | None = None
-    missing = _note_missing(others)
+    missing = (message("recorders.notes.not_maps", places=others),) if others else ()
     if pairs is not None:
         error = max((float((ours - theirs).abs().max()) for ours, theirs in pairs), default=None)
         moved = difference(outputs, reference)
@@ -63,8 +63,10 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
                 comparison = Comparison(moved, message("recorders.references.eager_outputs"), tolerance)
             else:
                 comparison = Comparison(error, EAGER, tolerance)
-            notes = (*_note_coverage(len(pairs), len(calls)), *missing)
-            return Verdict(True, comparison, notes, _count(stacks.rename(call.place) for call in calls))
+            if len(pairs) < len(calls):
+                some = message("recorders.notes.some_checked", checked=len(pairs), recorded=len(calls))
+                missing = (some, *missing)
+            return Verdict(True, comparison, missing, _count(stacks.rename(call.place) for call in calls))
         note = message("recorders.notes.interface_differs", weights=error or 0.0, outputs=moved or 0.0)
     if not reports:
         assert note is not None, "without reports there is nothing that maps could fail to match"
@@ -114,7 +116,7 @@ def difference(outputs: Any, reference: Any) -> float | None:
 
 def _find_largest_score(calls: Iterable[Call]) -> float:
     masks = Masks()
-    scores = (form_scores(call, masks.see(call)) for call in calls)
+    scores = (form_scores(call, masks.score(call)) for call in calls)
     return max((float(each[each.isfinite()].abs().amax()) for each in scores if each.numel()), default=1.0)
 
 
@@ -180,13 +182,3 @@ def _count(places: Iterable[Place]) -> dict[str, int]:
         if place.kind == "self":
             counts[place.stack] = counts.get(place.stack, 0) + 1
     return counts
-
-
-def _note_coverage(checked: int, recorded: int) -> tuple[Message, ...]:
-    if checked == recorded:
-        return ()
-    return (message("recorders.notes.some_checked", checked=checked, recorded=recorded),)
-
-
-def _note_missing(places: Sequence[Message]) -> tuple[Message, ...]:
-    return (message("recorders.notes.not_maps", places=places),) if places else ()

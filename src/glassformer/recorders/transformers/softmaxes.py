@@ -30,14 +30,14 @@ SOFTMAXES = (nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special
 HIDDEN = -1e4  # lower scores are those of masks, which are added or filled in: -65500, -1e30, the least float
 
 
-class Spot(NamedTuple):
+class FoundSoftmax(NamedTuple):
     """A softmax whose result is a map."""
 
     place: Place
     heads: int
 
 
-Spots = Mapping[int, Spot]  # by the number of the softmax in a pass
+FoundSoftmaxes = Mapping[int, FoundSoftmax]  # by the number of the softmax in a pass
 Softmax = Callable[[Tensor], Tensor]
 Handle = Callable[[int, Tensor, Softmax], Tensor]
 
@@ -86,33 +86,33 @@ def editing_reports(
     if not edits:
         yield {}
         return
-    spots, places = find_spots(model, stacks, shorten(inputs))
-    known = {spot.place for spot in spots.values()}
+    softmaxes, places = find_softmaxes(model, stacks, shorten(inputs))
+    known = {each.place for each in softmaxes.values()}
     for edit in edits.edits:
         lost = next((place for place in places if place not in known and edit.touches(place)), None)
         if lost is not None:
             raise InputError("recorders.edits.no_softmax", model=type(model).__name__, place=lost, edit=edit)
     for place in places:
         edits.touch(place)  # named in the error where an edit changes nothing
-    with preserving_state(model), using_attention(model, "eager"), editing(model, spots, edits) as found:
+    with preserving_state(model), using_attention(model, "eager"), editing(model, softmaxes, edits) as found:
         yield found
     missed = next((place for place in known - found.keys() if edits.touch(place)), None)
     if missed is not None:
         raise RecordingError("recorders.edits.softmax_missed", model=type(model).__name__, place=missed)
 
 
-def find_spots(
+def find_softmaxes(
     model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]
-) -> tuple[dict[int, Spot], list[Place]]:
+) -> tuple[dict[int, FoundSoftmax], list[Place]]:
     """The softmaxes of a pass that are maps, each the only one with the reported result; and all places."""
     results, reports = collect_softmaxes(model, inputs)
-    spots, places = {}, []
+    softmaxes, places = {}, []
     for report, weights in reports:
         places.append(stacks.rename(report))
         equal = [number for number, result in enumerate(results) if are_equal(result, weights)]
         if len(equal) == 1:
-            spots[equal[0]] = Spot(places[-1], weights.shape[1])
-    return spots, places
+            softmaxes[equal[0]] = FoundSoftmax(places[-1], weights.shape[1])
+    return softmaxes, places
 
 
 def collect_softmaxes(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[list[Tensor], list[Report]]:
@@ -128,19 +128,19 @@ def collect_softmaxes(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[list
 
 
 @contextmanager
-def editing(model: nn.Module, spots: Spots, edits: ActiveEdits) -> Iterator[dict[Place, Tensor]]:
+def editing(model: nn.Module, softmaxes: FoundSoftmaxes, edits: ActiveEdits) -> Iterator[dict[Place, Tensor]]:
     """The same, given which softmax is which map; weights are (B, H, T, S)."""
     found: dict[Place, Tensor] = {}
 
     def edit(number: int, scores: Tensor, softmax: Softmax) -> Tensor:
-        spot = spots.get(number)
-        if spot is None or not edits.touch(spot.place):
+        known = softmaxes.get(number)
+        if known is None or not edits.touch(known.place):
             return softmax(scores)
-        before = MaskedScores(spot.place, scores.reshape(-1, spot.heads, *scores.shape[-2:]), masked=HIDDEN)
+        before = MaskedScores(known.place, scores.reshape(-1, known.heads, *scores.shape[-2:]), masked=HIDDEN)
         edits.change_scores(before)
-        after = Weights(spot.place, softmax(before.tensor.reshape(scores.shape)).reshape(before.shape))
+        after = Weights(known.place, softmax(before.tensor.reshape(scores.shape)).reshape(before.shape))
         edits.change_weights(after)
-        found[spot.place] = after.tensor  # (B, H, T, S)
+        found[known.place] = after.tensor  # (B, H, T, S)
         return after.tensor.reshape(scores.shape)
 
     with _handling(model, edit):
