@@ -161,9 +161,9 @@ def test_long_texts_are_read_through_a_window(served: Any, open_page: Open) -> N
     row: Any = served.library.get(served.ids["long"]).maps[0].weights(1, queries=slice(2900, 2901))
     weights = np.asarray(row)[0]
     best = int(weights.argmax())
-    said = page.locator(".text-readout").inner_text()
-    assert f"({best})" in said
-    assert "…" not in said  # tokens beyond the window have names, too
+    readout = page.locator(".text-readout")
+    expect(readout).to_contain_text(f"({best})")
+    expect(readout).not_to_contain_text("…")  # tokens beyond the window have names, too
     page.get_by_role("button", name="Earlier").click()
     settle(page)
     assert page.locator(".passage-token").first.get_attribute("data-token") == "0"

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { Theme } from "../core/view";
-import { css, diverging, headColour, luminance, pick, sequential, wantsDarkInk } from "./colours";
+import { css, diverging, headColour, inkOn, luminance, pick, sequential } from "./colours";
 
 const THEMES: readonly Theme[] = ["light", "dark"];
 type Rgb = [number, number, number];
@@ -129,7 +129,8 @@ describe("small helpers", () => {
     expect(pick(table, -4)).toBe("rgb(0 0 0)");
   });
   it("choose ink", () => {
-    expect(wantsDarkInk(255, 255, 255)).toBe(true);
-    expect(wantsDarkInk(30, 20, 90)).toBe(false);
+    expect(inkOn(sequential("light"), 0)).toBe("#14161a");
+    expect(inkOn(sequential("light"), 255)).toBe("#ffffff");
+    expect(inkOn(sequential("dark"), 0)).toBe("#ffffff");
   });
 });

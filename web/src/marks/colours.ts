@@ -88,15 +88,10 @@ export function pick(table: Uint8Array, place: number): string {
   return css(table[at] ?? 0, table[at + 1] ?? 0, table[at + 2] ?? 0);
 }
 
-/** Whether dark ink is easier to read than light ink on a colour. */
-export function wantsDarkInk(red: number, green: number, blue: number): boolean {
-  return luminance(red, green, blue) > 0.18;
-}
-
 /** Ink that can be read on place 0 … 255 of a table. */
 export function inkOn(table: Uint8Array, place: number): "#14161a" | "#ffffff" {
   const at = 3 * Math.round(place);
-  return wantsDarkInk(table[at]!, table[at + 1]!, table[at + 2]!) ? "#14161a" : "#ffffff";
+  return luminance(table[at]!, table[at + 1]!, table[at + 2]!) > 0.18 ? "#14161a" : "#ffffff";
 }
 
 /** Relative luminance (WCAG), 0 to 1. */

@@ -8,7 +8,7 @@
 import type { TokenSlice } from "../api/types";
 import { clearCanvas } from "./canvas";
 import { consume, moveInList } from "./keys";
-import { make, setStyle, type Text, write } from "./make";
+import { make, setStyle, type Text, uniqueId, write } from "./make";
 
 export type Axis = "query" | "key";
 export interface Place {
@@ -36,8 +36,6 @@ interface Column {
   active: number;
 }
 
-let numbers = 0; // for ids
-
 export class Columns {
   readonly element: HTMLElement;
   readonly window: HTMLElement; // stays in view: a place for canvases
@@ -45,7 +43,7 @@ export class Columns {
   private readonly right: Axis;
   private readonly space: HTMLElement;
   private readonly columns: Readonly<Record<Axis, Column>>;
-  private readonly name = `columns-${++numbers}`;
+  private readonly name = uniqueId("columns");
   row = LEAST_ROW; // height of a row
   private values: { axis: Axis; text: (row: number) => string } | null = null;
   private kept: Readonly<Record<Axis, number | null>> = { query: null, key: null };

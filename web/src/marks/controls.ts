@@ -6,7 +6,7 @@
  * Out:  an element, and `set` to show another value without calling back.
  */
 
-import { make, relabel, type Text } from "./make";
+import { make, relabel, type Text, uniqueId } from "./make";
 
 export interface Control<Value> {
   readonly element: HTMLElement;
@@ -20,8 +20,6 @@ export interface Option<Value extends string> {
   readonly title?: Text | undefined; // more about it
 }
 
-let names = 0;
-
 /** One of a few, side by side. */
 export function choice<Value extends string>(
   label: Text,
@@ -29,7 +27,7 @@ export function choice<Value extends string>(
   value: Value,
   chosen: (value: Value) => void,
 ): Control<Value> {
-  const name = `choice-${++names}`;
+  const name = uniqueId("choice");
   const inputs = new Map<Value, HTMLInputElement>();
   const parts = options.map((option) => {
     const input = make("input", {

@@ -8,9 +8,10 @@
 import type { Renderer, Scene } from "../core/heat";
 import { createCanvasRenderer } from "./heat_canvas";
 import { createWebglRenderer } from "./heat_webgl";
+import { make } from "./make";
 
 export class Surface {
-  canvas: HTMLCanvasElement;
+  private canvas: HTMLCanvasElement;
   private renderer: Renderer;
   private last: Scene | null = null;
 
@@ -20,16 +21,9 @@ export class Surface {
   ) {
     this.canvas = this.place();
     const webgl = prefer === "webgl" ? createWebglRenderer(this.canvas, () => this.changeOver()) : null;
-    if (webgl === null && prefer === "webgl") {
-      this.canvas.remove(); // a canvas that has been asked for WebGL may refuse to be drawn on otherwise
-      this.canvas = this.place();
-    }
     this.renderer = webgl ?? createCanvasRenderer(this.canvas);
     this.canvas.dataset.renderer = this.renderer.kind;
-  }
-
-  get kind(): "webgl" | "canvas" {
-    return this.renderer.kind;
+    if (webgl === null && prefer === "webgl") this.changeOver(); // a canvas asked for WebGL may refuse all else
   }
 
   draw(scene: Scene): void {
@@ -51,8 +45,7 @@ export class Surface {
   }
 
   private place(): HTMLCanvasElement {
-    const canvas = document.createElement("canvas");
-    canvas.setAttribute("aria-hidden", "true");
+    const canvas = make("canvas", { "aria-hidden": "true" });
     this.host.prepend(canvas);
     return canvas;
   }

@@ -60,6 +60,13 @@ export function drawText(
   return draw("text", { x, y, fill, "font-size": 11, "text-anchor": anchor, ...look }, text);
 }
 
+let ids = 0;
+
+/** An id that no other element has. */
+export function uniqueId(name: string): string {
+  return `${name}-${++ids}`;
+}
+
 /** A text node's words, changed only if they differ. */
 export function write(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;

@@ -9,7 +9,7 @@ import type { TokenSlice } from "../api/types";
 import type { Theme } from "../core/view";
 import { inkOn, pick, sequential } from "./colours";
 import { ARROWS, consume } from "./keys";
-import { make, type Text } from "./make";
+import { make, type Text, uniqueId } from "./make";
 import { escapeText, figure } from "./paper";
 
 /** One token in running text: blanks stay outside of what is coloured. */
@@ -71,11 +71,9 @@ export interface PassageOptions {
   point(token: number | null): void;
 }
 
-let numbers = 0; // for ids
-
 export class Passage {
   readonly element: HTMLElement;
-  private readonly name = `passage-${++numbers}`;
+  private readonly name = uniqueId("passage");
   private spans: HTMLElement[] = [];
   private start = 0;
   private chosen: number | null = null;

@@ -10,7 +10,7 @@ import { scoreText } from "../core/generation";
 import { groupBy } from "../core/maths/group";
 import type { Theme } from "../core/view";
 import { consume, moveInList, ZOOMS } from "./keys";
-import { draw } from "./make";
+import { draw, uniqueId } from "./make";
 import { figure, inks, label } from "./paper";
 import { clip } from "./text";
 
@@ -48,12 +48,10 @@ export interface TreePicture {
   readonly height: number;
 }
 
-let numbers = 0; // for ids
-
 export class Tree {
   readonly element: SVGSVGElement;
   private readonly world = draw("g", { role: "presentation" });
-  private readonly name = `tree-${++numbers}`;
+  private readonly name = uniqueId("tree");
   private readonly groups: SVGGElement[] = [];
   private edges: readonly (SVGPathElement | null)[] = [];
   private nodes: readonly StepDescription[] = [];

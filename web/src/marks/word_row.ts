@@ -6,18 +6,16 @@
  */
 
 import { consume, moveInList } from "./keys";
-import { make, type Text } from "./make";
+import { make, type Text, uniqueId } from "./make";
 
 export interface Word {
   readonly text: string;
   readonly share: number;
 }
 
-let numbers = 0; // for ids
-
 export class WordRow {
   readonly element: HTMLElement;
-  private readonly name = `words-${++numbers}`;
+  private readonly name = uniqueId("words");
   private readonly items: HTMLElement[] = [];
   private chosen = -1;
 

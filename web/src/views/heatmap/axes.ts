@@ -20,29 +20,26 @@ export interface Axes {
 }
 
 export class AxisTokens {
-  private readonly stores = new Map<SideName, SideTokens>();
+  private readonly sides: Readonly<Record<SideName, SideTokens>>;
 
-  constructor(
-    private readonly source: RecordingSource,
-    private readonly arrived: () => void,
-  ) {}
+  constructor(source: RecordingSource, arrived: () => void) {
+    this.sides = {
+      source: new SideTokens(source, "source", arrived),
+      target: new SideTokens(source, "target", arrived),
+    };
+  }
 
   of(map: MapDescription): Axes {
     return { query: this.axis(map, "query"), key: this.axis(map, "key") };
   }
 
   dispose(): void {
-    for (const store of this.stores.values()) store.dispose();
+    for (const tokens of Object.values(this.sides)) tokens.dispose();
   }
 
   private axis(map: MapDescription, which: "query" | "key"): MapAxis {
     const [side, start, count] = axisOf(map, which);
-    let tokens = this.stores.get(side);
-    if (tokens === undefined) {
-      tokens = new SideTokens(this.source, side, this.arrived);
-      this.stores.set(side, tokens);
-    }
-    return { tokens, start, count };
+    return { tokens: this.sides[side], start, count };
   }
 }
 

@@ -16,7 +16,6 @@ import { ALONG, type Along } from "./choices";
 import type { MeasureRow } from "./measures";
 
 export class Sparks {
-  private readonly drawn = new Map<string, SVGSVGElement>(); // lines without a mark: rows come and go, lines stay
   private readonly statistics = new Map<string, ReadonlyMap<string, Float32Array> | "asked">();
 
   constructor(
@@ -45,24 +44,10 @@ export class Sparks {
     }, this.failed);
   }
 
+  /** `all` is (head, query); without a head the mean of all. */
   private line(map: MapDescription, head: number | null, all: Float32Array, along: Along): SVGSVGElement {
     const { query, place } = this.stage.selection.get();
     const mark = query === null || !samePlace(map.place, place) ? null : query - map.query_start;
-    if (mark !== null) return this.draw(map, head, all, along, mark);
-    const name = `${map.place.address} ${head} ${along}`;
-    const line = this.drawn.get(name) ?? this.draw(map, head, all, along, null);
-    this.drawn.set(name, line);
-    return line;
-  }
-
-  /** `all` is (head, query); without a head the mean of all. */
-  private draw(
-    map: MapDescription,
-    head: number | null,
-    all: Float32Array,
-    along: Along,
-    mark: number | null,
-  ): SVGSVGElement {
     const { queries, heads } = map;
     let values = all.subarray((head ?? 0) * queries, ((head ?? 0) + 1) * queries);
     if (head === null) {

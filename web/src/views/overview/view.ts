@@ -14,7 +14,7 @@ import { errorText, Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { measure } from "../../data/measures";
 import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
-import { make, relabel, write } from "../../marks/make";
+import { make, relabel, uniqueId, write } from "../../marks/make";
 import { Card, drawGallery, type Gallery, type HeadPlace, HeadTooltip, isAt } from "./gallery";
 import { type Box, boxAt, type Grid, type Group, layGrid, neighbour, reveal } from "./grid";
 import { countHeads, groupMaps } from "./groups";
@@ -35,8 +35,6 @@ export const view = recordingView({
 });
 
 const BINS = 64; // the server's thumbnails have at most so many pixels a side
-
-let names = 0;
 
 class Overview extends MountedView<Words, OverviewOptions> {
   private readonly loading = this.tasks.asker();
@@ -68,7 +66,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
     this.metrics = headMetrics(stage.metrics, stage.source.description);
     this.groups = groupMaps(maps, stage.selection.get(), say);
     this.heads = countHeads(this.groups);
-    this.active.id = `over-active-${++names}`;
+    this.active.id = uniqueId("over-active");
     this.scroller.setAttribute("aria-activedescendant", this.active.id);
     this.nameList();
     this.space.append(this.titles);

@@ -23,7 +23,7 @@ export interface Reading {
   nameOf(token: number): string;
 }
 
-export const BEST = 5; // tokens that are named
+const BEST = 5; // tokens that are named
 
 export function format(value: number): string {
   if (value === 0) return "0";

@@ -9,17 +9,17 @@
 import type { SideName } from "../../api/types";
 import { hasOnlyWeights } from "../../core/focus";
 import { axisOf, chooseMap } from "../../core/maps";
-import { strongest } from "../../core/maths/strongest";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
 import { errorText } from "../../core/source";
 import type { TableData } from "../../core/view";
+import { SideTokens } from "../../data/side_tokens";
 import { readAxis, readColumn, readMass, readRow } from "../../data/weights";
 import { make, relabel, write } from "../../marks/make";
 import { Bar } from "./bar";
 import { Pane } from "./pane";
 import { writePicture } from "./picture";
-import { BEST, type Chosen, format, summarise } from "./readout";
+import { type Chosen, format, summarise } from "./readout";
 import { type Axis, type Mode, moveWindow, options, type TextOptions, WINDOW, windowOf } from "./settings";
 import { type Words, words } from "./words";
 
@@ -35,14 +35,13 @@ export const view = recordingView({
 class TextView extends MountedView<Words, TextOptions> {
   private readonly opening = this.tasks.asker(); // tokens of the windows
   private readonly asking = this.tasks.asker(); // numbers of the tokens
-  private readonly naming = this.tasks.asker(); // tokens beyond the windows
   private readonly bar: Bar;
   private readonly readout = make("p", { class: "text-readout", dir: "auto" });
   private readonly note = make("p", { class: "text-note", hidden: true });
   private readonly body = make("div", { class: "text-body" });
   private panes: readonly Pane[] = [];
   private values: Float32Array | null = null; // for every token of the coloured axis
-  private readonly farNames = new Map<number, string>(); // of tokens beyond the window
+  private readonly beyond = { source: this.tokensOf("source"), target: this.tokensOf("target") }; // the windows
   private map;
 
   constructor(setting: Setting<Words, TextOptions>) {
@@ -233,29 +232,12 @@ class TextView extends MountedView<Words, TextOptions> {
     write(this.bar.largest, format(most));
     this.paintStrips();
     this.point(this.coloured(), null);
-    this.nameFarTokens();
   }
 
-  /** The strongest tokens may be beyond the window: fetch their names. */
-  private nameFarTokens(): void {
-    const { map, values } = this;
-    const axis = this.coloured();
-    const slice = this.paneOf(axis)?.slice;
-    const [, start] = axisOf(map, axis);
-    this.farNames.clear();
-    if (!slice || values === null) return;
-    const far = strongest(values.length, (place) => values[place]!, BEST).filter(
-      (place) => slice.shown[place + start - slice.start] === undefined,
-    );
-    if (far.length === 0) return;
-    this.naming.ask(
-      null,
-      (source) => Promise.all(far.map((place) => readAxis(source, map, axis, [place, place + 1]))),
-      (parts) => {
-        for (const part of parts) this.farNames.set(part.start, part.shown[0] ?? "");
-        this.point(axis, null);
-      },
-    );
+  /** Tokens one by one: the strongest may be beyond the window. */
+  private tokensOf(side: SideName): SideTokens {
+    const arrived = () => !this.tasks.over && this.point(this.coloured(), null);
+    return new SideTokens(this.stage.source, side, arrived);
   }
 
   private paintStrips(): void {
@@ -289,12 +271,13 @@ class TextView extends MountedView<Words, TextOptions> {
   private summary(): string {
     const axis = this.coloured();
     const chosen = this.chosen();
+    const [side, start] = axisOf(this.map, axis);
     return summarise(
       {
         values: this.values,
-        start: axisOf(this.map, axis)[1],
+        start,
         chosen: chosen && { ...chosen, name: this.nameOf(chosen.axis, chosen.token) ?? "" },
-        nameOf: (token) => this.nameOf(axis, token) ?? this.farNames.get(token) ?? "…",
+        nameOf: (token) => this.nameOf(axis, token) ?? this.beyond[side].get(token, true) ?? "…",
       },
       this.say,
     );
