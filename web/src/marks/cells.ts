@@ -22,7 +22,7 @@ export interface ColourScale {
   ink(value: number): string | undefined;
 }
 
-/** From the least to the largest; "diverging" is even on both sides of nought. */
+/** From the least to the largest; "diverging" is even on both sides of zero. */
 export function colourScale(
   reach: readonly [number, number] | null,
   kind: "sequential" | "diverging",

@@ -17,7 +17,7 @@ const LOOK: ScatterLook = {
 };
 
 describe("toPaper", () => {
-  it("keeps proportions, puts nought in the middle and up above", () => {
+  it("keeps proportions, puts zero in the middle and up above", () => {
     const places = toPaper(Float64Array.of(0, 0, 1, 0, 0, 1), LOOK);
     expect([...places.slice(0, 2)]).toEqual([200, 150]);
     expect(places[2]! - 200).toBeCloseTo(150 - places[5]!, 4);

@@ -69,7 +69,7 @@ test("arrow keys walk the tree: child, sibling, parent; Enter chooses", () => {
   expect(chosen).toEqual([2, 3, 0]);
 });
 
-test("plus, minus and nought zoom", () => {
+test("plus, minus and 0 zoom", () => {
   const { tree, press } = stand();
   const scale = () => tree.element.querySelector("g")!.getAttribute("transform");
   const first = scale();

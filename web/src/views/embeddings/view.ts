@@ -2,7 +2,7 @@
  * Embeddings: tokens as points on a plane, layer by layer, and as distributions.
  *
  * In:   hidden states; layer 0 are the input embeddings, the last layer the output embeddings.
- * Out:  a scatter that glides between layers (src/embeddings/), neighbours in all dimensions, histograms and ridges.
+ * Out:  a scatter that glides between layers, neighbours in all dimensions, histograms and ridges.
  */
 
 import type { HiddenDescription } from "../../api/types";

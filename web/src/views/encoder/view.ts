@@ -2,7 +2,7 @@
  * Encoder: every token after every layer, coloured by activation.
  *
  * In:   hidden states, as norms, changes or one neuron (layer, token).
- * Out:  a field of tokens and layers (src/encoder/) that scrolls through texts of any length, and the way of the token
+ * Out:  a field of tokens and layers that scrolls through texts of any length, and the way of the token
  *       in focus along the layers.
  */
 

@@ -2,7 +2,7 @@
  * Flow: rollout across layers. Choose a token at the top and see where its information came from.
  *
  * In:   the head-averaged weights of every layer of a stack.
- * Out:  a column of tokens for each layer, heat for the share at each token, bands between them (src/flow/).
+ * Out:  a column of tokens for each layer, heat for the share at each token, bands between them.
  */
 
 import type { MapDescription, TokenSlice } from "../../api/types";

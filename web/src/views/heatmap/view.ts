@@ -2,8 +2,7 @@
  * The heat map: one head, a layer's or the model's average; queries down, keys across, zoomed like a street map.
  *
  * In:   a stage: the recording's maps and tokens, the selection (map, head, query, key), options "heatmap.…".
- * Out:  cells in WebGL2 (or canvas), tokens on both axes, a crosshair with the exact weight; a click selects
- *       (src/heatmap/; cells, axes and gestures are marks).
+ * Out:  cells in WebGL2 (or canvas), tokens on both axes, a crosshair with the exact weight; a click selects.
  */
 
 import { hasMaps } from "../../core/focus";

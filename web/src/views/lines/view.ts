@@ -2,7 +2,7 @@
  * Lines: who looks at whom, as lines between two columns of tokens, a colour for each head.
  *
  * In:   the weights of a map, all heads, as bytes; exact weights of the token in focus.
- * Out:  a canvas between two lists (src/lines/). Pointing at a token shows its lines alone, choosing it keeps them.
+ * Out:  a canvas between two lists. Pointing at a token shows its lines alone, choosing it keeps them.
  */
 
 import { hasOnlyWeights, isSigned } from "../../core/focus";

@@ -2,7 +2,7 @@
  * Numbers: the interpretability panel. What every head, layer and the whole model measure.
  *
  * In:   scores of the source, measured anew when the threshold moves; statistics for the lines along the text.
- * Out:  cards for the whole model with what each number means, a table that sorts, a grid of all heads (src/numbers/).
+ * Out:  cards for the whole model with what each number means, a table that sorts, a grid of all heads.
  */
 
 import type { MetricDescription } from "../../api/types";

@@ -2,7 +2,7 @@
  * The overview: all layers × heads as small heat maps, with a number for each. The way in.
  *
  * In:   a stage: thumbnails, scores over heads, the selection, options "overview.…".
- * Out:  a canvas that follows scrolling (src/overview/); a click or Enter opens a head in the heat map.
+ * Out:  a canvas that follows scrolling; a click or Enter opens a head in the heat map.
  */
 
 import type { MapDescription, MetricDescription } from "../../api/types";
@@ -301,7 +301,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
     return typeof head === "number" ? { place, head } : null;
   }
 
-  // The stage's wishes
+  // Selection, size, language and theme
 
   update(now: Selection, before: Selection): void {
     const [options, old] = [this.options.in(now), this.options.in(before)];

@@ -2,7 +2,7 @@
  * Text: the text itself, coloured by what the chosen token attends to, or by what attends to it.
  *
  * In:   one row or column of weights (exact), or the attention that tokens receive in all.
- * Out:  running text (src/text/); for cross-attention both texts. Long texts are read through a window of some thousand
+ * Out:  running text; for cross-attention both texts. Long texts are read through a window of some thousand
  *       tokens, with a strip that shows the whole.
  */
 
