@@ -15,7 +15,7 @@ export interface Threshold {
 }
 
 export const ABSOLUTE: Threshold = { tau: 0.01, relative: false };
-export const RELATIVE: Threshold = { tau: 1, relative: true };
+const standardTau = (relative: boolean): number => (relative ? 1 : ABSOLUTE.tau);
 export const LIMITS = { absolute: [0.0001, 0.5], relative: [0.1, 10] } as const; // of sliders
 
 const MOST_WEIGHTS = 4e9; // that are read for one number: about ten seconds
@@ -30,10 +30,6 @@ export const thresholdOptions: Schema<ThresholdOptions> = {
   relative: flag(),
 };
 
-export function standardThreshold(relative: boolean): Threshold {
-  return relative ? RELATIVE : ABSOLUTE;
-}
-
 /** Whether weights are too many to count again: then only what was counted when recording is known, at `ABSOLUTE`. */
 export function isTooLong(maps: readonly MapDescription[]): boolean {
   return maps.reduce((sum, { heads, queries, keys }) => sum + heads * queries * keys, 0) > MOST_WEIGHTS;
@@ -42,14 +38,14 @@ export function isTooLong(maps: readonly MapDescription[]): boolean {
 export function readThreshold(texts: OptionTexts, maps: readonly MapDescription[]): Threshold {
   if (isTooLong(maps)) return ABSOLUTE;
   const { tau, relative } = readOptions("numbers", thresholdOptions, texts);
-  return { tau: tau ?? standardThreshold(relative).tau, relative };
+  return { tau: tau ?? standardTau(relative), relative };
 }
 
 /** The options with another τ. */
 export function writeTau(texts: OptionTexts, tau: number): OptionTexts {
   const { relative } = readOptions("numbers", thresholdOptions, texts);
-  const standard = tau === standardThreshold(relative).tau;
-  return writeOptions("numbers", thresholdOptions, texts, { tau: standard ? null : tau });
+  const written = tau === standardTau(relative) ? null : tau;
+  return writeOptions("numbers", thresholdOptions, texts, { tau: written });
 }
 
 /** The options with a threshold of the other kind, which begins at its own default. */

@@ -2,12 +2,11 @@
 
 import { Button } from "./button";
 import { useApp } from "./context";
-import { nameStages } from "./panels/progress";
+import { stageName } from "./panels/progress";
 
 export function BackgroundRuns() {
   const app = useApp();
   const say = app.words.value;
-  const names = nameStages(say);
   const runs = app.runs.asked.value.filter(({ view }) => view !== app.view.value);
   const title = (view: string): string =>
     app.views.titles.find(({ name }) => name === view)?.title(app.language.value) ?? view;
@@ -22,7 +21,9 @@ export function BackgroundRuns() {
         >
           <p>
             <strong>{title(view)}</strong> {say.runsOn}
-            {[names[job?.stage ?? "queued"], job?.detail].filter(Boolean).map((each) => ` · ${each}`)}
+            {[stageName(job?.stage ?? "queued", say), job?.detail]
+              .filter(Boolean)
+              .map((each) => ` · ${each}`)}
           </p>
           <Button name="show-run" look="quiet" act={() => app.chooseView(view)}>
             {say.showRun}

@@ -87,44 +87,32 @@ function forget(reader: Reader): void {
   reader.sources.clear();
 }
 
-type Drawing = Component & { reader?: Reader };
-type Drawn = VNode & { readonly __c?: Drawing };
-interface Hooks {
-  __r?: (vnode: Drawn) => void;
-  __e?: (...thrown: readonly unknown[]) => void;
-  diffed?: (vnode: Drawn) => void;
-  unmount?: (vnode: Drawn) => void;
-}
+type Drawn = VNode & { readonly __c?: Component & { reader?: Reader } };
 
-/** Does something more at a point of Preact's work, after what is done there already. */
-function also(name: "__r" | "diffed" | "unmount", act: (vnode: Drawn) => void): void {
-  const hooks = options as Hooks;
-  const before = hooks[name];
-  hooks[name] = (vnode) => {
-    before?.(vnode);
-    act(vnode);
+/** Does something more at a point of Preact's work, before what is done there already. */
+function before(name: "__r" | "__e" | "diffed" | "unmount", act: (vnode: Drawn) => void): void {
+  const hooks = options as Record<string, ((...given: unknown[]) => void) | undefined>;
+  const there = hooks[name];
+  hooks[name] = (...given) => {
+    act(given[0] as Drawn);
+    there?.(...given);
   };
 }
 
-also("__r", (vnode) => {
-  const component = vnode.__c;
+before("__r", ({ __c: component }) => {
   if (!component) return;
   component.reader ??= { sources: new Set(), changed: () => component.setState({}) };
   forget(component.reader);
   reading = component.reader;
 });
 
-also("diffed", () => {
+/** Drawn to its end, or not, where it throws: what is read from now on is not read by this component. */
+function leave(): void {
   reading = null;
-});
+}
+before("diffed", leave);
+before("__e", leave);
 
-/** A component that throws is not drawn to its end: what is read from now on is not read by it. */
-const caught = (options as Hooks).__e;
-(options as Hooks).__e = (...thrown) => {
-  reading = null;
-  caught?.(...thrown);
-};
-
-also("unmount", (vnode) => {
-  if (vnode.__c?.reader) forget(vnode.__c.reader);
+before("unmount", ({ __c: component }) => {
+  if (component?.reader) forget(component.reader);
 });

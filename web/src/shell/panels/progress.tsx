@@ -55,15 +55,8 @@ function Result({ job }: { readonly job: Job }) {
   );
 }
 
-export function nameStages(say: AppWords): Readonly<Record<JobStage, string>> {
-  return {
-    queued: say.queued,
-    loading: say.loading,
-    tokenising: say.tokenising,
-    running: say.runningStage,
-    statistics: say.statistics,
-    saving: say.saving,
-  };
+export function stageName(stage: JobStage, say: AppWords): string {
+  return stage === "running" ? say.runningStage : say[stage];
 }
 
 function Stages(props: {
@@ -83,7 +76,6 @@ function Stages(props: {
     },
     [],
   );
-  const names = nameStages(say);
   const stage = job?.stage ?? "queued";
   const at = stages.indexOf(stage);
   const share = job?.share ?? null;
@@ -97,14 +89,14 @@ function Stages(props: {
             class={place < at ? "past" : place === at ? "now" : ""}
             aria-current={place === at ? "step" : undefined}
           >
-            {names[each]}
+            {stageName(each, say)}
           </li>
         ))}
       </ol>
       <p class="unseen" role="status">
-        {names[stage]}
+        {stageName(stage, say)}
       </p>
-      <progress aria-label={names[stage]} max={1} {...(share === null ? {} : { value: share })} />
+      <progress aria-label={stageName(stage, say)} max={1} {...(share === null ? {} : { value: share })} />
       <div class="progress-end">
         <span class="hint">{job?.detail}</span>
         <button type="button" class="button" data-action="cancel" ref={button} onClick={props.cancel}>
