@@ -1,6 +1,6 @@
 /** Names for the types of the HTTP interface, which are generated from its schema; and the few that it does not have. */
 
-import type { components } from "./generated";
+import type { components, operations } from "./generated";
 
 type Schemas = components["schemas"];
 /** The same, where some of it may be left out. */
@@ -36,6 +36,8 @@ export type MetricParameter = Schemas["MetricParameter"];
 export type MetricDescription = Schemas["MetricDescription"];
 export type ScorePart = Schemas["ScorePart"];
 export type ScoreDescription = Schemas["ScoreDescription"];
+export type DistributionOf =
+  operations["read_distribution_api_recordings__id__distribution_get"]["parameters"]["query"]["of"];
 export type Distribution = Without<Schemas["Distribution"], "whole">; // also made here, from numbers of the page
 
 // models and jobs

@@ -10,6 +10,7 @@ import type {
   CellArithmetic,
   Description,
   Distribution,
+  DistributionOf,
   Language,
   MetricDescription,
   PlayResult,
@@ -28,15 +29,6 @@ import type { Place } from "./place";
 
 export type Range = readonly [start: number, stop: number];
 export type Precision = "uint8" | "float16" | "float32";
-export type DistributionOf =
-  | "hidden"
-  | "queries"
-  | "keys"
-  | "values"
-  | "attention"
-  | "scores"
-  | "scores_unscaled"
-  | "embeddings";
 
 /**
  * All that can be asked about one recording. Every promise may be rejected with a `Refusal`; with an AbortError where

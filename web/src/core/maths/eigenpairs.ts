@@ -22,10 +22,13 @@ export async function largestEigenpairs(
   const diagonal: number[] = [];
   const beside: number[] = []; // beside[i] couples basis i and i + 1
   const random = seeded(7);
-  let next = orthogonal(
-    Float64Array.from({ length: order }, () => random() - 0.5),
-    basis,
-  );
+  /** A direction that the space has not seen. */
+  const newDirection = (): Float64Array =>
+    orthogonal(
+      Float64Array.from({ length: order }, () => random() - 0.5),
+      basis,
+    );
+  let next = newDirection();
   let check = Math.min(order, 4 * count + 8);
   for (;;) {
     await pause();
@@ -33,7 +36,7 @@ export async function largestEigenpairs(
     const product = multiply(next);
     diagonal.push(dot(product, next));
     const scale = Math.max(...diagonal.map(Math.abs), 1e-300);
-    let rest = subtractBasis(product, basis);
+    const rest = subtractBasis(product, basis);
     let norm = Math.sqrt(dot(rest, rest));
     const done = basis.length === order;
     if (done || basis.length >= check) {
@@ -50,13 +53,9 @@ export async function largestEigenpairs(
       check = Math.min(order, Math.ceil(check * 1.4));
     }
     if (norm <= 1e-13 * scale) {
-      // The space is closed: go on in a direction it has not seen, uncoupled.
-      rest = orthogonal(
-        Float64Array.from({ length: order }, () => random() - 0.5),
-        basis,
-      );
+      // The space is closed: go on in another direction, uncoupled.
       norm = 0;
-      next = rest;
+      next = newDirection();
     } else {
       next = rest.map((value) => value / norm);
     }

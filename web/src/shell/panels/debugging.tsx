@@ -1,9 +1,9 @@
 /** The debugging panel, in small: how each kind of number is spread, for the selected layer and head. */
 
-import type { Distribution, MapDescription } from "../../api/types";
+import type { Distribution, DistributionOf, MapDescription } from "../../api/types";
 import { digits } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
-import type { DistributionOf, RecordingSource } from "../../core/source";
+import type { RecordingSource } from "../../core/source";
 import { useAnswer } from "../answer";
 import { Button } from "../button";
 import { useApp } from "../context";
