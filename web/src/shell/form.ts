@@ -62,19 +62,7 @@ export function withModel(form: Form, model: ModelDescription): Form {
 }
 
 export function withPreset(form: Form, preset: Preset): Form {
-  return {
-    ...form,
-    model: preset.model,
-    other: false,
-    task: preset.task,
-    sequence: "text",
-    text: preset.text,
-    secondText: preset.second_text ?? "",
-    target: preset.target ?? "",
-    sourceLanguage: preset.source_language ?? form.sourceLanguage,
-    targetLanguage: preset.target_language ?? form.targetLanguage,
-    layers: null,
-  };
+  return withRequest(form, { ...preset, kind: "record", sequence: "text" });
 }
 
 export function withRequest(form: Form, request: JobRequest): Form {
