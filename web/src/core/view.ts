@@ -49,8 +49,8 @@ export interface Rerunner {
   ): Promise<PlayResult>;
 }
 
-/** What a view leaves to its next mounting on the same recording. When another one is opened, it is stopped. */
-export interface Kept {
+/** Work that goes on while another view is shown; mounted again, the view takes it over. It stops with the recording. */
+export interface KeptWork {
   stop?(): void;
 }
 
@@ -91,7 +91,7 @@ export interface Stage<K extends SubjectKind = "recording"> {
   readonly signal: AbortSignal; // aborted when the view is unmounted; requests through `source` end with it
   readonly rerunner: Rerunner | null;
   readonly playground?: Playground | undefined;
-  readonly kept?: Kept | undefined; // what this view has left behind
+  readonly kept?: KeptWork | undefined; // what this view has left behind
   /** A text of the server in the page's language. */
   text(said: Text): string;
   /** Say something to screen readers, politely. */
@@ -121,7 +121,7 @@ export interface Mounted {
   table(): Promise<TableData>;
   unmount(): void;
   /** Before `unmount`, when another tab is looked at: what goes on until this view is mounted again. */
-  keep?(): Kept | null;
+  keep?(): KeptWork | null;
   /** Zoom in (+1), out (-1) or reset (0), where the view can. */
   zoom?(direction: -1 | 0 | 1): void;
 }

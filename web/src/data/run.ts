@@ -7,16 +7,16 @@
 
 import type { Job, JobRequest, StepDescription } from "../api/types";
 import { isAbort } from "../core/tasks";
-import type { Kept, Rerunner } from "../core/view";
+import type { KeptWork, Rerunner } from "../core/view";
 
-export class Run implements Kept {
+export class Run implements KeptWork {
   readonly steps: StepDescription[] = [];
   state: "running" | "done" | "failed" | "cancelled" = "running";
   job: Job | null = null; // null until the server has taken it
   result: string | null = null; // the new recording
   error: unknown = null; // why it failed
   private readonly controller = new AbortController();
-  private told: ((step: StepDescription | null) => void) | null = null;
+  private listener: ((step: StepDescription | null) => void) | null = null;
 
   constructor(rerunner: Rerunner, request: JobRequest, done: (id: string) => void = () => {}) {
     const { signal } = this.controller;
@@ -46,9 +46,9 @@ export class Run implements Kept {
       .finally(() => this.tell(null));
   }
 
-  /** Calls `told` from now on, with a new step or null, instead of what was given before. */
-  show(told: ((step: StepDescription | null) => void) | null): void {
-    this.told = told;
+  /** Calls `listener` from now on, with a new step or null, instead of what was given before. */
+  show(listener: ((step: StepDescription | null) => void) | null): void {
+    this.listener = listener;
   }
 
   /** End it; the view that shows it is told. */
@@ -57,6 +57,6 @@ export class Run implements Kept {
   }
 
   private tell(step: StepDescription | null): void {
-    this.told?.(step);
+    this.listener?.(step);
   }
 }

@@ -8,7 +8,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Language } from "../api/types";
 import { isAbort } from "../core/tasks";
-import type { AnyView, Kept, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
+import type { AnyView, KeptWork, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { Button } from "./button";
 import { useApp } from "./context";
 import type { App } from "./state";
@@ -18,7 +18,7 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
   const app = useApp();
   const say = app.words.value;
   const host = useRef<HTMLDivElement>(null);
-  const keptByView = useRef(new Map<string, Kept>()); // what goes on while another view is shown
+  const keptByView = useRef(new Map<string, KeptWork>()); // what goes on while another view is shown
   const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
   const styled = useRef<{ readonly language: Language; readonly theme: Theme } | null>(null);
@@ -146,9 +146,9 @@ function mountView(
   view: AnyView,
   subject: Subject,
   host: HTMLElement,
-  kept: Kept | undefined,
+  kept: KeptWork | undefined,
   setFailure: (error: unknown) => void,
-): () => Kept | null {
+): () => KeptWork | null {
   let mounted: Mounted | null = null;
   let [gone, failed] = [false, false];
   let frame = 0;
@@ -188,7 +188,7 @@ function mountView(
   observer.observe(host);
 
   return () => {
-    let left: Kept | null = null;
+    let left: KeptWork | null = null;
     if (!failed) guarded(() => (left = mounted?.keep?.() ?? null)); // a view that failed starts anew
     gone = true;
     forget();
@@ -211,7 +211,7 @@ function makeStage(
   app: App,
   subject: Subject,
   element: HTMLElement,
-  kept: Kept | undefined,
+  kept: KeptWork | undefined,
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Stage<SubjectKind> {

@@ -7,7 +7,7 @@
 
 import { evidenceLine } from "../../core/focus";
 import { MountedView, recordingView } from "../../core/recording_view";
-import type { Kept, TableData } from "../../core/view";
+import type { KeptWork, TableData } from "../../core/view";
 import { writeBars } from "../../marks/bars";
 import { make, relabel } from "../../marks/make";
 import { inks, label, sheet } from "../../marks/paper";
@@ -34,7 +34,7 @@ export const view = recordingView({
   mount: (setting) => new GenerationView(setting),
 });
 
-interface KeptGeneration extends Kept {
+interface KeptGeneration extends KeptWork {
   readonly predicting: KeptPredicting | undefined;
 }
 

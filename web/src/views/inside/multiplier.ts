@@ -11,7 +11,7 @@ import { captionOf, type Focus, focusOf, mapName } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { entropyOf, rescale } from "../../core/maths/softmax";
 import { errorText } from "../../core/source";
-import type { Kept, TableData } from "../../core/view";
+import type { KeptWork, TableData } from "../../core/view";
 import { compare, type Rerun } from "../../data/comparison";
 import { readScoredRow, type ScoredRow } from "../../data/pair";
 import { SideTokens } from "../../data/side_tokens";
@@ -46,7 +46,7 @@ export class Multiplier extends InsidePanel {
     write(this.state, this.stage.text(errorText(error))),
   );
 
-  constructor(setting: InsideSetting, kept: Kept | undefined) {
+  constructor(setting: InsideSetting, kept: KeptWork | undefined) {
     super(setting);
     const { stage, say, options, tasks } = this;
     const { map } = focusOf(stage);
@@ -138,7 +138,7 @@ export class Multiplier extends InsidePanel {
     if (this.asked?.run.state !== "done") this.tell();
   }
 
-  override keep(): Kept | null {
+  override keep(): KeptWork | null {
     const { asked } = this;
     this.asked = null;
     asked?.run.show(null);

@@ -7,7 +7,7 @@
 
 import { flag, oneOf, real, type Schema } from "../../core/options";
 import { MountedView, type Setting } from "../../core/recording_view";
-import type { Kept, TableData } from "../../core/view";
+import type { KeptWork, TableData } from "../../core/view";
 import { ARRAYS, type ArrayName } from "../../data/layer_arrays";
 import { OptionControls } from "../../marks/option_controls";
 import type { words } from "./words";
@@ -59,6 +59,6 @@ export abstract class InsidePanel extends MountedView<Words, InsideOptions> {
     this.resize();
   }
   /** What goes on when the view is mounted anew; given to the same panel. */
-  keep?(): Kept | null;
+  keep?(): KeptWork | null;
   unmount?(): void;
 }

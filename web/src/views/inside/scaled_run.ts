@@ -7,13 +7,13 @@
 
 import type { EditRequest, Wanted } from "../../api/types";
 import { focusOf } from "../../core/focus";
-import type { Kept, Stage } from "../../core/view";
+import type { KeptWork, Stage } from "../../core/view";
 import { Run } from "../../data/run";
 import type { Words } from "./panel";
 
 const WANTED: readonly Wanted[] = ["weights", "scores", "output", "hidden"]; // what is compared
 
-export interface Asked extends Kept {
+export interface Asked extends KeptWork {
   readonly run: Run;
   readonly map: string; // address of its place
   readonly factor: number;

@@ -9,7 +9,7 @@
 import { focusOf, hasOnlyWeights, mapName } from "../../core/focus";
 import { recordingView } from "../../core/recording_view";
 import { Tasks } from "../../core/tasks";
-import type { Kept, Mounted } from "../../core/view";
+import type { KeptWork, Mounted } from "../../core/view";
 import { make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { sheet } from "../../marks/paper";
@@ -20,7 +20,7 @@ import { Products } from "./products";
 import { Values } from "./values";
 import { words } from "./words";
 
-const PANELS: Record<PanelName, new (setting: InsideSetting, kept: Kept | undefined) => InsidePanel> = {
+const PANELS: Record<PanelName, new (setting: InsideSetting, kept: KeptWork | undefined) => InsidePanel> = {
   distributions: Distributions,
   values: Values,
   products: Products,

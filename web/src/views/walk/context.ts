@@ -4,7 +4,7 @@ import type { SideName, TokenSlice, WalkPlan } from "../../api/types";
 import { findMasks } from "../../core/generation";
 import type { Options } from "../../core/options";
 import type { RecordingSource } from "../../core/source";
-import type { Kept, Stage, TableData } from "../../core/view";
+import type { KeptWork, Stage, TableData } from "../../core/view";
 import type { Run } from "../../data/run";
 import type { WalkOptions } from "./options";
 import { sideOf } from "./script";
@@ -12,7 +12,7 @@ import type { Naming } from "./values";
 import type { WalkWords } from "./words";
 
 /** Runs of the model that the walk has asked for; they go on while another tab is looked at. */
-export interface WalkRuns extends Kept {
+export interface WalkRuns extends KeptWork {
   tracing: Run | null; // the same run, with every step kept
   searching: Run | null; // a beam search
   stop(): void;
