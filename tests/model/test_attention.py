@@ -1,6 +1,7 @@
 """The two paths of attention agree, masks mean what they say, windows show and edit."""
 
 import itertools
+import math
 
 import pytest
 import torch
@@ -61,6 +62,13 @@ def test_fused_equals_explicit(similarity, basic):
         looked_at, seen = explicit(attention, hidden, mask)
         assert "pattern" in seen
         assert_near(fused, looked_at, where=name)
+
+
+def test_basic_attention_is_softmax_of_x_x_transposed_times_x():
+    attention = build(width=2, heads=1, similarity="dot", basic_attention=True)
+    inputs = torch.tensor([[0.0, 1.0], [math.log(2), 0.0]])
+    first = torch.tensor([math.e, 1.0]) / (math.e + 1)  # scores of token 0: 1 with itself, 0 with token 1
+    assert_near(attention(inputs[None], Mask())[0, 0], first @ inputs)
 
 
 def test_fused_equals_explicit_for_cross_attention():

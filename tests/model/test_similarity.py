@@ -14,7 +14,6 @@ from glassformer.model.similarity import (
     ProductSimilarity,
     ScaledDotSimilarity,
     additive,
-    basic_attention,
     bilinear,
     build_similarity,
     cosine,
@@ -39,12 +38,6 @@ def test_five_functions_on_paper():
     by_hand = math.tanh(3 + 2 * 1) - math.tanh(4 + 2 * 1)  # query (3, 4), key (1, 1)
     scores = additive(QUERIES, KEYS, query_weight, key_weight, vector)
     assert_near(scores[1, 2].item(), by_hand)
-
-
-def test_basic_attention_is_softmax_of_x_x_transposed_times_x():
-    inputs = torch.tensor([[0.0, 1.0], [math.log(2), 0.0]])
-    first = torch.tensor([math.e, 1.0]) / (math.e + 1)  # scores of token 0: 1 with itself, 0 with token 1
-    assert torch.allclose(basic_attention(inputs)[0], first @ inputs)
 
 
 def test_soft_leaves_out_what_is_not_allowed_and_gives_zeros_where_nothing_is():

@@ -63,7 +63,9 @@ class School:
         module = TaskModule(task, network)
         optimizer = torch.optim.Adam(module.parameters(), lr=rate)
         settings = BatchSettings(tokens=tokens)
-        loader = Loader(task.examples("train"), partial(task.collate, "train"), settings, seed=task.seed)
+        loader = Loader(
+            task.examples("train").lengths, partial(task.collate, "train"), settings, seed=task.seed
+        )
         for step, (_, batch) in enumerate(islice(loader.start(), steps)):
             optimizer.param_groups[0]["lr"] = rate * min(1.0, (step + 1) / 10, 2 * (1 - step / steps))
             optimizer.zero_grad()

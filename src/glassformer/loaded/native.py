@@ -18,14 +18,12 @@ from glassformer.model.generate import at_inference, generate, stream
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
 from glassformer.model.prompt import pad_left
-from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.recurrent import Network as Network
 from glassformer.model.transformer import Transformer
 from glassformer.text.batches import BatchSettings, plan_batches
 from glassformer.text.opening import open_tokenizer
 from glassformer.text.sequences import pad_rows
 from glassformer.weights.checkpoint import open_checkpoint
-
-Network = Transformer | RecurrentTranslator
 
 BATCH_TOKENS = 8192  # of a batch, times beams
 UNLIMITED = ("rotary", "relative", "none")  # positions that can be counted on for ever

@@ -22,7 +22,7 @@ from glassformer.config import RecurrentConfig
 from glassformer.errors import InputError
 from glassformer.model.decoding import Decoding, start_of_target
 from glassformer.model.similarity import AdditiveSimilarity, soft
-from glassformer.model.transformer import check_ids, check_real
+from glassformer.model.transformer import Transformer, check_ids, check_real
 
 _precision = threading.Lock()  # guards a setting of the whole process
 
@@ -223,6 +223,9 @@ class RecurrentTranslator(nn.Module):
         if ids.shape[1] > self.config.max_length:
             raise InputError("model.too_long", count=ids.shape[1], limit=self.config.max_length)
         return F.dropout(self.embeddings(ids), self.config.dropout, self.training)
+
+
+Network = Transformer | RecurrentTranslator  # what can be trained, saved and recorded
 
 
 class RecurrentDecoding:

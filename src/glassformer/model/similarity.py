@@ -69,11 +69,6 @@ def hard(scores: Tensor, best: int, allowed: Tensor | None = None) -> Tensor:
     return weights
 
 
-def basic_attention(inputs: Tensor) -> Tensor:
-    """Self-attention without a single parameter: y = softmax(x xᵀ) x."""
-    return soft(dot(inputs, inputs)) @ inputs
-
-
 class ProductSimilarity(nn.Module):
     """A similarity that is a plain dot product after `fold`: the kind that fused kernels can run."""
 

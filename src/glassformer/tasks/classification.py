@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
@@ -25,7 +25,6 @@ from glassformer.tasks.corpus import find_path
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
 from glassformer.tasks.task import (
     TASKS,
-    Config,
     Network,
     Split,
     Task,
@@ -128,11 +127,8 @@ class Labelled(TaskExamples):
         self.rows = rows
         self.kinds = kinds
         self.labels = labels
+        self.lengths = rows.lengths
         self.notes = notes
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        return self.rows.lengths
 
 
 @TASKS.register("classification")
@@ -163,7 +159,7 @@ class Classification(Task):
             "padding_id": roles.get("padding", roles.get("end", 0)),
         }
 
-    def accept(self, config: Config) -> None:
+    def accept(self, config: NetworkConfig) -> None:
         if not isinstance(config, ModelConfig) or config.head != "classes":
             raise ConfigurationError("tasks.classification.wrong_head")
         if config.classes != len(self.labels):

@@ -14,10 +14,9 @@ from typing import Annotated, Any, Literal, overload
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.deprecated import rename_argument
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
@@ -28,7 +27,6 @@ from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, read_s
 from glassformer.tasks.scores import compute_bits_per_byte, compute_perplexity
 from glassformer.tasks.task import (
     TASKS,
-    Config,
     Network,
     Split,
     Task,
@@ -70,18 +68,14 @@ class Windows(TaskExamples):
             self.count = -(-predicted // self.context)
         else:
             self.count = max(1, (predicted - self.context + 1) // self.context)  # leaves room to shift them
-        self._lengths = np.full(self.count, self.context, dtype=np.int64)
+        self.lengths = np.full(self.count, self.context + around, dtype=np.int64)
         if whole:
-            self._lengths[-1] = predicted - (self.count - 1) * self.context
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        return self._lengths + self.around
+            self.lengths[-1] -= self.count * self.context - predicted
 
     def take(self, index: int, shift: int) -> Ids:
         """One more token than the window is long: the last one is only predicted."""
         start = shift + index * self.context
-        return self.stream.ids[start : start + int(self._lengths[index]) + 1]
+        return self.stream.ids[start : start + int(self.lengths[index]) - self.around + 1]
 
     def draw_shift(self, seed: int, epoch: int) -> int:
         """Where the first window begins in this epoch."""
@@ -126,7 +120,7 @@ class LanguageModelling(WindowTask):
             "end_id": roles.get("end"),
         }
 
-    def accept(self, config: Config) -> None:
+    def accept(self, config: NetworkConfig) -> None:
         if not isinstance(config, ModelConfig) or config.shape != "decoder" or config.head != "language":
             raise ConfigurationError("tasks.language_modelling.wrong_network")
         if config.positions in ("learned", "sinusoidal", "sinusoidal-halves") and (

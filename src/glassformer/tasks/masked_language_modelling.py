@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.model.generate import at_inference
@@ -30,7 +30,6 @@ from glassformer.tasks.language_modelling import Windows, WindowTask
 from glassformer.tasks.scores import compute_perplexity
 from glassformer.tasks.task import (
     TASKS,
-    Config,
     Network,
     Split,
     find_device,
@@ -74,7 +73,7 @@ class MaskedLanguageModelling(WindowTask):
             "padding_id": self._role("padding"),
         }
 
-    def accept(self, config: Config) -> None:
+    def accept(self, config: NetworkConfig) -> None:
         if not isinstance(config, ModelConfig) or config.head != "masked":
             raise ConfigurationError("tasks.masked_language_modelling.wrong_network")
         if self.settings.context > config.max_length:

@@ -105,7 +105,6 @@ class Pairs(TaskExamples):
         self.count = len(sides[0])
         self.uses = uses
         self.notes = notes
-        self._lengths = np.zeros(0, dtype=np.int64)
 
     def find(self, indices: Sequence[int] | Indices) -> tuple[Indices, Indices, Indices]:
         """For some examples: which text is read, which is written, and the tag that asks for it."""
@@ -125,8 +124,4 @@ class Pairs(TaskExamples):
         if not fits.all():
             left = int((~fits).sum())
             self.notes += (message("tasks.pairs_left_out", count=left, total=len(fits), longest=longest),)
-        self.uses, self._lengths = self.uses[fits], sizes[fits]
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        return self._lengths
+        self.uses, self.lengths = self.uses[fits], sizes[fits]

@@ -5,7 +5,7 @@ Out:  a `Task`, which a training loop asks for batches and losses, and for score
 
 The order of things: `task = build_task(table, tokenizer)`; a network from a checkpoint or from
 `ModelConfig(**(task.network_settings() | your settings))`; `task.accept(network.config)`; then
-`task.examples` and `task.collate` for a `Loader`, `TaskModule(task, network)` for the loss, and
+`task.examples(…).lengths` and `task.collate` for a `Loader`, `TaskModule(task, network)` for the loss, and
 `task.evaluate(network, "dev")`.
 """
 
@@ -19,19 +19,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import NetworkConfig
 from glassformer.errors import ConfigurationError
-from glassformer.loaded.native import Network as Network
 from glassformer.messages import Message
 from glassformer.model.generate import at_inference
+from glassformer.model.recurrent import Network as Network
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
 from glassformer.settings import read_settings
-from glassformer.text.batches import Batch, BatchSettings, Examples, Indices, Loader
+from glassformer.text.batches import Batch, BatchSettings, Indices, Loader
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import Style
 
-Config = ModelConfig | RecurrentConfig
 Split = str  # "train", "dev", "test", or whatever the files are called
 
 PROBED = 8  # examples in a probe batch
@@ -50,7 +49,7 @@ class Task(ABC):
         self.settings = settings
         self.tokenizer = tokenizer
         self.seed = seed
-        self.config: Config | None = None
+        self.config: NetworkConfig | None = None
         self._examples: dict[Split, TaskExamples] = {}
         self._ordinary: NDArray[np.int64] | None = None
         self._is_ordinary: NDArray[np.bool_] | None = None
@@ -73,7 +72,7 @@ class Task(ABC):
     def network_settings(self) -> dict[str, Any]:
         """Settings of `ModelConfig` that follow from task and data: vocabulary, special ids, head …"""
 
-    def accept(self, config: Config) -> None:
+    def accept(self, config: NetworkConfig) -> None:
         """Take special ids and longest length from the network to be trained; refuse one that will not do."""
         if config.vocabulary_size < self.tokenizer.size:
             raise ConfigurationError(
@@ -171,26 +170,16 @@ class Task(ABC):
             return self.collate(split, chosen[np.asarray(indices)], epoch)
 
         budget = max(EVALUATION.tokens, int(lengths.max(initial=1)))
-        loader = Loader(Lengths(lengths[chosen]), collate, replace(EVALUATION, tokens=budget))
+        loader = Loader(lengths[chosen], collate, replace(EVALUATION, tokens=budget))
         for _, batch in loader.start(epochs=1):
             yield batch
 
 
-class TaskExamples(Examples, ABC):
-    """Examples that also say what was left out of them."""
+class TaskExamples:
+    """The examples of a split, and what was left out of them."""
 
+    lengths: Indices  # of each example, the tokens of its longer side
     notes: tuple[Message, ...] = ()  # for a person: lines skipped, texts too long
-
-
-class Lengths:
-    """Nothing but lengths: all that a plan needs."""
-
-    def __init__(self, lengths: Indices) -> None:
-        self._lengths = lengths
-
-    @property
-    def lengths(self) -> Indices:
-        return self._lengths
 
 
 class TaskModule(nn.Module):
@@ -223,7 +212,7 @@ def build_task(table: Mapping[str, Any], tokenizer: Tokenizer, *, seed: int = 0)
     return kind(settings, tokenizer, seed=seed)
 
 
-def known_settings(kind: type[Config], settings: Mapping[str, Any]) -> dict[str, Any]:
+def known_settings(kind: type[NetworkConfig], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Those settings that a kind of configuration has: a recurrent network has no head to choose."""
     names = {field.name for field in fields(kind)}
     return {name: value for name, value in settings.items() if name in names}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.deprecated import rename_argument
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
@@ -35,7 +35,7 @@ from glassformer.tasks.scores import (
     score_bleu,
     score_chrf,
 )
-from glassformer.tasks.task import TASKS, Config, Network, Split, Task
+from glassformer.tasks.task import TASKS, Network, Split, Task
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.files import Problems
 from glassformer.text.languages import find_language
@@ -85,7 +85,7 @@ class Translation(Task):
             "end_id": roles.get("end"),
         }
 
-    def accept(self, config: Config) -> None:
+    def accept(self, config: NetworkConfig) -> None:
         if isinstance(config, ModelConfig) and config.shape != "encoder-decoder":
             raise ConfigurationError("tasks.translation.wrong_network", shape=config.shape)
         if config.start_id is None or config.end_id is None:

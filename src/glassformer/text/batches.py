@@ -1,6 +1,6 @@
 """Examples of unequal length into batches of equal cost: the same ones for the same seed, from anywhere on.
 
-In:   examples that know their lengths, a function that collates some of them, a budget of tokens.
+In:   the lengths of examples, a function that collates some of them, a budget of tokens.
 Out:  `Batch` after `Batch`, each with the position to go on from if the process is killed right after it.
 
 A plan is a pure function of lengths, settings, seed and epoch. Processes that train together draw up the
@@ -61,14 +61,6 @@ class Position:
 
 
 BEGINNING = Position()
-
-
-class Examples(Protocol):
-    """What can be batched."""
-
-    @property
-    def lengths(self) -> NDArray[np.int64]:
-        """Of each example, the tokens of its longer side."""
 
 
 class Collate(Protocol):
@@ -148,7 +140,7 @@ def _halve_largest(batches: list[Indices], multiple_of: int) -> list[Indices]:
 class Loader:
     """Batches for one process, epoch after epoch, from any position on."""
 
-    examples: Examples
+    lengths: Indices  # of each example, the tokens of its longer side
     collate: Collate
     settings: BatchSettings
     _: KW_ONLY
@@ -163,20 +155,16 @@ class Loader:
             last = self.world - 1
             raise ConfigurationError("text.unknown_rank", rank=self.rank, world=self.world, last=last)
         self._planned: tuple[int, list[Indices]] = (-1, [])
-        self._length: int | None = None
-
-    def __len__(self) -> int:
-        """Batches that this process has in an epoch: the same number in all processes and all epochs."""
-        if self._length is None:
-            self._length = len(self.plan(0))
-        return self._length
 
     def plan(self, epoch: int) -> list[Indices]:
-        """This process's share of an epoch: batch b of rank r is number b · world + r of all."""
+        """This process's share of an epoch: batch b of rank r is number b · world + r of all.
+
+        All processes have the same number of batches, in all epochs.
+        """
         known, batches = self._planned
         if known != epoch:
             batches = plan_batches(
-                self.examples.lengths,
+                self.lengths,
                 self.settings,
                 seed=self.seed,
                 epoch=epoch,

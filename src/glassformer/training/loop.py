@@ -228,7 +228,7 @@ class _Run:
     def _loader(self) -> Loader:
         task = self.plan.task
         loader = Loader(
-            task.examples("train"),
+            task.examples("train").lengths,
             self._collate,
             self.plan.batches,
             seed=self.settings.seed,

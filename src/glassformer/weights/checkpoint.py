@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import CheckpointError, GlassformerError
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.model.recurrent import RecurrentTranslator
+from glassformer.model.recurrent import Network, RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import suggestion
 from glassformer.text.files import read_json, write_json
@@ -32,8 +32,6 @@ from glassformer.weights.tensors import FolderTensors, convert, write_tensors
 CONFIG = "config.json"
 RUN_FOLDERS = ("best", "averaged", "last")  # folders of models in the folder of a run, the likeliest first
 SHARD_BYTES = 5_000_000_000
-
-Network = Transformer | RecurrentTranslator
 
 
 class SavesItself(Protocol):
