@@ -1,5 +1,6 @@
 """Imports: no module of a package or of the page imports itself through others."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -36,6 +37,37 @@ def test_no_python_module_is_in_a_cycle() -> None:
     graph = grimp.build_graph("glassformer", exclude_type_checking_imports=True, cache_dir=None)
     assert len(graph.modules) > 250
     assert in_cycles(graph) == []
+
+
+# Methods that call a package above their own, by its name: no import shows that. No other module may do so.
+UPWARD = {
+    "recording/recording.py": [
+        "glassformer.bundle",
+        "glassformer.bundle",
+        "glassformer.render.notebook.show",
+    ],
+    "loaded/model.py": ["glassformer"],  # LoadedModel.record
+    "workbench/process.py": ["glassformer"],  # the folder of the package only
+}
+
+
+def find_upward(path: Path) -> list[str]:
+    """Our modules that this one imports by a name in a string, or through the public API."""
+    found = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found += [each.name for each in node.names if each.name == "glassformer"]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            name = node.args[0]
+            if isinstance(name, ast.Constant) and str(name.value).startswith("glassformer"):
+                found.append(str(name.value))
+    return sorted(found)
+
+
+def test_methods_that_call_upwards_are_few_and_known() -> None:
+    source = ROOT / "src" / "glassformer"
+    found = {str(path.relative_to(source)): find_upward(path) for path in sorted(source.rglob("*.py"))}
+    assert {name: modules for name, modules in found.items() if modules} == UPWARD
 
 
 def imports_of(path: Path) -> set[Path]:

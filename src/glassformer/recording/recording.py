@@ -35,9 +35,8 @@ from glassformer.recording.evidence import Evidence
 from glassformer.recording.generation import Generation, Output
 from glassformer.recording.tokens import Tokens
 
-Word = str | int | float | bool | None
+Setting = str | int | float | bool | None
 LONGEST_TRACE = 256  # tokens of a text that is followed step by step
-_WORDS = (str, int, float, type(None))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -64,7 +63,7 @@ class Recording(Rebuilt):
     hidden: Mapping[str, Floats] = field(default_factory=dict)  # by stack: (layer + 1, token, width)
     output: Output | None = None
     generation: Generation | None = None
-    architecture: Mapping[str, Word] | None = None  # the network in plain words, where it is one of ours
+    architecture: Mapping[str, Setting] | None = None  # the configuration, where the network is one of ours
     trace: Mapping[str, Floats] = field(default_factory=dict)  # each step of the pass, and the parameters
 
     def __post_init__(self) -> None:
@@ -176,11 +175,10 @@ class Recording(Rebuilt):
 
     def _check_trace(self) -> None:
         if self.architecture is not None:
-            words = dict(self.architecture)
-            strange = next((key for key, value in words.items() if not isinstance(value, _WORDS)), None)
-            if strange is not None:
-                raise wrong_value(f"Recording.architecture[{strange!r}]", words[strange], "plain")
-            keep(self, architecture=MappingProxyType(words))
+            for name, value in self.architecture.items():
+                if not isinstance(value, Setting):
+                    raise wrong_value(f"Recording.architecture[{name!r}]", value, "plain")
+            keep(self, architecture=MappingProxyType(dict(self.architecture)))
         checked = {}
         for name, values in dict(self.trace).items():
             require_text("Recording.trace", name)

@@ -13,7 +13,7 @@ import numpy as np
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.recording.arrays import AnyArray
-from glassformer.recording.recording import Word
+from glassformer.recording.recording import Setting
 from glassformer.settings import read_settings
 from glassformer.walk.derived import Derivation
 
@@ -183,7 +183,7 @@ def _find_matrix(found: AttentionMap, what: str) -> AnyArray | None:
     return found.scores() if what == "scores" else found.weights()
 
 
-def _check(recording: Recording) -> dict[str, Word]:
+def _check(recording: Recording) -> dict[str, Setting]:
     """The settings of the architecture; impossible ones of a file raise ConfigurationError."""
     words = dict(recording.architecture or {})
     kind: type[ModelConfig] | type[RecurrentConfig] = RecurrentConfig if "cell" in words else ModelConfig
