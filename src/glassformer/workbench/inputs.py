@@ -13,6 +13,7 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.place import name_term
 from glassformer.text.sequences import find_frame
+from glassformer.workbench.requests import check_sides
 from glassformer.workbench.sequences import choose_sentence, draw_tokens
 
 MASK = "[MASK]"  # how a person writes it, whatever the vocabulary calls it
@@ -54,13 +55,9 @@ def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -
 
 
 def _check_shape(model: LoadedModel, request: JobRequest) -> None:
-    """What is not known of a model before it is opened."""
-    shape = model.shape
-    if request.second_text is not None and shape != "encoder":
-        raise InputError("workbench.request.one_text", model=model.name)
-    if request.decode is not None and shape == "encoder":
-        raise InputError("workbench.request.encoder", model=model.name)
-    if request.kind == "generate" and shape == "encoder" and model.head == "none":
+    """What may not have been known of a model before it was opened."""
+    check_sides(request, model.shape, model.name)
+    if request.kind == "generate" and model.shape == "encoder" and model.head == "none":
         raise InputError("workbench.request.no_head", model=model.name)
 
 

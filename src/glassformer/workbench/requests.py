@@ -10,7 +10,7 @@ text has, whether a head exists) is refused by the worker, in the same manner.
 from pathlib import Path
 from typing import Any
 
-from glassformer.api.jobs import DecodeRequest, JobRequest, ModelDescription
+from glassformer.api.jobs import DecodeRequest, JobRequest, ModelDescription, Shape
 from glassformer.errors import ApiError, InputError
 from glassformer.messages import message
 from glassformer.place import name_term
@@ -26,7 +26,7 @@ def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings
         _check_task(request, model.description)
         _check_languages(request, model.description, tagged=model.tagged)
         _check_layers(request, model.description)
-        _check_sides(request, model.description)
+        check_sides(request, model.description.shape, model.description.label)
     try:
         request.read_edits()
     except InputError as error:
@@ -121,15 +121,16 @@ def _check_layers(request: JobRequest, model: ModelDescription) -> None:
         )
 
 
-def _check_sides(request: JobRequest, model: ModelDescription) -> None:
-    if request.target is not None and model.shape != "encoder-decoder":
-        raise _refuse("target", "workbench.request.no_target_side", model=model.label)
+def check_sides(request: JobRequest, shape: Shape, model: str) -> None:
+    """Refuse texts that a model of this shape cannot read, and decoding where it writes nothing."""
+    if request.target is not None and shape != "encoder-decoder":
+        raise _refuse("target", "workbench.request.no_target_side", model=model)
     if request.target is not None and not request.target.strip():
         raise _refuse("target", "workbench.request.empty_target")
-    if request.decode is not None and model.shape == "encoder":
-        raise _refuse("decode", "workbench.request.encoder", model=model.label)
-    if request.second_text is not None and model.shape != "encoder":
-        raise _refuse("second_text", "workbench.request.one_text", model=model.label)
+    if request.decode is not None and shape == "encoder":
+        raise _refuse("decode", "workbench.request.encoder", model=model)
+    if request.second_text is not None and shape != "encoder":
+        raise _refuse("second_text", "workbench.request.one_text", model=model)
 
 
 def _check_decode(decode: DecodeRequest, settings: WorkbenchSettings) -> None:

@@ -83,7 +83,7 @@ class Runner:
         gc.collect()
 
     def _make_room(self) -> None:
-        while len(self.models) > 1 and sum(map(_weigh, self.models.values())) > self.loaded:
+        while len(self.models) > 1 and sum(model.size for _, model in self.models.values()) > self.loaded:
             self.models.popitem(last=False)
             gc.collect()
 
@@ -129,8 +129,3 @@ def choose_want(count: int) -> tuple[str, ...]:
     if count <= SHORT:
         want = (*want, "queries", "keys", "values", "scores")
     return want
-
-
-def _weigh(kept: tuple[float, LoadedModel]) -> int:
-    """Bytes of a model's parameters."""
-    return kept[1].size

@@ -1,7 +1,7 @@
-"""What needs a model: models, presets, jobs and what is heard of them.
+"""What needs a model: models, presets, jobs and the events of jobs.
 
 In:   requests to run a model.
-Out:  jobs as JSON, and server-sent events while they run. Without a workbench, a sentence that says why.
+Out:  jobs as JSON, and server-sent events while they run. Without a workbench, an error that says why.
 """
 
 import asyncio
@@ -22,9 +22,9 @@ router = APIRouter(prefix="/api", tags=["jobs"])
 
 JobId = Annotated[str, Path(max_length=120)]
 
-_BEAT = 15.0  # seconds between signs of life
-_FIRST = 3.0  # seconds that the page has for itself
-_GLANCE = 0.25  # seconds between looks at whether the server ends
+_BEAT = 15.0  # seconds between comments that keep a silent connection open
+_FIRST = 3.0  # seconds before the worker starts, so that the page loads first
+_POLL = 0.25  # seconds between checks whether the server ends
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events progress, step, and at last done, failed or cancelled.",
@@ -50,7 +50,7 @@ async def list_models(request: Request, context: Context) -> Response:
     bench = context.workbench
     if bench is not None and not request.app.state.warm:
         request.app.state.warm = True
-        # Whoever sees models may soon run one; the page itself comes first.
+        # Who lists models may soon run one.
         asyncio.get_running_loop().call_later(_FIRST, bench.warm_up)
     return await respond(
         request, context, lambda: [] if bench is None else list(bench.models()), keep=NO_STORE
@@ -60,30 +60,25 @@ async def list_models(request: Request, context: Context) -> Response:
 @router.get("/presets", response_model=list[Preset])
 async def list_presets(request: Request, context: Context) -> Response:
     """Texts worth looking at."""
-
-    def make() -> list[Preset]:
-        return (
-            []
-            if context.workbench is None
-            else [_point(context, each) for each in context.workbench.presets()]
-        )
-
-    return await respond(request, context, make, keep=NO_STORE)
+    presets = [] if context.workbench is None else context.workbench.presets()
+    return await respond(
+        request, context, lambda: [_with_recording(context, each) for each in presets], keep=NO_STORE
+    )
 
 
 @router.get("/jobs", response_model=list[Job])
 async def list_jobs(request: Request, context: Context) -> Response:
     """Every job of this server."""
-    found = list(context.workbench.jobs()) if context.workbench is not None else []
+    found = [] if context.workbench is None else list(context.workbench.jobs())
     return await respond(request, context, lambda: found, keep=NO_STORE)
 
 
 @router.post("/jobs", status_code=202, response_model=Job)
-async def add_job(context: Context, asked: JobRequest) -> Job:
-    """Run a model. The answer comes at once; the rest is heard from /api/jobs/{id}/events."""
+async def add_job(context: Context, job_request: JobRequest) -> Job:
+    """Run a model. The answer comes at once; the rest follows at /api/jobs/{id}/events."""
     workbench = _require(context)
-    _check_size(context, asked)
-    return workbench.submit(asked)
+    _check_size(context, job_request)
+    return workbench.submit(job_request)
 
 
 @router.get("/jobs/{id}", response_model=Job)
@@ -114,7 +109,7 @@ async def hear_job(request: Request, context: Context, id: JobId) -> Response:
 async def _stream(
     workbench: Workbench, id: str, listeners: set[object], closing: threading.Event
 ) -> AsyncIterator[str]:
-    """Events as text, with a sign of life while nothing happens; it ends with the server."""
+    """Events as text, with a comment now and then while nothing happens; it ends with the server."""
     mark = object()
     listeners.add(mark)
     events = workbench.events(id)
@@ -122,9 +117,9 @@ async def _stream(
     try:
         upcoming = asyncio.ensure_future(anext(events, None))
         while not closing.is_set():
-            done, _ = await asyncio.wait({upcoming}, timeout=_GLANCE)
+            done, _ = await asyncio.wait({upcoming}, timeout=_POLL)
             if not done:
-                quiet += _GLANCE
+                quiet += _POLL
                 if quiet >= _BEAT:
                     quiet = 0.0
                     yield ": still here\n\n"
@@ -142,7 +137,7 @@ async def _stream(
         listeners.discard(mark)
 
 
-def _point(context: AppContext, preset: Preset) -> Preset:
+def _with_recording(context: AppContext, preset: Preset) -> Preset:
     """The preset with the recording that shows it, if one ships."""
     return preset.model_copy(update={"recording": context.library.find_preset(preset.id)})
 
@@ -153,11 +148,11 @@ def _require(context: AppContext) -> Workbench:
     return context.workbench
 
 
-def _check_size(context: AppContext, asked: JobRequest) -> None:
-    """Refuse texts that are too long before anybody reads them."""
+def _check_size(context: AppContext, job_request: JobRequest) -> None:
+    """Refuse texts that are too long before they are read."""
     settings = context.settings
     for name in ("text", "second_text", "target"):
-        text = getattr(asked, name)
+        text = getattr(job_request, name)
         if text is not None and len(text) > settings.text_characters:
             raise ApiError(
                 "api.text_too_long",
@@ -166,5 +161,5 @@ def _check_size(context: AppContext, asked: JobRequest) -> None:
                 count=len(text),
                 most=settings.text_characters,
             )
-    if asked.length is not None and asked.length > settings.tokens:
-        raise ApiError("api.too_many_tokens", status=422, count=asked.length, most=settings.tokens)
+    if job_request.length is not None and job_request.length > settings.tokens:
+        raise ApiError("api.too_many_tokens", status=422, count=job_request.length, most=settings.tokens)

@@ -4,6 +4,7 @@ In:   a bundle, or a model and a text; names of metrics. Or a model and gold dat
 Out:  tables for people; JSON or CSV for programs. A bundle is scored without torch.
 """
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,6 @@ from glassformer.errors import InputError
 from glassformer.registry import suggestion
 
 if TYPE_CHECKING:
-    from glassformer.metrics import Score
     from glassformer.recording import Recording
 
 POSITION = 70
@@ -43,7 +43,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Arguments) -> None:
     """Measure a recording; without names, the interpretability panel."""
     from glassformer import bundle
-    from glassformer.metrics import METRICS, PANEL
+    from glassformer.metrics import METRICS, PANEL, difference, score
     from glassformer.render.summary import summarise_score, to_csv, to_json
     from glassformer.render.terminal.tables import draw_scores
 
@@ -57,13 +57,14 @@ def run(arguments: Arguments) -> None:
     parameters = _share(read_assignments(arguments.set), names)
     other = None if arguments.against is None else bundle.open(arguments.against)
     recording = bundle.open(arguments.source) if text is None else _record(arguments, text)
+    measure = partial(score, recording) if other is None else partial(difference, recording, other)
     over = arguments.over or ("head" if len(names) == 1 else "model")
     scores = []
     for name in names:
         fixed = METRICS[name].rule == "none"  # it has one level only
         if fixed and arguments.over is not None and arguments.over != METRICS[name].over:
             raise InputError("cli.score.one_level", metric=name, level=METRICS[name].over)
-        scores.append(_measure(recording, other, name, None if fixed else over, parameters[name]))
+        scores.append(measure(name, over=None if fixed else over, **parameters[name]))
     if arguments.json:
         print(to_json([summarise_score(each) for each in scores]))
     else:
@@ -110,13 +111,3 @@ def _share(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, dict[str,
         if name not in known:
             raise InputError("cli.score.unknown_parameter", name=name, suggestion=suggestion(name, known))
     return {name: {each: given[each] for each in given if each in declared[name]} for name in names}
-
-
-def _measure(
-    recording: "Recording", other: "Recording | None", name: str, over: Any, parameters: dict[str, Any]
-) -> "Score":
-    from glassformer.metrics import difference, score
-
-    if other is None:
-        return score(recording, name, over=over, **parameters)
-    return difference(recording, other, name, over=over, **parameters)
