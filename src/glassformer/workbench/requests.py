@@ -10,7 +10,8 @@ text has, whether a head exists) is refused by the worker, in the same manner.
 from pathlib import Path
 from typing import Any
 
-from glassformer.api.jobs import DecodeRequest, JobRequest, ModelDescription, Shape
+from glassformer.api.jobs import DecodeRequest, JobRequest, ModelDescription
+from glassformer.config import Shape
 from glassformer.errors import ApiError, InputError
 from glassformer.messages import message
 from glassformer.place import name_term
