@@ -8,15 +8,14 @@ Out:  Distribution. Numbers are read block by block, twice: first their ends, th
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast, get_args
 
 import numpy as np
 
 from glassformer.api.cancellation import check_cancelled
 from glassformer.api.hidden import find_states, take_layer
-from glassformer.api.tiles import find_map
+from glassformer.api.tiles import Vectors, find_map, find_vectors, not_recorded
 from glassformer.errors import ApiError
-from glassformer.place import name_term
 from glassformer.recording import AttentionMap, Recording
 from glassformer.recording.arrays import AnyArray, choose
 from glassformer.schema import ResponseModel
@@ -59,8 +58,10 @@ def distribute(recording: Recording, of: Of, where: Where, bins: int) -> Distrib
     if of in ("hidden", "embeddings"):
         return histogram(_read_hidden(recording, of, where), bins, whole=True)
     attention_map = _choose_map(recording, where)
-    if of in ("queries", "keys", "values"):
-        return histogram(_read_vectors(attention_map, of, where.head), bins, whole=True)
+    if of in get_args(Vectors):
+        vectors = find_vectors(attention_map, cast(Vectors, of), where.head)
+        blocks = [(each, None) for each in (vectors if where.head is None else (vectors,))]
+        return histogram(lambda: blocks, bins, whole=True)
     heads = range(attention_map.heads) if where.head is None else (attention_map.require_head(where.head),)
     _, queries, keys = attention_map.shape
     rows = choose(queries, max(1, MOST_CELLS // max(1, keys * len(heads))))
@@ -135,21 +136,6 @@ def _read_hidden(recording: Recording, of: Of, where: Where) -> Blocks:
     return read
 
 
-def _read_vectors(attention_map: AttentionMap, of: Of, head: int | None) -> Blocks:
-    array: AnyArray | None = getattr(attention_map, of)
-    if array is None:
-        raise ApiError(
-            "api.not_recorded", status=404, what=(name_term(of),), place=attention_map.place, want=of
-        )
-    if head is None:
-        chosen = range(array.shape[0])
-    else:
-        group = attention_map.heads // array.shape[0]
-        place = attention_map.require_head(head) // group
-        chosen = range(place, place + 1)
-    return lambda: ((array[each], None) for each in chosen)
-
-
 def _choose_map(recording: Recording, where: Where) -> AttentionMap:
     if where.place is not None:
         return find_map(recording, where.place)
@@ -168,13 +154,8 @@ def _require(attention_map: AttentionMap, of: Of) -> None:
         "scores_unscaled": not vectors,
     }
     if missing[of]:
-        wanted = {"attention": ("weights",), "scores": ("scores",)}.get(of, ("queries", "keys"))
-        raise ApiError(
-            "api.not_recorded",
-            status=404,
-            what=tuple(map(name_term, wanted)),
-            place=attention_map.place,
-            want=wanted,
+        raise not_recorded(
+            attention_map, *{"attention": ("weights",), "scores": ("scores",)}.get(of, ("queries", "keys"))
         )
 
 

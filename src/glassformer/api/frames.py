@@ -16,7 +16,7 @@ attributions) have their zero at 128: byte = 128 + round(127 sign(value) sqrt(|v
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,11 @@ from glassformer.schema import ResponseModel
 
 MAGIC = b"GLASSFR1"
 MEDIA_TYPE = "application/x-glassformer-frame"
-DTYPES = ("uint8", "uint16", "int32", "int64", "float16", "float32", "float64", "bool")
 
 Scale = Literal["sqrt", "signed_sqrt", "linear"]
+FloatPrecision = Literal["float16", "float32"]
+DataType = Literal["uint8", "uint16", "int32", "int64", "float16", "float32", "float64", "bool"]
+DTYPES: tuple[str, ...] = get_args(DataType)
 
 _START = len(MAGIC) + 4  # bytes before the header
 _PIECE = 1 << 16  # weights quantised at once: they stay in the cache
@@ -51,7 +53,7 @@ class FrameArrayHeader(ResponseModel):
     """One array in the header of a frame."""
 
     name: str
-    dtype: Literal["uint8", "uint16", "int32", "int64", "float16", "float32", "float64", "bool"]
+    dtype: DataType
     shape: tuple[int, ...]
     offset: int  # bytes from the start of the payload
     bytes: int
@@ -187,7 +189,7 @@ def dequantise(plane: FrameArray) -> NDArray[np.float32]:
     return weights
 
 
-def shrink(numbers: AnyArray, kind: Literal["float16", "float32"]) -> FrameArray:
+def shrink(numbers: AnyArray, kind: FloatPrecision) -> FrameArray:
     """Numbers in float16 or float32; what float16 cannot hold is sent at its largest, not as infinity."""
     if numbers.dtype == np.float16:
         return FrameArray(numbers.astype(kind, copy=False))

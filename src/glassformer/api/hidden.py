@@ -8,16 +8,14 @@ from typing import Literal
 
 import numpy as np
 
-from glassformer.api.frames import Frame, FrameArray, shrink
-from glassformer.api.tiles import cut_span
+from glassformer.api.frames import FloatPrecision, Frame, FrameArray, shrink
+from glassformer.api.tiles import MOST_NUMBERS, cut_span
 from glassformer.errors import ApiError
 from glassformer.place import name_term
 from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
 
 By = Literal["norm", "change", "neuron"]
-
-MOST_NUMBERS = 16 << 20
 
 
 def find_states(recording: Recording, stack: str) -> AnyArray:
@@ -39,7 +37,7 @@ def frame_hidden(
     layer: int,
     tokens: tuple[int, int] | None,
     every: int,
-    precision: Literal["float16", "float32"],
+    precision: FloatPrecision,
 ) -> Frame:
     """The states after a layer, (token, width); of a long text a part, or each so-many-th token."""
     whole = take_layer(find_states(recording, stack), stack, layer)

@@ -51,9 +51,11 @@ def list_routes(schema: dict[str, Any]) -> Iterator[str]:
 
 
 def _simplify(node: Any) -> Any:
-    """Without the titles that pydantic derives from names; lists of two become tuples."""
+    """Without titles derived from names; of docstrings the first paragraph; lists of two become tuples."""
     if isinstance(node, list):
         return [_simplify(each) for each in node]
+    if isinstance(node, str):
+        return node.partition("\n\n")[0]
     if not isinstance(node, dict):
         return node
     simple = {

@@ -84,7 +84,11 @@ class ScoreDescription(ResponseModel):
 def describe_metrics() -> list[MetricDescription]:
     """Every metric whose parameters fit into a URL; those of the panel first, in its order."""
     found = [METRICS[name] for name in METRICS]
-    possible = [each for each in found if all(_is_plain(knob) for knob in each.parameters if knob.required)]
+    possible = [
+        each
+        for each in found
+        if all(_is_plain(parameter) for parameter in each.parameters if parameter.required)
+    ]
     order = {name: place for place, name in enumerate(PANEL)}
     possible.sort(key=lambda each: (order.get(each.name, len(order)), each.family, each.name))
     return [_describe(each) for each in possible]
@@ -97,7 +101,7 @@ def measure_recording(
     if name not in METRICS:
         raise ApiError("api.no_metric", status=404, name=name[:80])
     metric = METRICS[name]
-    types = {knob.name: knob.type for knob in metric.parameters}
+    types = {parameter.name: parameter.type for parameter in metric.parameters}
     parameters = {word: _read(types.get(word), text) for word, text in given.items()}
     _require_short(recording, metric, parameters)
     measured = score(make_cancellable(recording), name, over=over, **parameters)
@@ -160,20 +164,22 @@ def _describe(metric: Metric) -> MetricDescription:
         over=metric.over,
         levels=(metric.over,) if metric.rule == "none" else LEVELS,
         needs=metric.needs,
-        parameters=tuple(_describe_parameter(knob) for knob in metric.parameters if _is_plain(knob)),
+        parameters=tuple(
+            _describe_parameter(parameter) for parameter in metric.parameters if _is_plain(parameter)
+        ),
         panel=metric.name in PANEL,
     )
 
 
-def _describe_parameter(knob: Parameter) -> MetricParameter:
+def _describe_parameter(parameter: Parameter) -> MetricParameter:
     return MetricParameter(
-        name=knob.name,
-        label=knob.about.meaning,
-        kind="choice" if knob.choices else _KINDS[knob.type],
-        default=None if knob.default is inspect.Parameter.empty else knob.default,
-        minimum=knob.about.least,
-        maximum=knob.about.most,
-        choices=knob.choices or None,
+        name=parameter.name,
+        label=parameter.about.meaning,
+        kind="choice" if parameter.choices else _KINDS[parameter.type],
+        default=None if parameter.default is inspect.Parameter.empty else parameter.default,
+        minimum=parameter.about.least,
+        maximum=parameter.about.most,
+        choices=parameter.choices or None,
     )
 
 
@@ -218,5 +224,5 @@ def _read(kind: Any, text: str) -> Any:
         return text
 
 
-def _is_plain(knob: Parameter) -> bool:
-    return bool(knob.choices) or knob.type in _KINDS
+def _is_plain(parameter: Parameter) -> bool:
+    return bool(parameter.choices) or parameter.type in _KINDS

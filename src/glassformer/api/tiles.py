@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.api.cancellation import check_cancelled
-from glassformer.api.frames import Frame, FrameArray, quantise, quantise_signed, shrink
+from glassformer.api.frames import FloatPrecision, Frame, FrameArray, quantise, quantise_signed, shrink
 from glassformer.errors import ApiError
 from glassformer.place import name_term
-from glassformer.recording import AttentionMap, Recording, tile
+from glassformer.recording import AttentionMap, HeadStatistics, Recording, tile
 from glassformer.recording.arrays import AnyArray
 from glassformer.recording.statistics import Content
 from glassformer.recording.tiles import How
@@ -22,8 +22,10 @@ from glassformer.recording.tiles import How
 Precision = Literal["uint8", "float16", "float32"]
 Head = int | Literal["mean"] | None  # one head, the average of a layer's heads, or all of them
 Range = tuple[int, int]
+Vectors = Literal["queries", "keys", "values"]
 
 MOST_CELLS = 4_194_304
+MOST_NUMBERS = 16 << 20  # of vectors and hidden states
 LONGEST_AVERAGE = 1_024  # tokens a side
 _COARSE = 1_024  # keys above which bytes are scaled by the largest weight: all weights are small
 
@@ -63,7 +65,7 @@ def frame_scores(
     head: int | None,
     queries: Range | None,
     keys: Range | None,
-    precision: Literal["float16", "float32"],
+    precision: FloatPrecision,
 ) -> Frame:
     """The same rectangle before the softmax; minus infinity where the mask hides a key."""
     rows, columns = _span(attention_map, queries, keys)
@@ -123,6 +125,41 @@ def frame_average(recording: Recording, stack: str, kind: str, precision: Precis
     return Frame({"weights": convert(mean, precision, 1.0, content)}, meta)
 
 
+def frame_statistics(known: HeadStatistics) -> Frame:
+    """The statistics of every head of a map."""
+    floats = ("entropy", "peak", "distance", "mass")
+    arrays = {name: shrink(getattr(known, name), "float32") for name in floats}
+    for name in ("peak_key", "above", "allowed"):
+        arrays[name] = FrameArray(getattr(known, name).astype("int32"))
+    return Frame({**arrays, "rows": FrameArray(known.rows)}, {"threshold": known.threshold})
+
+
+def frame_vectors(attention_map: AttentionMap, what: Vectors, head: int | None) -> Frame:
+    """Vectors of one head (token, width), or of all (head, token, width)."""
+    chosen = find_vectors(attention_map, what, head)
+    if chosen.size > MOST_NUMBERS:
+        raise ApiError("api.too_many_vectors", "too_many_cells", 422, count=chosen.size, most=MOST_NUMBERS)
+    return Frame({what: shrink(chosen, "float32")}, {"place": attention_map.place.address, "head": head})
+
+
+def find_vectors(attention_map: AttentionMap, what: Vectors, head: int | None) -> AnyArray:
+    """Vectors of one head or of all; several heads may share the keys and values of one."""
+    array: AnyArray | None = getattr(attention_map, what)
+    if array is None:
+        raise not_recorded(attention_map, what)
+    if head is None:
+        return array
+    group = attention_map.heads // array.shape[0]
+    one: AnyArray = array[attention_map.require_head(head) // group]
+    return one
+
+
+def not_recorded(attention_map: AttentionMap, *what: str) -> ApiError:
+    """The error for something that a map lacks, ready to be raised."""
+    names = tuple(map(name_term, what))
+    return ApiError("api.not_recorded", status=404, what=names, place=attention_map.place, want=what)
+
+
 def convert(
     values: AnyArray, precision: Precision, maximum: float | None, content: Content = "weights"
 ) -> FrameArray:
@@ -156,13 +193,13 @@ def _span(attention_map: AttentionMap, queries: Range | None, keys: Range | None
     )
 
 
-def cut_span(part: Range | None, length: int, axis: str) -> slice:
+def cut_span(part: Range | None, length: int, axis: str, code: str = "out_of_range") -> slice:
     """A range of an axis, or all of it; refuses what lies beyond."""
     if part is None:
         return slice(0, length)
     start, stop = part
     if not 0 <= start <= stop <= length:
-        raise ApiError("api.out_of_range", status=422, axis=axis, start=start, stop=stop, length=length)
+        raise ApiError("api.out_of_range", code, 422, axis=axis, start=start, stop=stop, length=length)
     return slice(start, stop)
 
 

@@ -7,7 +7,7 @@ Out:  a frame "values".
 import numpy as np
 
 from glassformer.api.frames import Frame, FrameArray, shrink
-from glassformer.api.tiles import Range
+from glassformer.api.tiles import Range, cut_span
 from glassformer.errors import ApiError
 from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
@@ -36,9 +36,9 @@ def frame_trace(
     if rows is not None:
         if array.ndim < 2:
             raise ApiError("walk.no_rows", "no_cell", 422, name=name, shape=str(whole))
-        array = array[..., _span(name, rows, array.shape[-2]), :]
+        array = array[..., cut_span(rows, array.shape[-2], name, "no_cell"), :]
     if columns is not None and array.ndim > 0:
-        array = array[..., _span(name, columns, array.shape[-1])]
+        array = array[..., cut_span(columns, array.shape[-1], name, "no_cell")]
     if array.size > MOST_CELLS:
         raise ApiError(
             "walk.array_too_large", "too_many_cells", 422, name=name, count=array.size, most=MOST_CELLS
@@ -49,11 +49,3 @@ def frame_trace(
 
 def _plane(array: AnyArray) -> FrameArray:
     return FrameArray(array) if np.issubdtype(array.dtype, np.integer) else shrink(array, "float32")
-
-
-def _span(name: str, part: Range, length: int) -> slice:
-    if not 0 <= part[0] <= part[1] <= length:
-        raise ApiError(
-            "walk.outside_array", "no_cell", 422, name=name, start=part[0], stop=part[1], length=length
-        )
-    return slice(*part)

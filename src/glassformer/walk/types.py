@@ -3,6 +3,7 @@
 from typing import Literal
 
 from glassformer.config import Shape
+from glassformer.recording import Side
 from glassformer.schema import Finite, MessageField, Pair, ResponseModel
 
 Operation = Literal[
@@ -123,7 +124,7 @@ class StackDescription(ResponseModel):
     """A stack as it ran."""
 
     stack: str
-    side: Literal["source", "target"]
+    side: Side
     tokens: int
     layers: int
     heads: int | None

@@ -9,22 +9,24 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
-from glassformer.api.frames import Frame, FrameArray, shrink
+from glassformer.api.frames import FloatPrecision, Frame
 from glassformer.api.responses import FRAME, Context, respond_about
 from glassformer.api.routes.recordings import Id
 from glassformer.api.tiles import (
     Precision,
     Range,
+    Vectors,
     find_map,
     frame_average,
     frame_scores,
+    frame_statistics,
     frame_thumbnails,
     frame_tile,
+    frame_vectors,
     frame_weights,
 )
-from glassformer.errors import ApiError
-from glassformer.place import name_term
-from glassformer.recording import AttentionMap, HeadStatistics, Recording
+from glassformer.recording import Recording
+from glassformer.recording.tiles import How
 
 router = APIRouter(
     prefix="/api/recordings/{id}", tags=["maps"], responses=FRAME, default_response_class=Response
@@ -38,9 +40,8 @@ HeadQuery = Annotated[int | None, Query(ge=0, le=2**31 - 1, description="one hea
 Span = Annotated[
     str | None, Query(pattern=r"^[0-9]{1,9}:[0-9]{1,9}$", description="first and one past the last, as 0:512")
 ]
-How = Literal["mean", "max"]
 As = Annotated[Precision, Query(alias="as", description="bytes for display, floats for values")]
-AsFloat = Annotated[Literal["float16", "float32"], Query(alias="as")]
+AsFloat = Annotated[FloatPrecision, Query(alias="as")]
 
 
 @router.get("/thumbnails")
@@ -124,7 +125,7 @@ async def read_vectors(
     context: Context,
     id: Id,
     place: Address,
-    what: Literal["queries", "keys", "values"],
+    what: Vectors,
     head: HeadQuery = None,
 ) -> Response:
     """Query, key or value vectors: (token, width) of the head, or (head, token, width) of all."""
@@ -146,38 +147,6 @@ async def read_average(
     """The mean over all heads of all layers of one stack and kind; up to 1,024 tokens."""
     return await respond_about(
         request, context, id, lambda recording: frame_average(recording, stack, kind, precision)
-    )
-
-
-def frame_statistics(known: HeadStatistics) -> Frame:
-    """The statistics of every head of a map."""
-    floats = {
-        name: shrink(getattr(known, name), "float32") for name in ("entropy", "peak", "distance", "mass")
-    }
-    counts = {
-        name: FrameArray(getattr(known, name).astype("int32")) for name in ("peak_key", "above", "allowed")
-    }
-    return Frame({**floats, **counts, "rows": FrameArray(known.rows)}, {"threshold": known.threshold})
-
-
-def frame_vectors(
-    attention_map: AttentionMap, what: Literal["queries", "keys", "values"], head: int | None
-) -> Frame:
-    """Vectors of one head, or of all; several heads may share the keys and values of one."""
-    array = getattr(attention_map, what)
-    if array is None:
-        raise ApiError(
-            "api.not_recorded", status=404, what=(name_term(what),), place=attention_map.place, want=what
-        )
-    chosen = array
-    if head is not None:
-        group = attention_map.heads // array.shape[0]
-        chosen = array[attention_map.require_head(head) // group]
-    if chosen.size > 16 << 20:
-        raise ApiError("api.too_many_vectors", "too_many_cells", 422, count=chosen.size, most=16 << 20)
-    return Frame(
-        {what: shrink(chosen, "float32")},
-        {"place": attention_map.place.address, "head": head},
     )
 
 

@@ -4,14 +4,14 @@ In:   a recording, a stack, a layer; or what to count.
 Out:  binary frames; distributions as JSON.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from glassformer.api.distributions import Distribution, Of, Where, distribute
-from glassformer.api.frames import Frame
-from glassformer.api.hidden import frame_activations, frame_hidden
+from glassformer.api.frames import FloatPrecision, Frame
+from glassformer.api.hidden import By, frame_activations, frame_hidden
 from glassformer.api.responses import FRAME, Context, respond_about
 from glassformer.api.routes.maps import Span, read_span
 from glassformer.api.routes.recordings import Id
@@ -28,7 +28,7 @@ async def read_activations(
     context: Context,
     id: Id,
     stack: Stack,
-    by: Literal["norm", "change", "neuron"] = "norm",
+    by: By = "norm",
     neuron: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
 ) -> Response:
     """One number for each layer and token: "activations" (layer + 1, token). Row 0 of `change` is 0."""
@@ -46,7 +46,7 @@ async def read_hidden(
     layer: Annotated[int, Path(ge=0, le=2**31 - 1)],
     tokens: Span = None,
     every: Annotated[int, Query(ge=1, le=2**31 - 1, description="only each so-many-th token")] = 1,
-    precision: Annotated[Literal["float16", "float32"], Query(alias="as")] = "float16",
+    precision: Annotated[FloatPrecision, Query(alias="as")] = "float16",
 ) -> Response:
     """The states after a layer, "states" (token, width); layer 0 is the embeddings."""
 
