@@ -7,7 +7,7 @@ Out:  the object, or an error that names the setting, what it is and what it may
 import dataclasses
 import operator
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -79,20 +79,25 @@ SettingsType = TypeVar("SettingsType", bound=Settings)
 
 def read_settings(kind: type[SettingsType], values: Mapping[str, Any]) -> SettingsType:
     """Settings from a mapping; an unknown key is an error that offers the nearest name."""
-    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
-    for key in values:
-        if key not in fields:
-            near = suggestion(key, fields)
-            raise ConfigurationError("settings.unknown", kind=kind.__name__, key=key, suggestion=near)
-    needed = [
-        name
-        for name, field in fields.items()
+    check_names(kind, values)
+    missing = [
+        field.name
+        for field in dataclasses.fields(kind)  # type: ignore[arg-type]
         if field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
+        if field.name not in values
     ]
-    missing = [name for name in needed if name not in values]
     if missing:
         raise ConfigurationError("settings.missing", kind=kind.__name__, names=missing)
     return kind(**values)
+
+
+def check_names(kind: type[Settings], names: Iterable[str], also: Sequence[str] = ()) -> None:
+    """Refuse a name that is neither a setting nor one of `also`."""
+    known = [*(field.name for field in dataclasses.fields(kind)), *also]  # type: ignore[arg-type]
+    for name in names:
+        if name not in known:
+            near = suggestion(name, known)
+            raise ConfigurationError("settings.unknown", kind=kind.__name__, key=name, suggestion=near)
 
 
 def read_toml(path: str | Path) -> dict[str, Any]:

@@ -12,6 +12,7 @@ The order of things: `task = build_task(table, tokenizer)`; a network from a che
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -51,8 +52,6 @@ class Task(ABC):
         self.seed = seed
         self.config: NetworkConfig | None = None
         self._examples: dict[Split, TaskExamples] = {}
-        self._ordinary: NDArray[np.int64] | None = None
-        self._is_ordinary: NDArray[np.bool_] | None = None
 
     # What a vocabulary can be made of, before there is a tokenizer
 
@@ -112,22 +111,19 @@ class Task(ABC):
         middle = np.argsort(lengths, kind="stable")[len(lengths) // 2 :][:PROBED]  # of usual length
         return self.collate(split, middle, 0)
 
+    @cached_property
+    def _ordinary(self) -> NDArray[np.bool_]:
+        roles = self.tokenizer.roles
+        others = [roles[role] for role in ("unknown", "mask") if role in roles]
+        return ~np.isin(np.arange(self.tokenizer.size), [*self.tokenizer.special_ids, *others])
+
     def ordinary_ids(self) -> NDArray[np.int64]:
         """All tokens that stand for text: not special, not unknown, not a mask."""
-        if self._ordinary is None:
-            roles = self.tokenizer.roles
-            apart = {
-                *self.tokenizer.special_ids,
-                *(roles[role] for role in ("unknown", "mask") if role in roles),
-            }
-            self._ordinary = np.setdiff1d(np.arange(self.tokenizer.size), sorted(apart))
-        return self._ordinary
+        return np.flatnonzero(self._ordinary)
 
     def is_ordinary(self, ids: NDArray[np.int32]) -> NDArray[np.bool_]:
         """Where tokens stand for text."""
-        if self._is_ordinary is None:
-            self._is_ordinary = np.isin(np.arange(self.tokenizer.size), self.ordinary_ids())
-        return self._is_ordinary[ids]
+        return self._ordinary[ids]
 
     # Learning
 

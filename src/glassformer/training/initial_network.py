@@ -16,7 +16,7 @@ from glassformer.messages import Message, message
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import suggestion
-from glassformer.settings import read_settings
+from glassformer.settings import check_names, read_settings
 from glassformer.tasks.task import Network, Task, known_settings
 from glassformer.training.settings import TrainSettings
 from glassformer.weights.checkpoint import open_checkpoint
@@ -50,15 +50,10 @@ def build_network(table: Mapping[str, Any], task: Task) -> tuple[Network, list[M
     return (RecurrentTranslator(config) if isinstance(config, RecurrentConfig) else Transformer(config)), []
 
 
-def check_names(table: Mapping[str, Any]) -> None:
+def check_model_names(table: Mapping[str, Any]) -> None:
     """Refuse an unknown setting; values can only be checked together with those of the task."""
     kind = KINDS.get(str(table.get("kind", "transformer")), ModelConfig)
-    known = [*kind.__slots__, "start", "kind", "preset"]
-    for name in table:
-        if name not in known:
-            raise ConfigurationError(
-                "training.unknown_setting", kind=kind.__name__, name=name, suggestion=suggestion(name, known)
-            )
+    check_names(kind, table, ("start", "kind", "preset"))
 
 
 def check_evaluation(task: Task, settings: TrainSettings) -> None:

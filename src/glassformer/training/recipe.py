@@ -32,7 +32,7 @@ from glassformer.text.opening import open_tokenizer
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
 from glassformer.training.checkpoints import LAST
-from glassformer.training.initial_network import build_network, check_evaluation, check_names
+from glassformer.training.initial_network import build_network, check_evaluation, check_model_names
 from glassformer.training.loop import Outcome, Plan, run_loop
 from glassformer.training.settings import MonitorSettings, TrainSettings
 from glassformer.weights.folder import replace_folder
@@ -94,7 +94,7 @@ def read_recipe(path: str | Path, overrides: Overrides = ()) -> Recipe:
     if "task" not in tables:
         raise ConfigurationError("training.recipe.no_task", file=path.name)
     _in_table("task", lambda: read_task(tables["task"]))
-    _in_table("model", lambda: check_names(tables.get("model", {})))
+    _in_table("model", lambda: check_model_names(tables.get("model", {})))
     if "path" not in tables.get("tokenizer", {}):
         _read("tokenizer", VocabularySettings, tables)
     return Recipe(

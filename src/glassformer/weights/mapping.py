@@ -201,17 +201,16 @@ def _check(
 def _describe_misfit(
     missing: list[str], surplus: list[str], misshapen: list[tuple[str, tuple[int, ...], tuple[int, ...]]]
 ) -> Message:
-    problems: list[Message] = []
-    if missing:
-        problems.append(message("weights.misfit.missing", count=len(missing), names=group_layers(missing)))
-    if surplus:
-        problems.append(message("weights.misfit.surplus", count=len(surplus), names=group_layers(surplus)))
-    if misshapen:
-        wrong = [
-            message("weights.misfit.shape", name=name, shape=str(actual), expected=str(expected))
-            for name, actual, expected in misshapen
-        ]
-        problems.append(message("weights.misfit.shapes", count=len(wrong), names=group_layers(wrong)))
+    wrong = [
+        message("weights.misfit.shape", name=name, shape=str(actual), expected=str(expected))
+        for name, actual, expected in misshapen
+    ]
+    lists: dict[str, Sequence[str | Message]] = {"missing": missing, "surplus": surplus, "shapes": wrong}
+    problems = [
+        message(f"weights.misfit.{kind}", count=len(names), names=group_layers(names))
+        for kind, names in lists.items()
+        if names
+    ]
     joined = reduce(lambda first, then: message("weights.misfit.joined", first=first, then=then), problems)
     return message("weights.misfit.all", problems=joined)
 
