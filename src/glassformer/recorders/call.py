@@ -82,15 +82,18 @@ class Masks:
 def read_mask(mask: Tensor, offset: int) -> Scoring:
     """The mask of one text (H or 1, T, S), described compactly where that is exactly the same."""
     allowed = allowed_by(mask)
-    added = torch.zeros_like(mask, dtype=torch.float32)
+    bias = None
     if mask.dtype != torch.bool:
-        added = mask.masked_fill(~allowed, 0.0).float()
+        added = mask.masked_fill(~allowed, 0.0)
+        bias = added.float() if bool(added.any()) else None
     compact = None
-    if bool((allowed == allowed[:1]).all()) and bool(allowed.any()):
+    same = len(allowed) == 1 or bool((allowed == allowed[:1]).all())
+    if same and bool(allowed.any()):
         compact = _find_pattern(allowed[0], offset)
     if compact is None:
-        return Scoring(1.0, offset=offset, bias=added.masked_fill(~allowed, MASKED))
-    return replace(compact, bias=added if bool(added.any()) else None)
+        plain = torch.zeros((), device=mask.device) if bias is None else bias
+        return Scoring(1.0, offset=offset, bias=torch.where(allowed, plain, MASKED))
+    return replace(compact, bias=bias)
 
 
 def _find_pattern(plane: Tensor, offset: int) -> Scoring | None:

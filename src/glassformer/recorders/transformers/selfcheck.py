@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from glassformer.errors import RecordingError
@@ -117,7 +118,8 @@ def difference(outputs: Any, reference: Any) -> float | None:
 def _find_largest_score(calls: Iterable[Call]) -> float:
     masks = Masks()
     scores = (form_scores(call, masks.score(call)) for call in calls)
-    return max((float(each[each.isfinite()].abs().amax()) for each in scores if each.numel()), default=1.0)
+    finite = (torch.where(each.isfinite(), each, 0.0) for each in scores if each.numel() > 0)
+    return max((float(each.abs().amax()) for each in finite), default=1.0)
 
 
 def pair(
