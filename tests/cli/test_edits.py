@@ -1,11 +1,12 @@
 """Edits and ways of decoding, as a person writes them."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from cli.conftest import Command
-from glassformer.cli.edits import read_decoding, read_edit
+from glassformer.cli.edits import list_forms, read_decoding, read_edit
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 
@@ -48,6 +49,11 @@ def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
 )
 def test_an_edit_that_is_none_names_the_word(words: str, said: str, decoder: Path, complain: Command) -> None:
     assert said in complain("record", decoder, TEXT, "--edit", words)
+
+
+def test_the_documents_have_every_edit() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(\w+) [A-Z]", page, re.MULTILINE) == list(list_forms())
 
 
 @pytest.mark.parametrize(

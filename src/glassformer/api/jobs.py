@@ -176,7 +176,7 @@ class Workbench(Protocol):
     def cancel(self, id: str) -> Job: ...
 
     def events(self, id: str) -> AsyncIterator[Event]:
-        """What happens, from the start (past steps are told again); ends after one of LAST_EVENTS."""
+        """What happens, from the start (past steps are repeated); ends after one of LAST_EVENTS."""
 
     def warm_up(self) -> None:
         """Start the worker process in the background, so that the first run need not wait for it."""

@@ -64,12 +64,12 @@ def run_answers(
 ) -> None:
     """Answer text after text; JSON contains each text beside its answer."""
     _check_request(arguments)
-    texts, asked = tee(_read_texts(arguments))
+    texts, questions = tee(_read_texts(arguments))
     with _explained(arguments), _open_output(arguments.output) as output:
         answers = answer(texts)
         if output is not sys.stdout or not output.isatty():  # elsewhere the answers show the progress
             answers = with_progress(answers, message("cli.answers.answered"))
-        for found, text in zip(answers, asked, strict=True):
+        for found, text in zip(answers, questions, strict=True):
             line = json.dumps(describe(text, found), ensure_ascii=False) if arguments.json else show(found)
             output.write(escape_controls(f"{line}\n", output))
 
@@ -112,25 +112,25 @@ def _choose_settings(arguments: Arguments, model: "LoadedModel") -> "GenerationS
     from glassformer.model.generation_settings import GenerationSettings
 
     names = {field.name for field in fields(GenerationSettings)}
-    asked = {name: value for name, value in vars(arguments).items() if name in names and value is not None}
-    if asked.get("sample"):
-        asked.setdefault("beams", 1)  # whatever the model's own settings are
-    elif asked.get("beams", 1) > 1:
-        asked["sample"] = False
-    settings = replace(model.generation, **asked)
-    _refuse_unused(asked, settings)
+    chosen = {name: value for name, value in vars(arguments).items() if name in names and value is not None}
+    if chosen.get("sample"):
+        chosen.setdefault("beams", 1)  # whatever the model's own settings are
+    elif chosen.get("beams", 1) > 1:
+        chosen["sample"] = False
+    settings = replace(model.generation, **chosen)
+    _refuse_unused(chosen, settings)
     if settings.beams > (most := model.require_tokenizer().size):
         raise InputError("cli.answers.too_many_beams", beams=settings.beams, most=most)
     return settings
 
 
-def _refuse_unused(asked: Mapping[str, object], settings: "GenerationSettings") -> None:
+def _refuse_unused(chosen: Mapping[str, object], settings: "GenerationSettings") -> None:
     """Settings without effect are errors."""
     for names, has_effect, code in (
         (("temperature", "top_k", "top_p", "seed"), settings.sample, "cli.answers.needs_sample"),
         (("length_penalty",), settings.beams > 1, "cli.answers.needs_beams"),
     ):
-        unused = [f"--{name.replace('_', '-')}" for name in names if name in asked]
+        unused = [f"--{name.replace('_', '-')}" for name in names if name in chosen]
         if unused and not has_effect:
             raise InputError(code, options=unused)
 

@@ -92,23 +92,21 @@ def _describe_values(schema: Mapping[str, Any]) -> Message:
     return literal(ALL) if schema["type"] == "null" else message(codes.get(schema["type"], "cli.edits.text"))
 
 
-def read_decoding(parts: Sequence[str], habit: "GenerationSettings") -> "GenerationSettings":
+def read_decoding(parts: Sequence[str], settings: "GenerationSettings") -> "GenerationSettings":
     """`greedy`, `beam N` or `sample [SEED]`, in place of the model's own settings."""
-    method, *rest = parts
-    numbers = []
-    for part in rest:
+    method, *numbers = parts
+    if method not in METHODS:
+        raise InputError("cli.edits.unknown_method", method=method, suggestion=suggestion(method, METHODS))
+    for part in numbers:
         if not part.isdecimal():
             form = "sample 1" if method == "sample" else "beam 4"
             raise InputError("cli.edits.not_a_count", part=part, method=method, form=form)
-        numbers.append(int(part))
-    habit = replace(habit, alternatives=ALTERNATIVES, n_best=1)
-    match method, numbers:
+    settings = replace(settings, alternatives=ALTERNATIVES, n_best=1)
+    match method, [int(part) for part in numbers]:
         case "greedy", []:
-            return replace(habit, beams=1, sample=False)
+            return replace(settings, beams=1, sample=False)
         case "beam", [count]:
-            return replace(habit, beams=count, sample=False)
-        case "sample", [] | [_]:
-            return replace(habit, beams=1, sample=True, seed=next(iter(numbers), None))
-    if method not in METHODS:
-        raise InputError("cli.edits.unknown_method", method=method, suggestion=suggestion(method, METHODS))
+            return replace(settings, beams=count, sample=False)
+        case "sample", [] | [_] as seed:
+            return replace(settings, beams=1, sample=True, seed=seed[0] if seed else None)
     raise InputError("cli.edits.wrong_method", text=" ".join(parts))

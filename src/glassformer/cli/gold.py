@@ -98,13 +98,13 @@ def _align(arguments: Arguments, pairs: list["AlignedPair"]) -> tuple[list["Scor
     parameters = _read_parameters(arguments, ("reading",))
     record = _open(arguments)
     found: dict[str, list[Score]] = {name: [] for name in RATES}
-    straight: dict[str, list[Score]] = {name: [] for name in RATES}
+    diagonals: dict[str, list[Score]] = {name: [] for name in RATES}
     for pair in with_progress(pairs, message("cli.gold.counting_pairs"), len(pairs)):
         recording = record(" ".join(pair.source), " ".join(pair.target))
         for name in RATES:
             found[name].append(_of_cross(score(recording, name, gold=pair, **parameters)))
-            straight[name].append(_of_cross(score(recording, name, gold=pair, by="diagonal")))
-    diagonal = {name: pool(scores).roll_up("model").value for name, scores in straight.items()}
+            diagonals[name].append(_of_cross(score(recording, name, gold=pair, by="diagonal")))
+    diagonal = {name: pool(scores).roll_up("model").value for name, scores in diagonals.items()}
     return [pool(found[name]) for name in RATES], diagonal
 
 

@@ -1,1 +1,1 @@
-"""The door between the wings: a network runs once, and a Recording comes out."""
+"""A model runs once, and a Recording comes out."""

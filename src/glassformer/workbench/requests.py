@@ -41,7 +41,7 @@ def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings
 def describe_job(
     request: JobRequest, model: Model, settings: WorkbenchSettings, path: Path
 ) -> dict[str, Any]:
-    """What the worker is told: a request that was checked, and where the bundle goes."""
+    """What the worker gets: a request that was checked, and where the bundle goes."""
     return {
         "path": str(path),
         "name": model.name,
@@ -80,39 +80,22 @@ def _check_task(request: JobRequest, model: ModelDescription) -> None:
 
 
 def _check_languages(request: JobRequest, model: ModelDescription, *, tagged: bool) -> None:
-    asked = (request.source_language, request.target_language)
-    if tagged and model.languages and asked[1] is None:
-        raise _refuse(
-            "language", "workbench.request.no_language", model=model.label, known=list(model.languages)
-        )
-    if not any(asked):
+    source, target, known = request.source_language, request.target_language, model.languages
+    if tagged and known and target is None:
+        raise _refuse("language", "workbench.request.no_language", model=model.label, known=list(known))
+    if source is None and target is None:
         return
     if model.shape != "encoder-decoder":
         raise _refuse("language", "workbench.request.no_translation", model=model.label)
-    for language in filter(None, asked):
-        if model.languages and language not in model.languages:
-            raise _refuse(
-                "language",
-                "workbench.request.unknown_language",
-                model=model.label,
-                language=language,
-                suggestion=suggestion(language, model.languages),
-            )
-    if (
-        not tagged
-        and model.languages
-        and asked
-        != tuple(known if said else None for said, known in zip(asked, model.languages, strict=False))
-    ):
-        raise _refuse(
-            "language",
-            "workbench.request.one_pair",
-            model=model.label,
-            source=model.languages[0],
-            target=model.languages[-1],
-        )
-    if asked[0] is not None and asked[0] == asked[1]:
-        raise _refuse("language", "workbench.request.same_languages", language=asked[0])
+    for language in filter(None, (source, target) if known else ()):
+        if language not in known:
+            code, near = "workbench.request.unknown_language", suggestion(language, known)
+            raise _refuse("language", code, model=model.label, language=language, suggestion=near)
+    if known and not tagged and (source or known[0], target or known[-1]) != (known[0], known[-1]):
+        pair = {"source": known[0], "target": known[-1]}
+        raise _refuse("language", "workbench.request.one_pair", model=model.label, **pair)
+    if source == target:
+        raise _refuse("language", "workbench.request.same_languages", language=source)
 
 
 def _check_layers(request: JobRequest, model: ModelDescription) -> None:

@@ -24,7 +24,7 @@ from glassformer.workbench.inputs import JobInputs, read_inputs
 from glassformer.workbench.layer_progress import reporting
 from glassformer.workbench.reporter import JobReporter
 
-SHORT = 512  # tokens up to which everything is kept where nothing is said
+SHORT = 512  # tokens up to which everything is kept by default
 MIDDLE = 4096  # tokens up to which hidden states are
 
 
@@ -99,8 +99,8 @@ class Runner:
         edits = request.read_edits()
         want = request.want or choose_want(given.count)
         writes = model.shape != "encoder" and request.target is None
-        asked = request.kind == "generate" or request.decode is not None
-        if writes and (asked or model.shape == "encoder-decoder"):
+        generates = request.kind == "generate" or request.decode is not None
+        if writes and (generates or model.shape == "encoder-decoder"):
             settings = choose_settings(model, request.decode, task["new_tokens"])
             return write(model, given, settings, want, edits, reporter, keep)
         if request.prefix:
@@ -122,7 +122,7 @@ class Runner:
 
 
 def choose_want(count: int) -> tuple[str, ...]:
-    """What is kept where nothing is said: everything of a short text, less of a longer one."""
+    """What is kept by default: everything of a short text, less of a longer one."""
     want: tuple[str, ...] = ("weights", "output")
     if count <= MIDDLE:
         want = (*want, "hidden")

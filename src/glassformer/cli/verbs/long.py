@@ -36,13 +36,13 @@ def run(arguments: Arguments) -> None:
         model.to(arguments.device)
     text = invent_text(model, arguments.tokens)
     print(message("cli.long.begin", model=model.name, count=arguments.tokens), flush=True)
-    begun = time.monotonic()
+    start = time.monotonic()
     with writing_to(arguments.output) as destination:
         recording = model.record(text, keep=_reporting(destination.store))
         picture = draw_recording(recording)
         destination.finish(recording)
     size = arguments.output.stat().st_size / 2**20
-    seconds = time.monotonic() - begun
+    seconds = time.monotonic() - start
     print(f"\n{picture}\n")
     print(message("cli.long.end", path=arguments.output, size=size, seconds=seconds))
 

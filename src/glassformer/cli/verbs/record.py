@@ -122,14 +122,14 @@ def _find_text(arguments: Arguments) -> str:
 
 
 def _find_decoding(arguments: Arguments, model: "LoadedModel") -> Any:
-    habit = model.generation
+    settings = model.generation
     if arguments.max_new_tokens is not None:
-        habit = replace(habit, max_new_tokens=arguments.max_new_tokens)
+        settings = replace(settings, max_new_tokens=arguments.max_new_tokens)
         if arguments.decode is None and not model.can("translates"):
             raise InputError("cli.record.no_decoding")
     if arguments.decode is not None:
-        return read_decoding(arguments.decode, habit)
-    return None if arguments.max_new_tokens is None else habit
+        return read_decoding(arguments.decode, settings)
+    return None if arguments.max_new_tokens is None else settings
 
 
 def _describe(recording: "Recording", place: dict[str, Any]) -> str:
