@@ -8,6 +8,7 @@ Out:  `TransformersModel`.
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -194,9 +195,8 @@ class TransformersModel(LoadedModel):
             raise InputError("loaded.cannot_generate", name=self.name)
         found: dict[int, tuple[Hypothesis, ...]] = {}
         beams = (settings or self.generation).beams
-        for places in _group_by_length(prompts, max(1, BATCH_ROWS // beams)):
-            answers = self._generate(self._tensor([prompts[place] for place in places]), settings)
-            found |= zip(places, answers, strict=True)
+        for places, ids in self._group(prompts, max(1, BATCH_ROWS // beams)):
+            found |= zip(places, self._generate(ids, settings), strict=True)
         return in_order(found)
 
     def stream(
@@ -228,9 +228,8 @@ class TransformersModel(LoadedModel):
         return in_order(found)
 
     def _run(self, rows: Sequence[Sequence[int]]) -> Iterator[tuple[list[int], Tensor]]:
-        """Rows of the same length together, without any padding: which ones, and their logits."""
-        for places in _group_by_length(rows, BATCH_ROWS):
-            ids = self._tensor([rows[place] for place in places])
+        """Rows of the same length together: which ones, and their logits."""
+        for places, ids in self._group(rows, BATCH_ROWS):
             with evaluating(self.network):
                 yield places, self._model(ids, attention_mask=torch.ones_like(ids), return_dict=True).logits
 
@@ -287,6 +286,15 @@ class TransformersModel(LoadedModel):
         except ConfigurationError:  # settings that belong to other ways to generate
             return GREEDY
 
+    def _group(self, rows: Sequence[Sequence[int]], most: int) -> Iterator[tuple[list[int], Tensor]]:
+        """Rows of the same length together, at most so many: no architecture needs to know about padding."""
+        by_length = sorted(range(len(rows)), key=lambda place: len(rows[place]))
+        for _, group in groupby(by_length, key=lambda place: len(rows[place])):
+            alike = list(group)
+            for start in range(0, len(alike), most):
+                places = alike[start : start + most]
+                yield places, self._tensor([rows[place] for place in places])
+
     def _tensor(self, rows: Sequence[Sequence[int]]) -> Tensor:
         return torch.tensor([list(row) for row in rows], device=self.device)
 
@@ -314,16 +322,6 @@ def seeded(settings: GenerationSettings | None) -> Iterator[None]:
     with torch.random.fork_rng():
         torch.manual_seed(settings.seed)
         yield
-
-
-def _group_by_length(rows: Sequence[Sequence[int]], most: int) -> Iterator[list[int]]:
-    """Rows of the same length together, at most so many: no architecture needs to know about padding."""
-    groups: dict[int, list[int]] = {}
-    for place, row in enumerate(rows):
-        groups.setdefault(len(row), []).append(place)
-    for _, places in sorted(groups.items()):
-        for start in range(0, len(places), most):
-            yield places[start : start + most]
 
 
 def _check_missing(names: Sequence[str], folder: Path) -> tuple[Message, ...]:

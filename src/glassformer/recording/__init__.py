@@ -4,52 +4,29 @@ In:   arrays from a recorder (or a bundle file).
 Out:  Recording, AttentionMap, Tokens and their parts; tile arithmetic. Torch is never imported here.
 """
 
-from glassformer.place import Kind
-from glassformer.recording.attention_map import AttentionMap
-from glassformer.recording.evidence import Evidence
-from glassformer.recording.factors import Factors
-from glassformer.recording.from_arrays import from_arrays
-from glassformer.recording.generation import Alternative, Generation, Output, Step
-from glassformer.recording.pooling import count_pixels, pool_max, pool_mean
-from glassformer.recording.recording import LONGEST_TRACE, Recording
-from glassformer.recording.statistics import (
-    BINS,
-    THRESHOLD,
-    Content,
-    HeadStatistics,
-    Pyramid,
-    measure,
-    measure_signed,
-    thumbnail_level,
-)
-from glassformer.recording.tiles import count_levels, tile
-from glassformer.recording.tokens import Side, Tokens
-
-__all__ = [
-    "BINS",
-    "LONGEST_TRACE",
-    "THRESHOLD",
-    "Alternative",
-    "AttentionMap",
-    "Content",
-    "Evidence",
-    "Factors",
-    "Generation",
-    "HeadStatistics",
-    "Kind",
-    "Output",
-    "Pyramid",
-    "Recording",
-    "Side",
-    "Step",
-    "Tokens",
-    "count_levels",
-    "count_pixels",
-    "from_arrays",
-    "measure",
-    "measure_signed",
-    "pool_max",
-    "pool_mean",
-    "thumbnail_level",
-    "tile",
-]
+from glassformer.place import Kind as Kind
+from glassformer.recording.attention_map import AttentionMap as AttentionMap
+from glassformer.recording.evidence import Evidence as Evidence
+from glassformer.recording.factors import Factors as Factors
+from glassformer.recording.from_arrays import from_arrays as from_arrays
+from glassformer.recording.generation import Alternative as Alternative
+from glassformer.recording.generation import Generation as Generation
+from glassformer.recording.generation import Output as Output
+from glassformer.recording.generation import Step as Step
+from glassformer.recording.pooling import count_pixels as count_pixels
+from glassformer.recording.pooling import pool_max as pool_max
+from glassformer.recording.pooling import pool_mean as pool_mean
+from glassformer.recording.recording import LONGEST_TRACE as LONGEST_TRACE
+from glassformer.recording.recording import Recording as Recording
+from glassformer.recording.statistics import BINS as BINS
+from glassformer.recording.statistics import THRESHOLD as THRESHOLD
+from glassformer.recording.statistics import Content as Content
+from glassformer.recording.statistics import HeadStatistics as HeadStatistics
+from glassformer.recording.statistics import Pyramid as Pyramid
+from glassformer.recording.statistics import measure as measure
+from glassformer.recording.statistics import measure_signed as measure_signed
+from glassformer.recording.statistics import thumbnail_level as thumbnail_level
+from glassformer.recording.tiles import count_levels as count_levels
+from glassformer.recording.tiles import tile as tile
+from glassformer.recording.tokens import Side as Side
+from glassformer.recording.tokens import Tokens as Tokens
