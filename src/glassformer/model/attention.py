@@ -5,7 +5,7 @@ Out:  hidden states of the same shape; on the way, windows where a recorder may 
 
 Two paths compute the same thing. The fused one (`scaled_dot_product_attention`) trains and runs; the
 explicit one forms every score and weight. A hook on the window `scores` or `pattern` is what opens the
-explicit path; without a hook no weights are formed.
+explicit path; without a hook no weights are formed, unless no fused kernel computes this attention.
 Shape letters: B batch, H head, T query, S key, D width, K head width.
 """
 
