@@ -14,6 +14,11 @@ export function textWidth(text: string, size: number): number {
   return width;
 }
 
+/** Whether letters are squares that can stand one below the other, as in Chinese. */
+export function isWide(text: string): boolean {
+  return [...text].some((letter) => letter > WIDE);
+}
+
 /** At most so many letters, an ellipsis among them. */
 export function clip(text: string, most: number): string {
   const letters = [...text];

@@ -7,18 +7,11 @@
 
 import type { PlayBars } from "../../api/types";
 import { digits } from "../../core/formats";
-import { draw } from "../../marks/make";
-import {
-  beginFigure,
-  colourOf,
-  type Drawn,
-  type Look,
-  sameDecimals,
-  short,
-  shorten,
-  textWidth,
-  write,
-} from "./drawing";
+import { linear } from "../../core/maths/scale";
+import { draw, drawText } from "../../marks/make";
+import { figure as round } from "../../marks/paper";
+import { textWidth } from "../../marks/text";
+import { beginFigure, colourOf, type Drawn, LARGE, type Look, sameDecimals, shorten } from "./drawing";
 
 const BAR = 14;
 const GAP = 8;
@@ -28,28 +21,25 @@ export function drawBars(figure: PlayBars, look: Look): Drawn {
   const many = series.length;
   const { element, top: begin } = beginFigure("bars-figure", series, look);
   const heading = [figure.label_title && look.text(figure.label_title), look.text(figure.value_title)];
-  const longest = Math.max(...labels.map((label) => textWidth(label)), textWidth(heading[0] ?? "", 11), 24);
+  const widths = labels.map((label) => textWidth(label, 12));
+  const longest = Math.max(...widths, textWidth(heading[0] ?? "", 11), 24);
   const left = Math.ceil(Math.min(longest, look.width * 0.4)) + 8;
   const right = look.width - 56;
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
   const high = figure.high ?? Math.max(...values, 1e-12);
   const low = Math.min(0, ...values);
   const spell = sameDecimals(values);
-  const across = (value: number) => left + ((value - low) / (high - low || 1)) * (right - left);
+  const across = linear([low, high], [left, right]);
   element.append(
-    write(heading[0] ?? "", left - 8, begin + 12, { fill: look.inks.faint, size: 11, anchor: "end" }),
-    write(heading[1] ?? "", left, begin + 12, { fill: look.inks.faint, size: 11 }),
+    drawText(heading[0] ?? "", left - 8, begin + 12, look.inks.faint, "end"),
+    drawText(heading[1] ?? "", left, begin + 12, look.inks.faint),
   );
   const top = begin + 20;
   const tall = many * BAR + GAP;
   labels.forEach((label, row) => {
     const y = top + row * tall;
-    element.append(
-      write(shorten(label, left - 8), left - 8, y + (many * BAR) / 2 + 4, {
-        fill: look.inks.ink,
-        anchor: "end",
-      }),
-    );
+    const middle = y + (many * BAR) / 2 + 4;
+    element.append(drawText(shorten(label, left - 8), left - 8, middle, look.inks.ink, "end", LARGE));
     series.forEach((each, index) => {
       const value = each.values[row] ?? null;
       const colour = colourOf(index, many, look);
@@ -64,9 +54,9 @@ export function drawBars(figure: PlayBars, look: Look): Drawn {
           "fill-opacity": 0.5,
         }),
         draw("rect", {
-          x: short(Math.min(from, to)),
+          x: round(Math.min(from, to)),
           y: y + index * BAR + 1,
-          width: short(Math.abs(to - from)),
+          width: round(Math.abs(to - from)),
           height: BAR - 2,
           fill: colour,
           "fill-opacity": each.dashed ? 0.45 : 1,
@@ -74,11 +64,7 @@ export function drawBars(figure: PlayBars, look: Look): Drawn {
           "stroke-dasharray": each.dashed ? "3 2" : null,
           "data-value": value,
         }),
-        write(spell(value), look.width, y + index * BAR + 11, {
-          fill: look.inks.soft,
-          size: 11,
-          anchor: "end",
-        }),
+        drawText(spell(value), look.width, y + index * BAR + 11, look.inks.soft, "end"),
       );
     });
   });

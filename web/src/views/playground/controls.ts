@@ -11,7 +11,7 @@ import { round } from "../../core/formats";
 import type { Message } from "../../core/messages";
 import { type Control, choice, list, type Slide, slider, tick, whole } from "../../marks/controls";
 import { make, type Text } from "../../marks/make";
-import { textWidth } from "./drawing";
+import { textWidth } from "../../marks/text";
 import { applies, type Settings } from "./settings";
 
 const SEGMENTS = 460; // pixels for choices side by side; wider ones become a list

@@ -9,8 +9,9 @@ import { digits, fixed } from "../../core/formats";
 import type { Message } from "../../core/messages";
 import type { Theme } from "../../core/view";
 import { headColour } from "../../marks/colours";
-import { draw } from "../../marks/make";
+import { draw, drawText } from "../../marks/make";
 import { type Inks, wrap } from "../../marks/paper";
+import { textWidth } from "../../marks/text";
 
 export interface Look {
   readonly width: number;
@@ -39,21 +40,7 @@ export interface Drawn {
   at(x: number, y: number): readonly [row: number, column: number] | null;
 }
 
-const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]|[\u{1f300}-\u{1faff}]/u;
-const BROAD = /[<>=+~@%mwMW…]/;
-
-/** The width of a text in pixels, estimated: wide scripts count as squares. */
-export function textWidth(text: string, size = 12): number {
-  let sum = 0;
-  for (const letter of text) sum += size * (WIDE.test(letter) ? 1 : BROAD.test(letter) ? 0.88 : 0.64);
-  return sum;
-}
-
-/** Whether letters are squares that can be stacked, as in Chinese. */
-export function isWide(text: string): boolean {
-  return WIDE.test(text);
-}
-
+export const LARGE = { "font-size": 12 }; // other letters have 11 pixels
 const PLACES = 4; // after the point, at most
 
 /** A format for a column of numbers: as many decimals as the smallest needs for two digits, at least one. */
@@ -76,37 +63,6 @@ export function shorten(text: string, room: number, size = 12): string {
   const letters = [...text];
   while (letters.length > 1 && textWidth(`${letters.join("")}…`, size) > room) letters.pop();
   return `${letters.join("")}…`;
-}
-
-export function write(
-  text: string,
-  x: number,
-  y: number,
-  look: {
-    readonly fill: string;
-    readonly size?: number;
-    readonly anchor?: "start" | "middle" | "end";
-    readonly weight?: number;
-    readonly turn?: number;
-  },
-): SVGTextElement {
-  return draw(
-    "text",
-    {
-      x: short(x),
-      y: short(y),
-      fill: look.fill,
-      "font-size": look.size ?? 12,
-      "text-anchor": look.anchor,
-      "font-weight": look.weight,
-      transform: look.turn === undefined ? null : `rotate(${look.turn} ${short(x)} ${short(y)})`,
-    },
-    text,
-  );
-}
-
-export function short(value: number): number {
-  return Math.round(value * 100) / 100;
 }
 
 /** The colour of one of several: the accent where there is only one. */
@@ -136,7 +92,7 @@ export function drawLegend(
   let [x, y, bottom] = [0, 0, 0];
   series.forEach(({ name, dashed }, index) => {
     const text = look.text(name);
-    const length = 30 + textWidth(text) + 12;
+    const length = 30 + textWidth(text, 12) + 12;
     const lines = wrap(text, (11 / 12) * (look.width - 30)); // counted at 11 px, written at 12
     if (x > 0 && x + length > look.width) {
       [x, y] = [0, bottom + 20];
@@ -153,7 +109,7 @@ export function drawLegend(
         "stroke-width": 4,
         "stroke-dasharray": dashed ? "4 3" : null,
       }),
-      ...lines.map((line, at) => write(line, x + 28, y + 12 + 16 * at, { fill: look.inks.soft })),
+      ...lines.map((line, at) => drawText(line, x + 28, y + 12 + 16 * at, look.inks.soft, "start", LARGE)),
     );
     x += length;
   });

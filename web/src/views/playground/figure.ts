@@ -8,6 +8,7 @@
 import type { PlayFigure } from "../../api/types";
 import type { Message } from "../../core/messages";
 import type { Stage } from "../../core/view";
+import { ARROWS, consume } from "../../marks/keys";
 import { draw, make, relabel, write } from "../../marks/make";
 import { type Inks, SCREEN } from "../../marks/paper";
 import { drawBars } from "./bars";
@@ -19,13 +20,6 @@ import { drawPoints } from "./points";
 import { words } from "./words";
 
 type Place = readonly [row: number, column: number];
-
-const STEPS: Readonly<Record<string, Place>> = {
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-};
 
 export function lookOf(stage: Pick<Stage, "language" | "theme" | "text">, inks: Inks, width: number): Look {
   const text = (said: Message) => stage.text(said);
@@ -175,10 +169,9 @@ export class FigureElement {
   }
 
   private move(event: KeyboardEvent): void {
-    const step = STEPS[event.key];
+    const step = ARROWS[event.key];
     if (!step || !this.drawn || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    event.stopPropagation(); // the page's own arrows move heads and layers
+    consume(event);
     const { rows, columns } = this.drawn;
     if (rows * columns === 0) return;
     const from = this.place;

@@ -7,9 +7,10 @@
 
 import type { PlayLines, PlaySeries } from "../../api/types";
 import { digits, round } from "../../core/formats";
-import { ticks } from "../../core/maths/scale";
-import { draw } from "../../marks/make";
-import { beginFigure, colourOf, type Drawn, type Look, short, write } from "./drawing";
+import { linear } from "../../core/maths/scale";
+import { draw, drawText } from "../../marks/make";
+import { figure as short } from "../../marks/paper";
+import { beginFigure, colourOf, type Drawn, type Look } from "./drawing";
 
 const TALL = 232; // of the plot
 const DOTS = 40;
@@ -33,8 +34,9 @@ function axis(
   let [low, high] = [Math.min(...usable), Math.max(...usable)].map(change) as [number, number];
   if (!Number.isFinite(low)) [low, high] = [0, 1];
   if (high === low) [low, high] = [low - 0.5, high + 0.5];
-  const place = (value: number) => range[0] + ((change(value) - low) / (high - low)) * (range[1] - range[0]);
-  if (!log) return { place, ticks: ticks(low, high, about) };
+  const scale = linear([low, high], range);
+  const place = (value: number) => scale(change(value));
+  if (!log) return { place, ticks: scale.ticks(about) };
   if (own.length > 0 && own.length <= about + 3) return { place, ticks: own };
   const powers: number[] = [];
   for (let power = Math.ceil(low - 1e-9); power <= high + 1e-9; power++) powers.push(10 ** power);
@@ -44,7 +46,7 @@ function axis(
 export function drawLines(figure: PlayLines, look: Look): Drawn {
   const { series, x } = figure;
   const { element, top: begin } = beginFigure("lines-figure", series, look);
-  element.append(write(`↑ ${look.text(figure.y_title)}`, 0, begin + 12, { fill: look.inks.faint, size: 11 }));
+  element.append(drawText(`↑ ${look.text(figure.y_title)}`, 0, begin + 12, look.inks.faint));
   const top = begin + 24;
   const [left, right, bottom] = [52, look.width - 20, top + TALL];
   const values = series.flatMap((each) => each.values.filter((value) => value !== null));
@@ -52,36 +54,16 @@ export function drawLines(figure: PlayLines, look: Look): Drawn {
   const upValues = figure.y_scale === "linear" && Math.min(...values) >= 0 ? [0, ...values] : values;
   const up = axis(upValues, [bottom, top], figure.y_scale, 5);
   drawFrame(element, look, { across, up, left, right, bottom });
-  element.append(
-    write(`${look.text(figure.x_title)} →`, right, bottom + 34, {
-      fill: look.inks.faint,
-      size: 11,
-      anchor: "end",
-    }),
-  );
+  element.append(drawText(`${look.text(figure.x_title)} →`, right, bottom + 34, look.inks.faint, "end"));
   if (figure.mark !== null) {
     const at = across.place(figure.mark);
     const free = at > 120; // its number stands above the plot, but for the name of the axis there
     const anchor = at > right - 16 ? "end" : "middle"; // and stays inside
+    const [stroke, dashes] = [look.inks.accent, { "stroke-dasharray": "3 3" }];
+    const [x, y] = free ? [anchor === "end" ? look.width : at, top - 6] : [at + 4, top + 10];
     element.append(
-      draw("line", {
-        x1: at,
-        x2: at,
-        y1: top,
-        y2: bottom,
-        stroke: look.inks.accent,
-        "stroke-dasharray": "3 3",
-      }),
-      write(
-        round(figure.mark),
-        free ? (anchor === "end" ? look.width : at) : at + 4,
-        top + (free ? -6 : 10),
-        {
-          fill: look.inks.accent,
-          size: 11,
-          anchor: free ? anchor : "start",
-        },
-      ),
+      draw("line", { x1: at, x2: at, y1: top, y2: bottom, stroke, ...dashes }),
+      drawText(round(figure.mark), x, y, stroke, free ? anchor : "start"),
     );
   }
   const height = (value: number) => (figure.y_scale === "log" && value <= 0 ? bottom : up.place(value));
@@ -143,14 +125,14 @@ function drawFrame(
     const y = up.place(value);
     element.append(
       draw("line", { x1: left, x2: right, y1: y, y2: y, stroke: look.inks.line }),
-      write(round(value), left - 6, y + 4, { fill: look.inks.soft, size: 11, anchor: "end" }),
+      drawText(round(value), left - 6, y + 4, look.inks.soft, "end"),
     );
   }
   for (const value of across.ticks) {
     const at = across.place(value);
     element.append(
       draw("line", { x1: at, x2: at, y1: bottom, y2: bottom + 4, stroke: look.inks.faint }),
-      write(round(value), at, bottom + 17, { fill: look.inks.soft, size: 11, anchor: "middle" }),
+      drawText(round(value), at, bottom + 17, look.inks.soft, "middle"),
     );
   }
 }

@@ -8,8 +8,9 @@
 import type { PlayNumbers, PlayTable } from "../../api/types";
 import { digits, exact } from "../../core/formats";
 import type { Message } from "../../core/messages";
-import { draw, make } from "../../marks/make";
-import { type Look, sameDecimals, shorten, textWidth, write } from "./drawing";
+import { draw, drawText, make } from "../../marks/make";
+import { textWidth } from "../../marks/text";
+import { LARGE, type Look, sameDecimals, shorten } from "./drawing";
 
 type Format = (said: Message) => string;
 type Entry = PlayTable["rows"][number][number];
@@ -108,7 +109,7 @@ export function drawTable(figure: PlayTable, look: Look): { element: SVGGElement
     ...figure.rows.map((row) => row.map((entry, place) => spell[place]!(entry))),
   ];
   const lengths = figure.columns.map((_, place) =>
-    Math.max(...cells.map((row) => textWidth(row[place] ?? "") + 20)),
+    Math.max(...cells.map((row) => textWidth(row[place] ?? "", 12) + 20)),
   );
   const whole = lengths.reduce((sum, length) => sum + length, 0);
   const share = Math.min(1, look.width / whole);
@@ -129,12 +130,8 @@ export function drawTable(figure: PlayTable, look: Look): { element: SVGGElement
       );
     row.forEach((text, place) => {
       const room = (lengths[place] ?? 0) * share;
-      element.append(
-        write(shorten(text, room - 8), x, y + 15, {
-          fill: at === 0 ? look.inks.faint : look.inks.ink,
-          size: at === 0 ? 11 : 12,
-        }),
-      );
+      const [fill, size] = at === 0 ? [look.inks.faint, {}] : [look.inks.ink, LARGE];
+      element.append(drawText(shorten(text, room - 8), x, y + 15, fill, "start", size));
       x += room;
     });
   });
@@ -145,18 +142,11 @@ export function drawTable(figure: PlayTable, look: Look): { element: SVGGElement
 export function drawNumbers(figure: PlayNumbers, look: Look): { element: SVGGElement; height: number } {
   const element = draw("g", { class: "numbers-figure" });
   figure.items.forEach(({ name, value, unit }, at) => {
+    const [y, bold] = [at * ROW + 15, { ...LARGE, "font-weight": 600 }];
+    const text = `${formatValue(value, unit)}${unit && unit !== "°" ? ` ${unit}` : ""}`;
     element.append(
-      write(look.text(name), 0, at * ROW + 15, { fill: look.inks.soft }),
-      write(
-        `${formatValue(value, unit)}${unit && unit !== "°" ? ` ${unit}` : ""}`,
-        look.width,
-        at * ROW + 15,
-        {
-          fill: look.inks.ink,
-          anchor: "end",
-          weight: 600,
-        },
-      ),
+      drawText(look.text(name), 0, y, look.inks.soft, "start", LARGE),
+      drawText(text, look.width, y, look.inks.ink, "end", bold),
     );
   });
   return { element, height: figure.items.length * ROW };

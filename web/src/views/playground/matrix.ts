@@ -8,8 +8,9 @@
 import type { PlayMatrix } from "../../api/types";
 import { digits, fixed } from "../../core/formats";
 import { type ColourScale, colourScale, drawCells, drawColourBar } from "../../marks/cells";
-import { draw } from "../../marks/make";
-import { type Drawn, isWide, type Look, shorten, textWidth, write } from "./drawing";
+import { draw, drawText } from "../../marks/make";
+import { isWide, textWidth } from "../../marks/text";
+import { type Drawn, type Look, shorten } from "./drawing";
 
 const LARGEST = 56; // a cell
 
@@ -142,30 +143,26 @@ function labels(figure: PlayMatrix, plan: Plan, look: Look): SVGTextElement[] {
   const titles = [[figure.rows.title, "↓"] as const, [figure.columns.title, "→"] as const].flatMap(
     ([title, arrow]) => (title ? `${look.text(title)} ${arrow}` : []),
   );
-  const found = [write(titles.join("  "), 0, 12, { fill: look.inks.faint, size: 11 })];
+  const found = [drawText(titles.join("  "), 0, 12, look.inks.faint)];
   const everyRow = Math.max(1, Math.ceil(14 / tall));
   figure.rows.labels.forEach((label, row) => {
     if (row % everyRow !== 0) return;
-    found.push(
-      write(shorten(label, left - 8, 11), left - 6, top + (row + 0.5) * tall + 4, {
-        fill,
-        size: 11,
-        anchor: "end",
-      }),
-    );
+    const y = top + (row + 0.5) * tall + 4;
+    found.push(drawText(shorten(label, left - 8, SIZE), left - 6, y, fill, "end"));
   });
   figure.columns.labels.forEach((label, column) => {
     if (column % every !== 0) return;
     const x = left + (column + 0.5) * wide;
     const how = labelDirection(label, every * wide - 2);
     if (how === "rotated") {
-      found.push(write(shorten(label, LONGEST, SIZE), x + 4, top - 6, { fill, size: SIZE, turn: -90 }));
+      const turned = { transform: `rotate(-90 ${x + 4} ${top - 6})` };
+      found.push(drawText(shorten(label, LONGEST, SIZE), x + 4, top - 6, fill, "start", turned));
       return;
     }
     const lines = how === "horizontal" ? [label] : [...shorten(label, LONGEST - LINE, SIZE)];
     lines.forEach((line, at) => {
       const y = top - 6 - (lines.length - 1 - at) * LINE;
-      found.push(write(line, x, y, { fill, size: SIZE, anchor: "middle" }));
+      found.push(drawText(line, x, y, fill, "middle"));
     });
   });
   return found;
@@ -190,13 +187,8 @@ function writeNumbers(figure: PlayMatrix, { wide, tall }: Plan, scale: ColourSca
     row.forEach((value, column) => {
       if (value === null) return;
       const text = flags ? (value > 0 ? "✓" : "") : brief(value, wide);
-      written.push(
-        write(text, (column + 0.5) * wide, (at + 0.5) * tall + 4, {
-          fill: scale.ink(value)!,
-          size: wide < 36 ? 10 : 11,
-          anchor: "middle",
-        }),
-      );
+      const [x, y] = [(column + 0.5) * wide, (at + 0.5) * tall + 4];
+      written.push(drawText(text, x, y, scale.ink(value)!, "middle", { "font-size": wide < 36 ? 10 : SIZE }));
     });
   });
   return written;

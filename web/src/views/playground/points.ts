@@ -8,8 +8,8 @@
 import type { PlayPoints } from "../../api/types";
 import { digits, round } from "../../core/formats";
 import { linear } from "../../core/maths/scale";
-import { draw } from "../../marks/make";
-import { beginFigure, colourOf, type Drawn, type Look, short, shorten, write } from "./drawing";
+import { draw, drawText } from "../../marks/make";
+import { beginFigure, colourOf, type Drawn, type Look, shorten } from "./drawing";
 
 const LARGEST = 420;
 const PADDING = 40; // for labels at the sides
@@ -33,7 +33,7 @@ export function drawPoints(figure: PlayPoints, look: Look): Drawn {
         fill: "none",
         stroke: look.inks.line,
       }),
-      write(round(value), across(0) + 3, up(value) + 11, { fill: look.inks.faint, size: 10 }),
+      drawText(round(value), across(0) + 3, up(value) + 11, look.inks.faint, "start", { "font-size": 10 }),
     );
   }
   element.append(
@@ -47,19 +47,12 @@ export function drawPoints(figure: PlayPoints, look: Look): Drawn {
     const [lx, ly] = [ax + (10 * x) / away, ay - (10 * y) / away];
     const anchor = x > 0.2 * away ? "start" : x < -0.2 * away ? "end" : "middle";
     element.append(
-      draw("line", {
-        x1: across(0),
-        y1: up(0),
-        x2: short(ax),
-        y2: short(ay),
-        stroke: colour,
-        "stroke-width": 1.75,
-      }),
-      draw("circle", { cx: short(ax), cy: short(ay), r: 3.5, fill: colour, "data-arrow": label }),
+      draw("line", { x1: across(0), y1: up(0), x2: ax, y2: ay, stroke: colour, "stroke-width": 1.75 }),
+      draw("circle", { cx: ax, cy: ay, r: 3.5, fill: colour, "data-arrow": label }),
     );
     if (written.some(([ox, oy]) => Math.abs(ox - lx) < 24 && Math.abs(oy - ly) < 12)) continue;
     written.push([lx, ly]);
-    element.append(write(shorten(label, 60), lx, ly + 4, { fill: look.inks.ink, size: 11, anchor }));
+    element.append(drawText(shorten(label, 60), lx, ly + 4, look.inks.ink, anchor));
   }
   return {
     element,

@@ -7,6 +7,7 @@
 
 import type { PlayTopic } from "../../api/types";
 import type { Message } from "../../core/messages";
+import { consume, moveInList } from "../../marks/keys";
 import { make, type Text } from "../../marks/make";
 
 export class TopicList {
@@ -47,20 +48,10 @@ export class TopicList {
 
   private move(event: KeyboardEvent): void {
     const at = this.buttons.indexOf(event.target as HTMLButtonElement);
-    const places: Readonly<Record<string, number>> = {
-      ArrowDown: at + 1,
-      ArrowRight: at + 1,
-      ArrowUp: at - 1,
-      ArrowLeft: at - 1,
-      Home: 0,
-      End: this.buttons.length - 1,
-    };
-    const to = places[event.key];
+    const to = moveInList(event.key, at, this.buttons.length, "both");
     if (at < 0 || to === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
-    const place = (to + this.buttons.length) % this.buttons.length;
-    this.chosen(this.topics[place]!);
-    this.buttons[place]!.focus();
+    consume(event);
+    this.chosen(this.topics[to]!);
+    this.buttons[to]!.focus();
   }
 }

@@ -10,6 +10,7 @@ import { formatText } from "../../core/messages";
 import { Refusal } from "../../core/source";
 import { Asker } from "../../core/tasks";
 import type { TableData } from "../../core/view";
+import { ARROWS, consume } from "../../marks/keys";
 import { make } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { Arithmetic } from "./arithmetic";
@@ -24,12 +25,6 @@ import { equationOf, spell, symbol } from "./symbols";
 import { brightest, type Grid, tabulate } from "./values";
 
 const PAUSE = 70; // milliseconds a pointer rests before the server is asked
-const MOVES: Readonly<Record<string, readonly [down: number, right: number]>> = {
-  ArrowUp: [-1, 0],
-  ArrowDown: [1, 0],
-  ArrowLeft: [0, -1],
-  ArrowRight: [0, 1],
-};
 
 export class Operation implements WalkScene {
   readonly element = make("div", { class: "walk-operation", "aria-busy": "true" });
@@ -169,10 +164,9 @@ export class Operation implements WalkScene {
   }
 
   private move(event: KeyboardEvent, { rows, columns }: Grid): void {
-    const move = MOVES[event.key];
+    const move = ARROWS[event.key];
     if (move === undefined) return;
-    event.preventDefault();
-    event.stopPropagation();
+    consume(event);
     const [row, column] = this.cell();
     this.pin(
       Math.max(0, Math.min(rows - 1, row + move[0])),
