@@ -1,21 +1,16 @@
 import { expect, test, vi } from "vitest";
-import type { JobRequest } from "../api/types";
-import type { Rerunner } from "../core/view";
 import { Run } from "./run";
-
-const request: JobRequest = { kind: "generate", model: "toy", sequence: "text", text: "A fox" };
 
 /** A rerunner whose one run ends as the test says. */
 function begin(done = vi.fn()) {
   let signal!: AbortSignal;
   let finish!: { resolve(id: string): void; reject(error: unknown): void };
-  const run: Rerunner["run"] = (_, __, given) => {
+  const made = new Run((_, given) => {
     signal = given;
     return new Promise((resolve, reject) => {
       finish = { resolve, reject };
     });
-  };
-  const made = new Run({ run } as Rerunner, request, done);
+  }, done);
   const told = vi.fn();
   made.show(told);
   return { run: made, done, told, signal, finish };

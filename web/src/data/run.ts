@@ -1,41 +1,42 @@
 /**
- * A run of the model that outlives the view which asked for it: another language, another tab, and it goes on.
+ * A run of the model, or a training of the playground. It outlives the view which asked for it where the view keeps it.
  *
- * In:   a rerunner and a request; `done`, what to do with the new recording.
+ * In:   how it is started; `done`, what to do with its result: the id of a new recording.
  * Out:  how far it is, what it has written, how it ended. The view that shows it is told of each change.
  */
 
-import type { Job, JobRequest, StepDescription } from "../api/types";
+import type { Job, StepDescription } from "../api/types";
 import { isAbort } from "../core/tasks";
-import type { KeptWork, Rerunner } from "../core/view";
+import type { KeptWork } from "../core/view";
 
-export class Run implements KeptWork {
-  readonly steps: StepDescription[] = [];
+type Start<Step, Result> = (
+  heard: (event: { readonly job: Job } | { readonly step: Step }) => void,
+  signal: AbortSignal,
+) => Promise<Result>;
+
+export class Run<Step = StepDescription, Result = string> implements KeptWork {
+  readonly steps: Step[] = [];
   state: "running" | "done" | "failed" | "cancelled" = "running";
   job: Job | null = null; // null until the server has taken it
-  result: string | null = null; // the new recording
+  result: Result | null = null;
   error: unknown = null; // why it failed
   private readonly controller = new AbortController();
-  private listener: ((step: StepDescription | null) => void) | null = null;
+  private listener: ((step: Step | null) => void) | null = null;
 
-  constructor(rerunner: Rerunner, request: JobRequest, done: (id: string) => void = () => {}) {
+  constructor(start: Start<Step, Result>, done: (result: Result) => void = () => {}) {
     const { signal } = this.controller;
-    rerunner
-      .run(
-        request,
-        (event) => {
-          if ("job" in event) this.job = event.job;
-          else this.steps.push(event.step);
-          this.tell("step" in event ? event.step : null);
-        },
-        signal,
-      )
+    const heard: Parameters<typeof start>[0] = (event) => {
+      if ("job" in event) this.job = event.job;
+      else this.steps.push(event.step);
+      this.tell("step" in event ? event.step : null);
+    };
+    start(heard, signal)
       .then(
-        (id) => {
+        (result) => {
           this.state = signal.aborted ? "cancelled" : "done"; // it may end while it is being stopped
           if (signal.aborted) return;
-          this.result = id;
-          done(id);
+          this.result = result;
+          done(result);
         },
         (error: unknown) => {
           // It may have been cancelled here or in another window.
@@ -47,7 +48,7 @@ export class Run implements KeptWork {
   }
 
   /** Calls `listener` from now on, with a new step or null, instead of what was given before. */
-  show(listener: ((step: StepDescription | null) => void) | null): void {
+  show(listener: ((step: Step | null) => void) | null): void {
     this.listener = listener;
   }
 
@@ -56,7 +57,7 @@ export class Run implements KeptWork {
     this.controller.abort();
   }
 
-  private tell(step: StepDescription | null): void {
+  private tell(step: Step | null): void {
     this.listener?.(step);
   }
 }

@@ -74,7 +74,9 @@ export class Predicting {
     }
     this.run?.show(null);
     this.form.say("");
-    this.follow(new Run(rerunner, { ...known, kind: "generate", ...change }, (id) => rerunner.go(id)));
+    const request: JobRequest = { ...known, kind: "generate", ...change };
+    const run = new Run((...heard) => rerunner.run(request, ...heard), rerunner.go);
+    this.follow(run);
   }
 
   private follow(run: Run): void {

@@ -218,8 +218,8 @@ export class Multiplier extends InsidePanel {
   private measures(): [string, number, number][] {
     if (this.row === null) return [];
     const { say } = this;
-    const { weights } = this.row;
-    const after = this.rescaled(this.row, this.factor);
+    const { scores, weights } = this.row;
+    const after = rescale(scores, weights, this.factor);
     const [one, other] = [entropyOf(weights), entropyOf(after)];
     return [
       [say.entropy, one, other],
@@ -228,17 +228,12 @@ export class Multiplier extends InsidePanel {
     ];
   }
 
-  /** The weights that softmax gives to scores times a factor. */
-  private rescaled({ scores, weights }: ScoredRow, factor: number): ReturnType<typeof rescale> {
-    return rescale(scores, weights, factor);
-  }
-
   private series(ink: Inks): Series[] {
     if (this.row === null) return [];
-    const after = this.rescaled(this.row, this.factor);
+    const { scores, weights } = this.row;
     const all: Series[] = [
-      { name: this.say.before, weights: this.row.weights, ink: ink.faint },
-      { name: this.say.after, weights: after, ink: ink.accent },
+      { name: this.say.before, weights, ink: ink.faint },
+      { name: this.say.after, weights: rescale(scores, weights, this.factor), ink: ink.accent },
     ];
     if (this.rerun?.row != null && this.rerun.factor === this.factor)
       all.push({ name: this.say.rerun, weights: this.rerun.row, ink: RERUN_INK });
@@ -248,14 +243,8 @@ export class Multiplier extends InsidePanel {
   private pairs(width: number, ink: Inks): { group: SVGGElement; height: number } {
     const { map } = focusOf(this.stage);
     const name = (key: number) => this.keyName(map.key_start + key);
-    return drawHeaviest(
-      this.series(ink),
-      map.keys,
-      name,
-      (shown) => this.say.topKeys(shown, map.keys),
-      width,
-      ink,
-    );
+    const heading = (shown: number) => this.say.topKeys(shown, map.keys);
+    return drawHeaviest(this.series(ink), map.keys, name, heading, width, ink);
   }
 
   /** A key's token; where many look alike, with its place. */
@@ -315,7 +304,7 @@ export class Multiplier extends InsidePanel {
   private showRerun(rerun: Rerun, focus: Focus): void {
     const { say } = this;
     if (this.row !== null && rerun.row !== null) {
-      const alone = this.rescaled(this.row, rerun.factor);
+      const alone = rescale(this.row.scores, this.row.weights, rerun.factor);
       const difference = Math.max(...alone.map((weight, key) => Math.abs(weight - rerun.row![key]!)));
       const same = !rerun.everywhere || focus.map.place.layer === 0;
       write(this.state, (same ? say.confirmed : say.inputsChanged)(digits(difference, 2)));

@@ -15,7 +15,7 @@ import { readRow } from "../../data/weights";
 import { spell } from "../../marks/cells";
 import { button, whole } from "../../marks/controls";
 import { drawChart, make, write } from "../../marks/make";
-import { type Inks, inks, label, SCREEN } from "../../marks/paper";
+import { inks, label, SCREEN } from "../../marks/paper";
 import { ValueGrid } from "../../marks/table";
 import { type Drawing, InsidePanel, type InsideSetting } from "./panel";
 import { drawProducts, HEIGHT } from "./product_bars";
@@ -114,7 +114,7 @@ export class Products extends InsidePanel {
     const ink = inks(this.stage.theme);
     const focus = focusOf(this.stage);
     const width = 640;
-    let body = this.pair === null ? "" : spell(this.bars(this.pair, width, ink));
+    let body = this.pair === null ? "" : spell(drawProducts(this.pair, this.options.now.order, width, ink));
     body += label(this.sentence(), 0, HEIGHT + 20, { fill: ink.ink, size: 12 });
     const names = `${this.tokens.query.shown(focus.map.query_start + focus.query)} → ${this.keyName(focus)}`;
     return {
@@ -151,7 +151,8 @@ export class Products extends InsidePanel {
     this.inputs.key.set(map.key_start + (this.pair?.at ?? 0));
     write(this.tokenNames.key, this.keyName(focus));
     const width = Math.max(280, this.element.clientWidth || 720);
-    const chart = drawChart(width, HEIGHT, this.sentence(), this.bars(this.pair, width, SCREEN));
+    const bars = drawProducts(this.pair, this.options.now.order, width, SCREEN);
+    const chart = drawChart(width, HEIGHT, this.sentence(), bars);
     this.chart.replaceWith(chart);
     this.chart = chart;
     this.showEquation(this.pair);
@@ -239,9 +240,5 @@ export class Products extends InsidePanel {
     const { scale, head_width } = focusOf(this.stage).map;
     const root = head_width !== null && scale !== null && Math.abs(scale - head_width ** -0.5) < 1e-6;
     return root ? this.say.rootNote(head_width) : this.say.multiplier;
-  }
-
-  private bars(pair: Pair, width: number, ink: Inks): SVGGElement {
-    return drawProducts(pair, this.options.now.order, width, ink);
   }
 }

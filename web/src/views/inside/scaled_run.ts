@@ -30,7 +30,7 @@ export function runScaled(stage: Stage, factor: number, everywhere: boolean): As
   const request = rerunner?.again({ edits: [edit] });
   if (!rerunner || !request) return null;
   const want = new Set([...(request.want ?? []), ...WANTED]);
-  const run = new Run(rerunner, { ...request, want: [...want] });
+  const run = new Run((...heard) => rerunner.run({ ...request, want: [...want] }, ...heard));
   return { run, map: map.place.address, factor, everywhere, stop: () => run.stop() };
 }
 

@@ -8,8 +8,8 @@
 import type { PlayFigure, PlayLines, PlayMatrix, PlayResult, PlayStep, PlayTopic } from "../../api/types";
 import { digits } from "../../core/formats";
 import { Refusal } from "../../core/source";
-import { isAbort } from "../../core/tasks";
-import type { Rerunner, Stage } from "../../core/view";
+import type { Stage } from "../../core/view";
+import { Run } from "../../data/run";
 import { liveWords } from "../../i18n/core";
 import { make, relabel } from "../../marks/make";
 import { changedSettings, type Settings } from "./settings";
@@ -24,50 +24,7 @@ export interface TrainingHandlers {
   explain(error: unknown): string;
 }
 
-/** A training, running or ended. */
-class TrainingRun {
-  readonly steps: PlayStep[] = [];
-  state: "running" | "done" | "stopped" | "failed" = "running";
-  last: PlayResult | null = null; // what the server found in the end
-  error: unknown = null;
-  private readonly controller = new AbortController();
-
-  constructor(
-    play: NonNullable<Rerunner["play"]>,
-    topic: PlayTopic,
-    settings: Settings,
-    readonly first: PlayResult | null, // whose figures the steps fill
-    changed: (run: TrainingRun) => void,
-  ) {
-    const { signal } = this.controller;
-    const onStep = (step: PlayStep) => {
-      this.steps.push(step);
-      changed(this);
-    };
-    play(topic.name, changedSettings(topic, settings), onStep, signal)
-      .then(
-        (last) => {
-          this.state = signal.aborted ? "stopped" : "done";
-          this.last = last;
-        },
-        (error: unknown) => {
-          this.state = isAbort(error) ? "stopped" : "failed";
-          this.error = error;
-        },
-      )
-      .finally(() => changed(this));
-  }
-
-  /** The figures after the steps so far; null: there are none yet. */
-  get play(): PlayResult | null {
-    if (this.state === "done") return this.last;
-    return this.first && this.steps.length > 0 ? withSteps(this.first, this.steps) : null;
-  }
-
-  stop(): void {
-    this.controller.abort();
-  }
-}
+type TrainingRun = Run<PlayStep, PlayResult>;
 
 export class Training {
   readonly element: HTMLElement;
@@ -75,7 +32,7 @@ export class Training {
   private readonly say: ReturnType<typeof words>;
   private run: TrainingRun | null = null;
   private frame = 0;
-  private left = false;
+  private first: PlayResult | null = null; // whose figures the steps fill
 
   constructor(
     private readonly stage: Stage<"none">,
@@ -100,11 +57,10 @@ export class Training {
     this.run?.stop();
   }
 
-  /** Nobody looks any more. */
   leave(): void {
     this.stop();
     cancelAnimationFrame(this.frame);
-    this.left = true;
+    this.run = null;
   }
 
   private start(): void {
@@ -113,13 +69,19 @@ export class Training {
     if (!play) return;
     const first = before && hasShape(before, this.topic, settings) ? before : null;
     this.handlers.begin();
-    this.run = new TrainingRun(play, this.topic, settings, first, (run) => this.changed(run));
-    this.draw(this.run);
+    const changed = changedSettings(this.topic, settings);
+    const run: TrainingRun = new Run((heard, signal) =>
+      play(this.topic.name, changed, (step) => heard({ step }), signal),
+    );
+    this.first = first;
+    this.run = run;
+    run.show(() => this.changed(run));
+    this.draw(run);
   }
 
   /** At most one drawing a frame, however fast steps come. */
   private changed(run: TrainingRun): void {
-    if (run !== this.run || this.left) return;
+    if (run !== this.run) return;
     cancelAnimationFrame(this.frame);
     if (run.state === "running") this.frame = requestAnimationFrame(() => this.draw(run));
     else {
@@ -131,7 +93,8 @@ export class Training {
   private draw(run: TrainingRun): void {
     relabel(this.element);
     if (run.state === "failed" && !(run.error instanceof Refusal)) this.stage.fail(run.error);
-    if (run.play) this.handlers.show(run.play);
+    if (run.state === "done") this.handlers.show(run.result!);
+    else if (this.first && run.steps.length > 0) this.handlers.show(withSteps(this.first, run.steps));
   }
 
   private describe(): string {
@@ -143,7 +106,7 @@ export class Training {
         return last ? say.training(last.step, digits(last.loss)) : say.waiting;
       case "done":
         return say.trained(last?.step ?? 0);
-      case "stopped":
+      case "cancelled":
         return say.stopped(last?.step ?? 0);
       case "failed":
         return this.handlers.explain(run.error);
@@ -159,7 +122,7 @@ function hasShape(play: PlayResult, topic: PlayTopic, settings: Settings): boole
 }
 
 /** A result with the steps so far in its figure "loss" and the last output in its figure "output". */
-export function withSteps(play: PlayResult, steps: readonly PlayStep[]): PlayResult {
+function withSteps(play: PlayResult, steps: readonly PlayStep[]): PlayResult {
   const last = steps.at(-1);
   if (!last) return play;
   return {

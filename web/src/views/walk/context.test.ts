@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { rowOf, type WalkContext } from "./context";
-import { isHan, turns } from "./look";
+import { turns } from "./look";
 
 describe("the row that speaks", () => {
   const context = (shape: string, query: number | null = null) =>
@@ -27,11 +27,5 @@ describe("names of columns", () => {
     expect(turns("爱", 14)).toBe(false);
     expect(turns("voiture", 22)).toBe(true);
     expect(turns("我爱你", 22)).toBe(true);
-  });
-
-  test("Chinese letters stand one below the other, others are turned", () => {
-    expect(isHan("青花瓷")).toBe(true);
-    expect(isHan("␣voiture")).toBe(false);
-    expect(isHan("<s>")).toBe(false);
   });
 });

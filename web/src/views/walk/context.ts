@@ -12,10 +12,14 @@ import type { Naming } from "./values";
 import type { WalkWords } from "./words";
 
 /** Runs of the model that the walk has asked for; they go on while another tab is looked at. */
-export interface WalkRuns extends KeptWork {
-  tracing: Run | null; // the same run, with every step kept
-  searching: Run | null; // a beam search
-  stop(): void;
+export class WalkRuns implements KeptWork {
+  tracing: Run | null = null; // the same run, with every step kept
+  searching: Run | null = null; // a beam search
+
+  stop(): void {
+    this.tracing?.stop();
+    this.searching?.stop();
+  }
 }
 
 export interface WalkContext {
@@ -67,11 +71,6 @@ export function headOf(stage: Stage): number {
 export function naming(context: WalkContext, stack: string | null): Naming {
   const side = sideOf(stack, context.source.description);
   return (row) => context.tokens[side]?.shown[row] ?? String(row);
-}
-
-/** Names of the keys of an attention. */
-export function keyNaming(context: WalkContext, stack: string | null, kind: string | null): Naming {
-  return kind === "cross" ? naming(context, "encoder") : naming(context, stack);
 }
 
 /** The row in focus: of the pinned cell, or the selection's query; else the second, or the last where it says a word. */

@@ -7,6 +7,7 @@
 
 import type { Theme } from "../../core/view";
 import type { make, Text } from "../../marks/make";
+import { textWidth } from "../../marks/text";
 import type { Grid } from "./values";
 
 /** A part of the columns with a colour of its own: those of one head. */
@@ -39,8 +40,6 @@ export interface Look {
 const NUMBER_WIDTH = 38; // pixels a cell needs for a number
 const NUMBER_HEIGHT = 16;
 const NAME = 11; // pixels a cell needs for a name beside it
-const LETTER = 6.4; // pixels of a letter in the name of a column
-const HAN = 11; // of a Chinese one
 export const LABELS = 84; // pixels beside the rows
 
 export interface Size {
@@ -68,12 +67,5 @@ export function sizeOf(grid: Grid, { cellWidth, cellHeight }: Look): Size {
 
 /** Whether the name of a column is too long to lie above it. */
 export function turns(name: string, cellWidth: number): boolean {
-  let width = 2;
-  for (const letter of name) width += isHan(letter) ? HAN : LETTER;
-  return width > cellWidth;
-}
-
-/** Letters that stand below one another where a word is turned. */
-export function isHan(text: string): boolean {
-  return /[\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u{20000}-\u{3ffff}]/u.test(text);
+  return textWidth(name, 11) + 2 > cellWidth;
 }

@@ -7,8 +7,9 @@
 
 import { exact } from "../../core/formats";
 import { make, setStyle, write } from "../../marks/make";
+import { isWide } from "../../marks/text";
 import type { Drawn } from "./context";
-import { isHan, LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
+import { LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
 import { writeMatrix } from "./matrix_picture";
 import { pixelsOf, shrink } from "./pixels";
 import { symbol } from "./symbols";
@@ -199,7 +200,7 @@ export class Matrix {
     const style = { width: `${cellWidth}px` };
     const names = Array.from({ length: columns }, (_, at) => {
       const text = column(at);
-      const turned = turns(text, cellWidth) ? (isHan(text) ? "han" : "word") : null;
+      const turned = turns(text, cellWidth) ? (isWide(text) ? "han" : "word") : null;
       return make("bdi", { "data-column": at, "data-turned": turned, title: text, style }, text);
     });
     return this.above("walk-columns", names);

@@ -7,8 +7,9 @@
 
 import { pick } from "../../marks/colours";
 import { escapeText, figure, inks, label } from "../../marks/paper";
+import { clip, isWide } from "../../marks/text";
 import type { Drawn } from "./context";
-import { isHan, LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
+import { LABELS, type Lit, type Look, type Size, sizeOf, turns } from "./look";
 import { pixelsOf } from "./pixels";
 import { brief, coloursOf, type Grid, inkOn, place, shapeText } from "./values";
 
@@ -42,7 +43,7 @@ function writeRowNames(
   let body = "";
   for (let row = 0; row < grid.rows; row += every) {
     const y = top + (row + 0.5) * cellHeight + 4;
-    body += label(cut(grid.row!(row)), left - 6, y, { fill, size: 11, anchor: "end" });
+    body += label(clip(grid.row!(row), 11), left - 6, y, { fill, size: 11, anchor: "end" });
   }
   return body;
 }
@@ -52,11 +53,11 @@ function writeColumnNames(grid: Grid, { cellWidth }: Look, left: number, top: nu
   for (let column = 0; column < grid.columns; column++) {
     const x = left + (column + 0.5) * cellWidth;
     const name = grid.column!(column);
-    const text = escapeText(cut(name));
+    const text = escapeText(clip(name, 11));
     const lying = (letters: string, y: number) =>
       `<text x="${figure(x)}" y="${y}" font-size="11" fill="${fill}" text-anchor="middle">${letters}</text>`;
     if (!turns(name, cellWidth)) body += lying(text, top - 4);
-    else if (isHan(name)) {
+    else if (isWide(name)) {
       const letters = [...name].slice(0, 5);
       letters.forEach((letter, at) => {
         body += lying(escapeText(letter), top - 4 - 12 * (letters.length - 1 - at));
@@ -102,9 +103,4 @@ function writeLit(
   const [x, wide] = column === undefined ? [0, size.width] : [column * w, w];
   const [y, high] = row === undefined ? [0, size.height] : [row * h, h];
   return `<rect x="${figure(x)}" y="${figure(y)}" width="${figure(wide)}" height="${figure(high)}" fill="none" stroke="${colour}" stroke-width="2"/>`;
-}
-
-function cut(text: string): string {
-  const letters = [...text];
-  return letters.length > 11 ? `${letters.slice(0, 10).join("")}…` : text;
 }

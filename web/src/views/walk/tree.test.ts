@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { GenerationDescription, StepDescription } from "../../api/types";
 import type { Rerunner } from "../../core/view";
 import { invent, setStage, settle } from "../../testing/recording";
-import type { WalkContext, WalkRuns } from "./context";
+import { type WalkContext, WalkRuns } from "./context";
 import { TreeScene } from "./tree";
 import { words } from "./words";
 
@@ -18,13 +18,17 @@ const nodes: StepDescription[] = Array.from({ length: 40 }, (_, place) => ({
 }));
 const generation: GenerationDescription = { method: "beam", text: "", steps: [], nodes };
 
-const noRuns = (): WalkRuns => ({ tracing: null, searching: null, stop: () => {} });
-
 function sceneOf(change: { generation: GenerationDescription | null }): TreeScene {
   const { source } = invent({ change });
   const { stage } = setStage(source);
   const tokens = { source: null, target: null };
-  return new TreeScene({ stage, source, say: words("en"), tokens, runs: noRuns() } as unknown as WalkContext);
+  return new TreeScene({
+    stage,
+    source,
+    say: words("en"),
+    tokens,
+    runs: new WalkRuns(),
+  } as unknown as WalkContext);
 }
 
 test("a moving picture shows a long tree part by part, each as wide as other scenes", () => {
@@ -52,7 +56,7 @@ test("a search goes on while another scene is shown, can be cancelled, and asked
   );
   const again: Rerunner["again"] = () => ({ kind: "generate", model: "toy", sequence: "text" });
   const { stage } = setStage(source, {}, { run, again, open: async () => grown, go: () => {} });
-  const runs = noRuns();
+  const runs = new WalkRuns();
   const draw = (language: "en" | "zh") =>
     new TreeScene({
       ...{ stage: { ...stage, language }, source, say: words(language), runs },

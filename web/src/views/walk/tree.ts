@@ -85,7 +85,7 @@ export class TreeScene implements WalkScene {
     const press = () => {
       if (runs.searching?.state === "running") runs.searching.stop();
       else if (rerunner && request) {
-        runs.searching = new Run(rerunner, { ...request, listed: false });
+        runs.searching = new Run((...heard) => rerunner.run({ ...request, listed: false }, ...heard));
         this.watch(runs.searching);
       }
     };

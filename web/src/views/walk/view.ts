@@ -20,7 +20,7 @@ import { make, relabel, write } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
 import { Choosers } from "./choosers";
 import { Contents } from "./contents";
-import { type Drawn, headOf, type WalkContext, type WalkRuns, type WalkScene } from "./context";
+import { type Drawn, headOf, type WalkContext, WalkRuns, type WalkScene } from "./context";
 import { chapterName, marksOf, sceneName } from "./names";
 import { Operation } from "./operation";
 import { options, type WalkOptions } from "./options";
@@ -49,17 +49,6 @@ export const view = recordingView({
   mount: (setting) => new WalkView(setting),
 });
 
-function noRuns(): WalkRuns {
-  return {
-    tracing: null,
-    searching: null,
-    stop() {
-      this.tracing?.stop();
-      this.searching?.stop();
-    },
-  };
-}
-
 class WalkView extends MountedView<WalkWords, WalkOptions> {
   private readonly root: HTMLElement;
   private readonly message = make("span");
@@ -85,7 +74,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
   constructor(setting: Setting<WalkWords, WalkOptions>) {
     super(setting);
     const { stage, say } = this;
-    this.runs = (stage.kept as WalkRuns | undefined) ?? noRuns();
+    this.runs = (stage.kept as WalkRuns | undefined) ?? new WalkRuns();
     this.route = new Route(stage, this.options);
     this.contents = new Contents(this.route, say, (at) => this.goTo(at));
     this.choosers = new Choosers(this.route);
@@ -146,7 +135,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
           return;
         }
         if (this.runs.tracing === null || mayTryAgain(this.runs.tracing))
-          this.runs.tracing = new Run(rerunner, request);
+          this.runs.tracing = new Run((...heard) => rerunner.run(request, ...heard));
         const run = this.runs.tracing;
         this.take(walk, true);
         run.show(() => this.follow(run, walk));
