@@ -52,7 +52,7 @@ function askKernel(model: Model): { readonly fetch: typeof fetch; readonly stop:
         const mine = number++;
         waiting.set(mine, resolve);
         init?.signal?.addEventListener("abort", () => {
-          waiting.delete(mine);
+          if (waiting.delete(mine)) model.send({ abort: mine });
           reject(aborted());
         });
         model.send({ question: mine, path: String(input).slice(BASE.length) });

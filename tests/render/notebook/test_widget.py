@@ -81,6 +81,21 @@ def hear(widget: Any, content: Any) -> list[Any]:
 
 
 @pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+def test_a_question_that_is_aborted_is_not_answered(widget: Any) -> None:
+    gate = threading.Event()
+    widget._client._app.state.context.library.entries = gate.wait
+    widget._answer(widget, {"question": 1, "path": "recordings"}, [])
+    (waiting,) = widget._asked.values()
+    for other in (2, None, "1", [1]):
+        widget._answer(widget, {"abort": other}, [])
+    assert not waiting.cancelled()
+    widget._answer(widget, {"abort": 1}, [])
+    gate.set()
+    assert waiting.cancelled()
+    assert (widget._asked, widget.said) == ({}, [])
+
+
+@pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
 def test_messages_of_any_kind_are_answered_or_left_alone(widget: Any) -> None:
     for garbage in (None, 5, "path", [], {}, {"path": 3}, {"question": 1}, {"path": None, "question": "x"}):
         assert hear(widget, garbage) == []

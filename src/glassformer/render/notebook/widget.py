@@ -1,7 +1,7 @@
 """The widget behind `show`: an anywidget around one recording.
 
-In:   a Recording; messages of the views: {"question": number, "path": "recordings/ID/…"}.
-Out:  answers with the same number, the bytes beside them.
+In:   a Recording; messages of the views: {"question": number, "path": "recordings/ID/…"}, {"abort": number}.
+Out:  answers with the same number, the bytes beside them; none to a question that was aborted.
 """
 
 from concurrent.futures import Future
@@ -35,6 +35,7 @@ class RecordingWidget(anywidget.AnyWidget):
         super().__init__(**traits)
         self.recording = recording
         self._client = InProcessClient(recording)
+        self._asked: dict[int, Future[Response]] = {}  # questions under way
         self.on_msg(self._answer)
 
     @property
@@ -67,13 +68,18 @@ class RecordingWidget(anywidget.AnyWidget):
         self._client.close()
 
     def _answer(self, _: object, content: Any, __: object) -> None:
-        if not isinstance(content, dict) or not isinstance(content.get("path"), str):
+        if not isinstance(content, dict):
             return
-        number = content.get("question")
-        self._client.start(content["path"]).add_done_callback(lambda done: self._send_response(number, done))
+        number, path, aborted = (content.get(name) for name in ("question", "path", "abort"))
+        if isinstance(aborted, int) and aborted in self._asked:
+            self._asked[aborted].cancel()
+        if isinstance(number, int) and isinstance(path, str):
+            self._asked[number] = started = self._client.start(path)
+            started.add_done_callback(lambda done: self._send_response(number, done))
 
-    def _send_response(self, number: object, done: "Future[Response]") -> None:
-        if done.cancelled():  # closed meanwhile
+    def _send_response(self, number: int, done: "Future[Response]") -> None:
+        self._asked.pop(number, None)
+        if done.cancelled():  # aborted, or closed meanwhile
             return
         if done.exception():
             self.send({"answer": number, "status": 500, "kind": ""}, [b""])
