@@ -7,7 +7,7 @@
 
 import { digits } from "../../core/formats";
 import { strongest } from "../../core/maths/strongest";
-import { draw } from "../../marks/make";
+import { draw, drawText } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
 
 export interface Series {
@@ -21,13 +21,9 @@ const BAR = 11;
 const TOP = 26;
 
 /** The keys that are heaviest in any of the rows, in the order of the text. */
-function heaviest(rows: readonly ArrayLike<number>[], most: number): number[] {
+function heaviest(rows: readonly ArrayLike<number>[]): number[] {
   const peak = (key: number) => Math.max(...rows.map((row) => row[key]!));
-  return [...strongest(rows[0]?.length ?? 0, peak, most)].sort((one, other) => one - other);
-}
-
-function pairsHeight(keys: number, series: number): number {
-  return TOP + keys * (series * BAR + 6) + 4;
+  return [...strongest(rows[0]?.length ?? 0, peak, SHOWN)].sort((one, other) => one - other);
 }
 
 function drawPairs(
@@ -45,7 +41,7 @@ function drawPairs(
   for (const each of series) {
     group.append(
       draw("rect", { x, y: 4, width: 10, height: 10, fill: each.ink }),
-      draw("text", { x: x + 14, y: 13, "font-size": 11, fill: inks.soft }, each.name),
+      drawText(each.name, x + 14, 13, inks.soft),
     );
     x += 34 + 9 * each.name.length;
   }
@@ -53,37 +49,18 @@ function drawPairs(
   keys.forEach((key, at) => {
     const y = TOP + at * line;
     const shown = [...name(key)].slice(0, 16).join("");
-    group.append(
-      draw(
-        "text",
-        { x: left - 8, y: y + line / 2 + 2, "font-size": 12, "text-anchor": "end", fill: inks.ink },
-        shown,
-      ),
-    );
+    group.append(drawText(shown, left - 8, y + line / 2 + 2, inks.ink, "end", { "font-size": 12 }));
     series.forEach((each, place) => {
       const weight = each.weights[key]!;
-      const bar = draw("rect", {
-        x: left,
-        y: y + 1 + place * BAR,
-        width: Math.max(0.5, ((right - left) * weight) / most),
-        height: BAR - 1,
-        fill: each.ink,
-        "data-key": key,
-        "data-series": place,
-      });
-      bar.append(draw("title", {}, `${each.name}: ${weight}`));
+      const long = ((right - left) * weight) / most;
+      const top = y + place * BAR;
+      const box = { x: left, y: top + 1, width: Math.max(0.5, long), height: BAR - 1, fill: each.ink };
+      const title = draw("title", {}, `${each.name}: ${weight}`);
       group.append(
-        bar,
-        draw(
-          "text",
-          {
-            x: left + ((right - left) * weight) / most + 4,
-            y: y + (place + 0.5) * BAR + 4,
-            "font-size": 10,
-            fill: inks.soft,
-          },
-          digits(weight, 3),
-        ),
+        draw("rect", { ...box, "data-key": key, "data-series": place }, title),
+        drawText(digits(weight, 3), left + long + 4, top + BAR / 2 + 4, inks.soft, "start", {
+          "font-size": 10,
+        }),
       );
     });
   });
@@ -99,15 +76,9 @@ export function drawHeaviest(
   width: number,
   inks: Inks,
 ): { group: SVGGElement; height: number } {
-  const keys = heaviest(
-    series.map(({ weights }) => weights),
-    SHOWN,
-  );
+  const keys = heaviest(series.map(({ weights }) => weights));
   const group = drawPairs(series, keys, name, width, inks);
-  const height = pairsHeight(keys.length, series.length);
-  if (keys.length < count) {
-    const look = { x: 0, y: height + 10, "font-size": 11, fill: inks.soft };
-    group.append(draw("text", look, tell(keys.length)));
-  }
+  const height = TOP + keys.length * (series.length * BAR + 6) + 4;
+  if (keys.length < count) group.append(drawText(tell(keys.length), 0, height + 10, inks.soft));
   return { group, height: height + 16 };
 }

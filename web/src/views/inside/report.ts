@@ -10,7 +10,7 @@ import { digits, exact } from "../../core/formats";
 import type { Rerun } from "../../data/comparison";
 import { button } from "../../marks/controls";
 import { drawHistogram } from "../../marks/histogram";
-import { draw, drawChart, make } from "../../marks/make";
+import { draw, drawChart, drawText, make } from "../../marks/make";
 import { type Inks, SCREEN } from "../../marks/paper";
 import type { Words } from "./panel";
 
@@ -60,7 +60,7 @@ function makeKey(say: Words): SVGSVGElement {
   ] as const) {
     svg.append(
       draw("rect", { x, y: 3, width: 10, height: 10, fill }),
-      draw("text", { x: x + 14, y: 12, "font-size": 11, fill: SCREEN.soft }, name),
+      drawText(name, x + 14, 12, SCREEN.soft),
     );
   }
   return svg;

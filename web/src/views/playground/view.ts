@@ -60,8 +60,7 @@ class PlaygroundView implements Mounted {
   private parts: TopicPage | null = null;
   private wish: Settings = {}; // of the controls; the URL follows
   private timer = 0;
-  private asking: AbortController | null = null;
-  private waiting: AbortController | null = null; // until a running model has ended
+  private asking = new AbortController(); // the last request, or until a running model has ended
   private loading: Promise<unknown> = Promise.resolve();
   private asked = ""; // the last request
   private play: PlayResult | null = null;
@@ -121,7 +120,7 @@ class PlaygroundView implements Mounted {
   unmount(): void {
     this.unmounted = true;
     window.clearTimeout(this.timer);
-    this.abort();
+    this.asking.abort();
     this.parts?.training?.leave();
     this.stage.element.replaceChildren();
   }
@@ -215,17 +214,11 @@ class PlaygroundView implements Mounted {
 
   /** Training brings its own result: abort the request, and hide an error. */
   private beginTraining(topic: PlayTopic): void {
-    this.abort();
+    this.asking.abort();
     this.asked = requestKey(topic, this.wish);
     this.root.classList.remove("asking");
     this.setState(null);
     this.parts!.trouble.hidden = true;
-  }
-
-  private abort(): void {
-    this.asking?.abort();
-    this.waiting?.abort();
-    this.asking = null;
   }
 
   private async ask(topic: PlayTopic, settings: Settings, anew = false): Promise<void> {
@@ -233,32 +226,28 @@ class PlaygroundView implements Mounted {
     if (asked === this.asked && !anew) return this.loading as Promise<void>;
     this.asked = asked;
     if (topic.measured && !this.stage.rerunner) return;
-    this.abort();
-    const mine = new AbortController();
-    this.asking = mine;
+    this.asking.abort();
+    this.asking = new AbortController();
+    const { signal } = this.asking;
     this.root.classList.add("asking");
-    const tell = (state: typeof this.state) => this.asking === mine && this.setState(state);
-    const slow = window.setTimeout(() => tell("computing"), PATIENCE);
-    const slower = window.setTimeout(() => tell("starting"), LONG);
+    const slow = window.setTimeout(() => signal.aborted || this.setState("computing"), PATIENCE);
+    const slower = window.setTimeout(() => signal.aborted || this.setState("starting"), LONG);
     try {
       const words = anew ? allSettings(topic, settings) : changedSettings(topic, settings);
-      const play = await this.stage.playground!.ask(topic.name, words, mine.signal, anew);
-      if (mine.signal.aborted || this.unmounted) return;
+      const play = await this.stage.playground!.ask(topic.name, words, signal, anew);
+      if (signal.aborted) return;
       this.setState(null);
       this.showResult(play);
     } catch (error) {
-      if (mine.signal.aborted || this.unmounted) return;
+      if (signal.aborted) return;
       this.asked = "";
-      this.showFailure(error, () => {
+      this.showFailure(error, signal, () => {
         this.loading = this.ask(topic, this.wish, anew);
       });
     } finally {
       window.clearTimeout(slow);
       window.clearTimeout(slower);
-      if (this.asking === mine) {
-        this.asking = null;
-        this.root.classList.remove("asking");
-      }
+      if (this.asking.signal === signal) this.root.classList.remove("asking");
     }
   }
 
@@ -302,16 +291,11 @@ class PlaygroundView implements Mounted {
   }
 
   /** Say why there is no result. While a model runs, ask again when it has ended. */
-  private showFailure(error: unknown, askAgain: () => void): void {
+  private showFailure(error: unknown, signal: AbortSignal, askAgain: () => void): void {
     const { say, stage } = this;
-    const { rerunner } = stage;
     const parts = this.parts!;
-    const free = isBusy(error) ? rerunner?.whenFree : undefined;
-    if (free) {
-      const waiting = new AbortController();
-      this.waiting = waiting;
-      void free(waiting.signal).then(() => waiting.signal.aborted || askAgain());
-    }
+    const free = isBusy(error) ? stage.rerunner?.whenFree : undefined;
+    void free?.(signal).then(() => signal.aborted || askAgain());
     this.setState(null);
     parts.figures.classList.add("stale"); // of other settings
     relabel(parts.found);

@@ -5,7 +5,7 @@
  * Out:  three lists that follow it.
  */
 
-import { list } from "../../marks/controls";
+import { list, type Option } from "../../marks/controls";
 import { make } from "../../marks/make";
 import { headOf, type WalkContext } from "./context";
 import type { Route } from "./route";
@@ -39,33 +39,20 @@ export class Choosers {
     context: WalkContext,
   ): void {
     const { say, stage } = context;
-    const numbers = (count: number) => [
-      {
-        label: null,
-        options: Array.from({ length: count }, (_, at) => ({ value: String(at), text: String(at) })),
-      },
-    ];
+    const offer = (
+      name: "layer" | "head" | "token",
+      options: readonly Option<string>[],
+      chosen: (value: string) => void,
+    ) => list(() => say[name], [{ label: null, options }], options[0]!.value, chosen);
+    const numbers = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ value: String(at), text: String(at) }));
     const names = context.tokens[about?.side ?? "source"]?.shown ?? [];
     const tokens = names.map((text, at) => ({ value: String(at), text: `${at} ${text}` }));
+    const openToken = (value: string) => this.route.openToken(value === "" ? null : Number(value));
     this.lists = [
-      list(
-        () => say.layer,
-        numbers(about?.layers || 1),
-        "0",
-        (value) => this.route.openLayer(stack, Number(value)),
-      ),
-      list(
-        () => say.head,
-        numbers(about?.heads ?? 1),
-        "0",
-        (value) => stage.selection.set({ head: Number(value) }),
-      ),
-      list(
-        () => say.token,
-        [{ label: null, options: [{ value: "", text: "–" }, ...tokens] }],
-        "",
-        (value) => this.route.openToken(value === "" ? null : Number(value)),
-      ),
+      offer("layer", numbers(about?.layers || 1), (value) => this.route.openLayer(stack, Number(value))),
+      offer("head", numbers(about?.heads ?? 1), (value) => stage.selection.set({ head: Number(value) })),
+      offer("token", [{ value: "", text: "–" }, ...tokens], openToken),
     ];
     this.element.replaceChildren(...this.lists.map((each) => each.element));
   }

@@ -1,6 +1,6 @@
 /** What the scenes of a walk share. */
 
-import type { SideName, TokenSlice, WalkPlan } from "../../api/types";
+import type { MapDescription, SideName, TokenSlice, WalkPlan } from "../../api/types";
 import { findMasks } from "../../core/generation";
 import type { Options } from "../../core/options";
 import type { RecordingSource } from "../../core/source";
@@ -33,6 +33,8 @@ export interface WalkContext {
   readonly tokens: Readonly<Record<SideName, TokenSlice | null>>;
   /** Pixels across. */
   width(): number;
+  /** A head was chosen where all are shown. */
+  openHead(map: MapDescription, head: number): void;
   failed(error: unknown): void;
 }
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { type GifFrame, GifWriter, quantise } from "./gif";
 
-function encodeGif(frames: readonly GifFrame[], width: number, height: number): Uint8Array {
+async function encodeGif(frames: readonly GifFrame[], width: number, height: number): Promise<Uint8Array> {
   const gif = new GifWriter(width, height);
   for (const frame of frames) gif.add(frame);
-  return gif.end();
+  return new Uint8Array(await gif.end().arrayBuffer());
 }
 
 /** Reads a GIF as the standard says; written apart from the encoder. */
@@ -89,11 +89,11 @@ function picture(
 }
 
 describe("animated GIF", () => {
-  test("few colours come back exactly, frame by frame, with their times", () => {
+  test("few colours come back exactly, frame by frame, with their times", async () => {
     const one = picture(40, 30, (x, y) => (x > y ? [255, 0, 0] : [0, 20, 200]));
     const two = picture(40, 30, (x) => [x, 100, 255 - x]);
     const read = readGif(
-      encodeGif(
+      await encodeGif(
         [
           { pixels: one, seconds: 1 },
           { pixels: two, seconds: 0.25 },
@@ -109,13 +109,13 @@ describe("animated GIF", () => {
     expect(read.frames[1]!.pixels).toEqual(colours(two));
   });
 
-  test("codes grow to twelve bits and start again", () => {
+  test("codes grow to twelve bits and start again", async () => {
     let seed = 7;
     const noise = picture(200, 120, () => {
       seed = (seed * 1103515245 + 12345) % 2147483648;
       return [(seed >> 16) & 255, 0, 0];
     });
-    const { frames } = readGif(encodeGif([{ pixels: noise, seconds: 1 }], 200, 120));
+    const { frames } = readGif(await encodeGif([{ pixels: noise, seconds: 1 }], 200, 120));
     expect(frames[0]!.pixels.every((colour, at) => colour[0] === noise[4 * at])).toBe(true);
   });
 

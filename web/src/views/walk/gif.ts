@@ -12,26 +12,6 @@ export interface GifFrame {
 
 const CLEAR_LIMIT = 4096; // codes of twelve bits
 
-/** Bytes that grow. */
-class Bytes {
-  private data = new Uint8Array(1 << 16);
-  private used = 0;
-
-  push(...bytes: readonly number[]): void {
-    if (this.used + bytes.length > this.data.length) {
-      const more = new Uint8Array(2 * this.data.length);
-      more.set(this.data);
-      this.data = more;
-    }
-    this.data.set(bytes, this.used);
-    this.used += bytes.length;
-  }
-
-  all(): Uint8Array<ArrayBuffer> {
-    return this.data.slice(0, this.used);
-  }
-}
-
 /** A number of two bytes. */
 function short(value: number): readonly [number, number] {
   return [value & 255, (value >> 8) & 255];
@@ -43,34 +23,34 @@ function letters(text: string): number[] {
 
 /** One frame after the other: of a long film only the bytes are kept. */
 export class GifWriter {
-  private readonly out = new Bytes();
+  private readonly parts: Uint8Array<ArrayBuffer>[] = []; // the beginning, then a frame each
 
   constructor(
     private readonly width: number,
     private readonly height: number,
   ) {
-    this.out.push(...letters("GIF89a"), ...short(width), ...short(height));
-    this.out.push(0x70, 0, 0); // no colour table for all frames; eight bits a colour
-    this.out.push(0x21, 0xff, 11, ...letters("NETSCAPE2.0"), 3, 1, 0, 0, 0); // for ever
+    const out = [...letters("GIF89a"), ...short(width), ...short(height)];
+    out.push(0x70, 0, 0); // no colour table for all frames; eight bits a colour
+    out.push(0x21, 0xff, 11, ...letters("NETSCAPE2.0"), 3, 1, 0, 0, 0); // for ever
+    this.parts.push(Uint8Array.from(out));
   }
 
   add({ pixels, seconds }: GifFrame): void {
-    const { out } = this;
     const { palette, indices } = quantise(pixels);
-    out.push(0x21, 0xf9, 4, 0x04, ...short(Math.round(seconds * 100)), 0, 0); // stays until the next one
+    const out = [0x21, 0xf9, 4, 0x04, ...short(Math.round(seconds * 100)), 0, 0]; // stays until the next one
     out.push(0x2c, 0, 0, 0, 0, ...short(this.width), ...short(this.height));
     out.push(0x87, ...palette); // its own table of 256 colours
     compress(out, indices);
+    this.parts.push(Uint8Array.from(out));
   }
 
-  end(): Uint8Array<ArrayBuffer> {
-    this.out.push(0x3b);
-    return this.out.all();
+  end(): Blob {
+    return new Blob([...this.parts, Uint8Array.of(0x3b)], { type: "image/gif" });
   }
 }
 
 /** LZW with codes of nine to twelve bits, in blocks of up to 255 bytes. */
-function compress(out: Bytes, indices: Uint8Array): void {
+function compress(out: number[], indices: Uint8Array): void {
   const clear = 256;
   const end = 257;
   out.push(8);

@@ -34,7 +34,6 @@ export class Glance implements WalkScene {
   constructor(
     private readonly context: WalkContext,
     private readonly stack: string,
-    private readonly open: (map: MapDescription, head: number) => void,
   ) {
     const { stage, source, say, failed } = context;
     const end = (...children: readonly HTMLElement[]) => {
@@ -125,7 +124,7 @@ export class Glance implements WalkScene {
         const own = bytes.subarray(head * rows * columns, (head + 1) * rows * columns);
         const values = Float32Array.from(own, (byte) => (byte / 255) ** 2);
         const name = () => `${say.layerNumber(layer)}, ${say.headBand(head)}`;
-        const onclick = () => this.open(map, head);
+        const onclick = () => this.context.openHead(map, head);
         const button = make("button", { type: "button", title: name, "aria-label": name, onclick });
         this.heads.push({ button, grid: grid({ rows, columns, values }, { share: true }) });
         return button;

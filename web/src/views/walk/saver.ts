@@ -65,12 +65,12 @@ export class Saver {
         if (over()) return;
         tell((DRAWN * (at + 1)) / scenes.length);
       }
-      const bytes = await makeGif(shots, walk.ground, (at) => {
+      const gif = await makeGif(shots, walk.ground, (at) => {
         tell(DRAWN + ((1 - DRAWN) * (at + 1)) / shots.length);
         return !over();
       });
-      if (bytes === null) return;
-      save(new Blob([bytes], { type: "image/gif" }), fileName(["walk", walk.model], "gif"));
+      if (gif === null) return;
+      save(gif, fileName(["walk", walk.model], "gif"));
       saving.saved();
     } catch (error) {
       if (!saving.over()) saving.failed(error);

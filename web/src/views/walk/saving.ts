@@ -2,7 +2,7 @@
  * The walk as an animated GIF: each scene drawn as it is saved, one after the other.
  *
  * In:   standalone SVGs.
- * Out:  bytes of a GIF, all frames of one size.
+ * Out:  a GIF, all frames of one size.
  */
 
 import { Refusal } from "../../core/source";
@@ -31,7 +31,7 @@ export async function makeGif(
   shots: readonly Shot[],
   ground: string,
   told: (at: number) => boolean,
-): Promise<Uint8Array<ArrayBuffer> | null> {
+): Promise<Blob | null> {
   const { width, height } = frameSize(shots);
   const canvas = document.createElement("canvas");
   canvas.width = width;

@@ -5,7 +5,6 @@
  * Out:  that scene, ready to be shown.
  */
 
-import type { MapDescription } from "../../api/types";
 import type { WalkContext, WalkScene } from "./context";
 import { Glance } from "./glance";
 import { Operation } from "./operation";
@@ -15,18 +14,12 @@ import { TrainingScene } from "./training";
 import { TreeScene } from "./tree";
 import { WordsScene } from "./word_by_word";
 
-/** `openHead`: a head was chosen where all are shown. */
-export function makeScene(
-  scene: Scene,
-  context: WalkContext,
-  animated: boolean,
-  openHead: (map: MapDescription, head: number) => void,
-): WalkScene {
+export function makeScene(scene: Scene, context: WalkContext, animated: boolean): WalkScene {
   switch (scene.kind) {
     case "text":
       return new TextScene(context, scene.stack);
     case "glance":
-      return new Glance(context, scene.stack ?? "", openHead);
+      return new Glance(context, scene.stack ?? "");
     case "training":
       return new TrainingScene(context);
     case "words":

@@ -195,6 +195,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
       ...walk,
       ...{ stage, say, options, runs, awaited },
       width: () => Math.max(280, this.body.clientWidth || 960),
+      openHead: (map, head) => this.route.openHead(map, head),
       failed: this.tasks.fail,
     };
     this.shown = "";
@@ -262,14 +263,10 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
     const jumped = this.shown.split(" ")[0] !== scene.id;
     this.shown = key;
     this.onScreen?.stop?.();
-    this.onScreen = this.makeScene(scene, context, jumped && this.width > 0);
+    this.onScreen = makeScene(scene, context, jumped && this.width > 0);
     this.width = this.body.clientWidth;
     this.root.dataset.scene = scene.id;
     this.body.replaceChildren(this.onScreen.element);
-  }
-
-  private makeScene(scene: Scene, context: WalkContext, animated: boolean): WalkScene {
-    return makeScene(scene, context, animated, (map, head) => this.route.openHead(map, head));
   }
 
   // Keys
@@ -333,7 +330,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
 
   /** A scene that is not on the screen. */
   private async drawAlone(scene: Scene, context: WalkContext): Promise<readonly string[]> {
-    const drawn = this.makeScene(scene, context, false);
+    const drawn = makeScene(scene, context, false);
     await drawn.ready;
     drawn.finish?.();
     const pictures = drawn.pictures?.() ?? [drawn.picture()];
