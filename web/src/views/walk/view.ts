@@ -209,10 +209,11 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
     this.told = told;
     const [sentence, whole] = told();
     const run = this.runs.tracing;
-    if (run?.state === "running" || (run !== null && mayTryAgain(run))) this.notice.append(this.again);
-    else this.again.remove();
+    const offered = run !== null && (run.state === "running" || mayTryAgain(run));
+    if (!offered) this.again.remove();
+    else if (!this.again.parentNode) this.notice.append(this.again); // once, so that it keeps the focus
     relabel(this.again);
-    this.notice.hidden = sentence === "" && !this.again.isConnected;
+    this.notice.hidden = sentence === "" && !offered;
     this.notice.title = whole;
     write(this.message, sentence);
   }
