@@ -41,9 +41,9 @@ export class Choosers {
     const { say, stage } = context;
     const offer = (
       name: "layer" | "head" | "token",
-      options: readonly Option<string>[],
+      choices: readonly Option<string>[],
       chosen: (value: string) => void,
-    ) => list(() => say[name], [{ label: null, options }], options[0]!.value, chosen);
+    ) => list(() => say[name], [{ label: null, options: choices }], choices[0]!.value, chosen);
     const numbers = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ value: String(at), text: String(at) }));
     const names = context.tokens[about?.side ?? "source"]?.shown ?? [];
