@@ -5,6 +5,7 @@
  * Out:  an empty context; the page's inks as colours.
  */
 
+import { setStyle } from "./make";
 import { type Inks, SCREEN } from "./paper";
 
 /** An empty canvas of so many CSS pixels; `sized`: it is also made that large in the page. */
@@ -18,10 +19,7 @@ export function clearCanvas(
   const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide) canvas.width = wide;
   if (canvas.height !== tall) canvas.height = tall;
-  if (sized) {
-    canvas.style.setProperty("width", `${width}px`);
-    canvas.style.setProperty("height", `${height}px`);
-  }
+  if (sized) setStyle(canvas, { width: `${width}px`, height: `${height}px` });
   const context = canvas.getContext("2d");
   context?.setTransform(ratio, 0, 0, ratio, 0, 0);
   context?.clearRect(0, 0, width, height);

@@ -11,6 +11,7 @@ import { type Axis, FONT_SIZE, type PlotBox } from "./heat_axes";
 import type { Inks } from "./paper";
 
 const AXES = ["query", "key"] as const;
+type AxisName = (typeof AXES)[number];
 
 export interface Cell {
   readonly query: number; // rows and columns of the map, from 0
@@ -48,11 +49,7 @@ export function drawOverlay(context: CanvasRenderingContext2D, overlay: Overlay,
 }
 
 /** Pixels [from, to] of a row or column within the cells' part; null when it is out of view. */
-function reach(
-  { box, camera }: Overlay,
-  axis: "query" | "key",
-  cell: number,
-): readonly [number, number] | null {
+function reach({ box, camera }: Overlay, axis: AxisName, cell: number): readonly [number, number] | null {
   const [first, length, margin] =
     axis === "query" ? [camera.query, box.height, box.top] : [camera.key, box.width, box.left];
   const from = (cell - first) * camera.scale;
@@ -64,7 +61,7 @@ function reach(
 function band(
   context: CanvasRenderingContext2D,
   overlay: Overlay,
-  axis: "query" | "key",
+  axis: AxisName,
   cell: number,
   colour: string,
   strength: number,
@@ -126,7 +123,7 @@ function box(
 function name(
   context: CanvasRenderingContext2D,
   overlay: Overlay,
-  axis: "query" | "key",
+  axis: AxisName,
   cell: number,
   inks: OverlayInks,
   selected: boolean,
@@ -164,7 +161,7 @@ function name(
 function nameOf(
   context: CanvasRenderingContext2D,
   { axes, camera }: Overlay,
-  which: "query" | "key",
+  which: AxisName,
   cell: number,
   room: number,
 ): string {

@@ -9,7 +9,7 @@ import type { TokenSlice } from "../api/types";
 import type { Theme } from "../core/view";
 import { inkOn, pick, sequential } from "./colours";
 import { ARROWS, consume } from "./keys";
-import { make, type Text, uniqueId } from "./make";
+import { make, setStyle, type Text, uniqueId } from "./make";
 import { escapeText, figure } from "./paper";
 
 /** One token in running text: blanks stay outside of what is coloured. */
@@ -130,13 +130,8 @@ export class Passage {
     const table = sequential(this.options.theme());
     this.spans.forEach((span, index) => {
       const place = this.placeOf(index);
-      if (place <= 0) {
-        span.style.removeProperty("background-color");
-        span.style.removeProperty("color");
-        return;
-      }
-      span.style.setProperty("background-color", pick(table, place));
-      span.style.setProperty("color", inkOn(table, place));
+      const [ground, ink] = place > 0 ? [pick(table, place), inkOn(table, place)] : ["", ""];
+      setStyle(span, { "background-color": ground, color: ink });
     });
   }
 

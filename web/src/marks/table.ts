@@ -7,7 +7,7 @@
 
 import { digits, exact } from "../core/formats";
 import { consume, moveInList } from "./keys";
-import { make, write } from "./make";
+import { make, setStyle, write } from "./make";
 
 export interface Column<Row> {
   readonly name: string;
@@ -227,8 +227,8 @@ export class ValueGrid {
     this.table.setAttribute("aria-label", look.label);
     this.table.setAttribute("aria-rowcount", String(look.rows + 1));
     this.table.setAttribute("aria-colcount", String(look.columns + 1));
-    this.spacer.style.setProperty("width", `${look.rowWidth + look.columns * look.cellWidth}px`);
-    this.spacer.style.setProperty("height", `${(look.rows + 1) * CELL}px`);
+    const width = `${look.rowWidth + look.columns * look.cellWidth}px`;
+    setStyle(this.spacer, { width, height: `${(look.rows + 1) * CELL}px` });
     this.draw();
   }
 

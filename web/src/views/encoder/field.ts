@@ -164,9 +164,8 @@ export class Field {
   private paintAxis(layers: number, left: number, wide: number): void {
     const every = Math.max(1, Math.ceil(18 / wide));
     const marks = Array.from({ length: Math.ceil(layers / every) }, (_, at) => {
-      const mark = make("span", {}, String(at * every));
-      mark.style.setProperty("left", `${left + (at * every + 0.5) * wide}px`);
-      return mark;
+      const style = { left: `${left + (at * every + 0.5) * wide}px` };
+      return make("span", { style }, at * every);
     });
     this.axis.replaceChildren(...marks);
   }
@@ -175,10 +174,8 @@ export class Field {
     const rows = Array.from({ length: last - first }, (_, at) => {
       const token = first + at;
       const name = token === shown.focus ? "focus" : shown.special(token) ? "special" : null;
-      const row = make("span", { dir: "auto", class: name, title: String(token) }, shown.label(token));
-      row.style.setProperty("top", `${token * ROW - this.scroller.scrollTop}px`);
-      row.style.setProperty("width", `${left - 10}px`);
-      return row;
+      const style = { top: `${token * ROW - this.scroller.scrollTop}px`, width: `${left - 10}px` };
+      return make("span", { dir: "auto", class: name, title: token, style }, shown.label(token));
     });
     this.labels.replaceChildren(...rows);
   }

@@ -59,8 +59,7 @@ export function nameLayers({ columns }: Grid, here: number, word: Words): HTMLEl
   return columns.map((x, plane) => {
     const layer = plane - 1;
     const text = plane === 0 ? word.input : layer % every === 0 || layer === here ? word.layer(layer) : "";
-    const name = make("span", { class: "flow-layer", "data-here": plane > 0 && layer === here }, text);
-    name.style.setProperty("left", `${x}px`);
-    return name;
+    const look = { class: "flow-layer", "data-here": plane > 0 && layer === here };
+    return make("span", { ...look, style: { left: `${x}px` } }, text);
   });
 }

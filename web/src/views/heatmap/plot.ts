@@ -8,7 +8,7 @@
 import { clearCanvas, readInks } from "../../marks/canvas";
 import { drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "../../marks/heat_axes";
 import { type Cell, drawOverlay, type OverlayInks } from "../../marks/heat_overlay";
-import { make } from "../../marks/make";
+import { make, setStyle } from "../../marks/make";
 import type { Axes } from "./axes";
 import type { Viewport } from "./viewport";
 import type { Words } from "./words";
@@ -47,8 +47,7 @@ export class Plot {
     for (const name of ["left", "top", "width", "height"] as const) {
       this.cells.style.setProperty(name, `${box[name]}px`);
     }
-    this.corner.style.setProperty("width", `${left}px`);
-    this.corner.style.setProperty("height", `${top}px`);
+    setStyle(this.corner, { width: `${left}px`, height: `${top}px` });
     return box;
   }
 

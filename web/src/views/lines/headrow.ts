@@ -55,11 +55,11 @@ export class HeadRow {
           "aria-label": () => this.words.head(head),
           title: () => `${this.words.head(head)}. ${this.words.headHint}`,
           tabindex: head === 0 ? 0 : -1,
+          style: { "--colour": colour },
           onclick: (event: MouseEvent) => this.click(head, event.shiftKey || event.ctrlKey || event.metaKey),
         },
         head,
       );
-      button.style.setProperty("--colour", colour);
       this.buttons.push(button);
       this.row.append(button);
     });

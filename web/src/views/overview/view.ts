@@ -14,7 +14,7 @@ import { errorText, Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { measure } from "../../data/measures";
 import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
-import { make, relabel, uniqueId, write } from "../../marks/make";
+import { make, relabel, setStyle, uniqueId, write } from "../../marks/make";
 import { Card, drawGallery, type Gallery, type HeadPlace, HeadTooltip, isAt } from "./gallery";
 import { type Box, boxAt, type Grid, type Group, layGrid, neighbour, reveal } from "./grid";
 import { countHeads, groupMaps } from "./groups";
@@ -191,14 +191,10 @@ class Overview extends MountedView<Words, OverviewOptions> {
     const { scroller, space, say } = this;
     const grid = this.lay(scroller.clientWidth - 4, scroller.clientHeight - 4, window.devicePixelRatio || 1);
     this.grid = grid;
-    space.style.setProperty("height", `${Math.ceil(grid.height)}px`);
-    space.style.setProperty("width", `${Math.ceil(grid.width)}px`);
-    const titles = grid.titles.map(({ text, y }) => {
-      const title = make("h3", {}, text);
-      title.style.setProperty("top", `${y}px`);
-      return title;
-    });
-    this.titles.replaceChildren(...titles);
+    setStyle(space, { height: `${Math.ceil(grid.height)}px`, width: `${Math.ceil(grid.width)}px` });
+    this.titles.replaceChildren(
+      ...grid.titles.map(({ text, y }) => make("h3", { style: { top: `${y}px` } }, text)),
+    );
     const kept = grid.boxes.filter((box) => box.kept).length;
     this.menu.count(kept === 0 ? say.empty : say.shown(kept, this.heads));
     this.focus ??= this.chosen();
