@@ -475,7 +475,7 @@ def test_a_prediction_behind_another_view_is_seen_and_can_be_stopped(
     address, reciter, _ = reciting
     page = open_page(address + "&generation.predict=1")
     expect(page.locator(".generation-live .words-word")).to_have_count(2)
-    behind = page.locator("[data-behind=generation]")
+    behind = page.locator("[data-background-run=generation]")
     expect(behind).to_have_count(0)  # it is seen in its own place
     for view in ("Heat map", "Playground"):
         page.get_by_role("tab", name=view).click()
