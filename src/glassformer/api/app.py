@@ -77,7 +77,7 @@ def create_app(
     app.state.context = context
     app.state.listeners = set()
     app.state.uploads = 0  # on their way
-    app.state.warm = False  # whether the workbench was told to get ready
+    app.state.warm = False  # whether the worker process was started in advance
     app.state.closing = threading.Event()  # set when the server is about to stop: event streams end
     errors.install(app)
     openapi.install(app)

@@ -15,7 +15,7 @@ STATIC = Path(__file__).with_name("static")  # where the built page lies
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
-    """What one run of a model may take; told to the page."""
+    """Limits of one run of a model; the page shows them."""
 
     offline: bool = False  # never contact the hub
     text_characters: int = 200_000  # of a text to run

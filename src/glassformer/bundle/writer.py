@@ -204,7 +204,7 @@ def _open_nameless(folder: Path) -> BinaryIO | None:
         return None
     try:
         return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o666), "w+b")
-    except OSError:  # not in every file system; if nothing can be written at all, a named file will tell
+    except OSError:  # not in every file system; if nothing can be written at all, opening a named file fails
         return None
 
 

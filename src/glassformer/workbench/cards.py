@@ -113,7 +113,7 @@ def count_parameters(folder: Path) -> int | None:
 
 
 def find_languages(folder: Path) -> tuple[str, ...]:
-    """Languages that a translator is told by a token, or that its tokenizer was made for: from, into."""
+    """Languages that tokens name, or the pair that the tokenizer was made for: from, into."""
     settings = read_object(folder / "tokenizer_config.json")
     pair = tuple(settings.get(key) for key in ("source_lang", "target_lang"))
     if all(isinstance(each, str) and each for each in pair):

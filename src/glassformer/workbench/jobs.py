@@ -65,7 +65,7 @@ class JobStore:
             entry = Entry(request, model, _describe(request))
             self._entries[entry.id] = entry
             self._waiting.append(entry)
-            self._tell(entry, "progress", {"stage": "queued", "share": None, "detail": None})
+            self._append(entry, "progress", {"stage": "queued", "share": None, "detail": None})
             self._forget()
             self._changed.notify_all()
             return entry.job
@@ -85,7 +85,7 @@ class JobStore:
                 return None
             entry = self._waiting.popleft()
             entry.change(state="running", stage="loading")
-            self._tell(entry, "progress", {"stage": "loading", "share": None, "detail": None})
+            self._append(entry, "progress", {"stage": "loading", "share": None, "detail": None})
             return entry
 
     def job(self, id: str) -> Job:
@@ -115,13 +115,13 @@ class JobStore:
         with self._changed:
             if not entry.finished:
                 entry.change(stage=stage, share=share, detail=detail)
-                self._tell(entry, "progress", {"stage": stage, "share": share, "detail": detail})
+                self._append(entry, "progress", {"stage": stage, "share": share, "detail": detail})
 
     def step(self, entry: Entry, data: dict[str, Any]) -> None:
         """A running job has written a word."""
         with self._changed:
             if not entry.finished:
-                self._tell(entry, "step", data)
+                self._append(entry, "step", data)
 
     def finish(self, entry: Entry, recording: str | None, **more: Any) -> None:
         """A recording came of it, or something else that its last event carries."""
@@ -168,9 +168,9 @@ class JobStore:
             self._waiting.remove(entry)
         entry.change(state=state, share=None, detail=None)
         assert state in ("done", "failed", "cancelled")
-        self._tell(entry, state, data)
+        self._append(entry, state, data)
 
-    def _tell(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:
+    def _append(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:
         if name in LAST_EVENTS or len(entry.events) < MOST_EVENTS:
             entry.events.append(Event(name=name, data=data))
 

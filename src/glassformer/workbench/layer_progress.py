@@ -1,4 +1,4 @@
-"""How far a network is, told layer by layer while it runs.
+"""Progress of a network, reported layer by layer while it runs.
 
 In:   a model and the reporter of its job.
 Out:  progress; and a place in every layer where a cancelled job stops.
@@ -14,7 +14,7 @@ from torch.utils.hooks import RemovableHandle
 from glassformer.loaded.model import LoadedModel
 from glassformer.workbench.reporter import JobReporter
 
-CHECK = 16  # tokens of a self-check, whose passes are not worth telling
+CHECK = 16  # tokens of a self-check, whose passes are not reported
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The workbench of this machine: a queue, the thread that works it off, one worker process that runs models.
+"""The workbench of this machine: a queue, the thread that runs it, one worker process with the models.
 
 In:   requests of the page; a folder for bundles, and a function that adds finished ones to the library.
 Out:  jobs. Whatever happens to the worker (a crash, too much memory, too long, a cancelled run) is one job
@@ -54,7 +54,7 @@ class LocalWorkbench:
         self._starting = threading.Lock()
         self._using = threading.Lock()  # held while the queue or a lesson talks to the worker
 
-    # What the server asks
+    # Methods for the server
 
     def models(self) -> Sequence[ModelDescription]:
         return [model.description for model in self.catalog.models() if model.description is not None]
@@ -114,7 +114,7 @@ class LocalWorkbench:
             self._using.release()
 
     def start_play(self, name: str, given: Mapping[str, str]) -> Job:
-        """Queue a topic that tells each step."""
+        """Queue a topic that reports each step."""
         topic = find_topic(name)
         if not topic.streams:
             raise ApiError("workbench.no_steps", code="no_steps", status=422, topic=name)
@@ -135,7 +135,7 @@ class LocalWorkbench:
         if self._thread is not None and self._thread is not threading.current_thread():
             self._thread.join(10.0)
 
-    # The thread that works off the queue
+    # The thread that runs the queue
 
     def _start(self) -> None:
         with self._starting:
@@ -194,18 +194,18 @@ class LocalWorkbench:
     def _follow(self, entry: Entry, worker: WorkerProcess, path: Path) -> bool:
         """Pass on what the worker says, until the job is finished; False: it sent nothing about it."""
         deadline = time.monotonic() + self.settings.seconds
-        heard = False
+        answered = False
         while True:
             try:
                 news = worker.receive(TICK)
             except queue.Empty:
                 news = {}
             if news is None:
-                if heard:
+                if answered:
                     self.store.fail(entry, self._explain_end(), "crashed")
-                return heard
+                return answered
             mine = news.get("job") == entry.id
-            heard = heard or mine
+            answered = answered or mine
             if mine and self._handle(entry, news, path):
                 return True
             if self.store.is_finished(entry):  # cancelled, or we are closing
@@ -288,7 +288,7 @@ class LocalWorkbench:
         return None if worker is None else worker.end()
 
     def _explain_end(self) -> Message:
-        """Why the worker process ended, as far as its exit code tells."""
+        """Why the worker process ended, as far as its exit code shows."""
         worker = self.worker
         errors = list(worker.errors) if worker is not None else []
         code = self._end_worker()

@@ -3,8 +3,8 @@
 In:   messages to it, as dictionaries.
 Out:  messages from it, in order; then None, once it is gone.
 
-Lines of JSON go through two pipes. When we are gone, however that came, its pipe ends, and so does it: no
-orphan stays behind. Nothing large crosses: recordings are files.
+Lines of JSON go through two pipes. When this process ends for any reason, the pipe closes and the worker
+exits: it is never orphaned. Nothing large is sent: recordings are files.
 """
 
 import json
@@ -59,7 +59,7 @@ class WorkerProcess:
         return self._process.poll() is None
 
     def send(self, message: Mapping[str, Any]) -> None:
-        """Say something to it; a process that is gone does not hear it."""
+        """Send it a message; nothing happens if the process has ended."""
         pipe = self._process.stdin
         assert pipe is not None
         with suppress(OSError, ValueError):
@@ -83,7 +83,7 @@ class WorkerProcess:
         return sum(1024 * int(fields[name].split()[0]) for name in ("RssAnon", "VmSwap") if name in fields)
 
     def end(self, seconds: float = 0.0) -> int:
-        """Let it go by itself for so long, then end it; how it went, as `returncode`."""
+        """Wait so long for it to exit, then kill it; gives its `returncode`."""
         with suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()

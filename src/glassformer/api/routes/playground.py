@@ -1,8 +1,8 @@
-"""The playground: its topics, what comes of one set of parameters, and topics that tell each step.
+"""The playground: its topics, the result for one set of parameters, and topics that run as jobs.
 
-In:   the name of a topic; its parameters are the other words of the address.
-Out:  topics and plays as JSON; a job for what is told step by step. Without a workbench, the defaults as they
-      ship, and for anything else a sentence.
+In:   the name of a topic; its parameters are the query of the URL.
+Out:  topics and results as JSON; a job that reports each step. Without a workbench, the shipped results of
+      the defaults, and an error for anything else.
 """
 
 from typing import Annotated
@@ -25,7 +25,7 @@ _LONGEST = 1000  # characters of one
 
 @router.get("/playground", response_model=list[Topic])
 async def list_topics(request: Request, context: Context) -> Response:
-    """Every topic with its words and parameters."""
+    """Every topic with its texts and parameters."""
     bench = context.workbench
     return await respond(
         request,
@@ -37,10 +37,9 @@ async def list_topics(request: Request, context: Context) -> Response:
 
 @router.get("/playground/{topic}", response_model=TopicResult)
 async def play_topic(request: Request, context: Context, topic: TopicName) -> Response:
-    """What comes of it. Other words in the address are its parameters, as width=6; the rest are defaults.
+    """The result of a topic. Its parameters are in the query, as width=6; the others have their defaults.
 
-    Without any the answer was computed before, and ships: it is there at once, also where nothing can be
-    computed. Name a parameter, and it is computed here.
+    The result of the defaults ships, so it is there at once, also where nothing can be computed.
     """
     given = _read(request)
     if not given and topic in read_defaults().results:
@@ -51,7 +50,7 @@ async def play_topic(request: Request, context: Context, topic: TopicName) -> Re
 
 @router.post("/playground/{topic}", status_code=202, response_model=Job)
 async def start_topic(request: Request, context: Context, topic: TopicName) -> Job:
-    """Run it as a job that tells each step, heard from /api/jobs/{id}/events; `done` carries the play."""
+    """Run it as a job; /api/jobs/{id}/events reports each step, and `done` carries the result."""
     return _require(context).start_play(topic, _read(request))
 
 
