@@ -37,15 +37,21 @@ test("a tile that fails leaves the map as it is, says why, and is asked for agai
 
 test("a picture waits for the tiles in view", async () => {
   const arrived: string[] = [];
+  let open = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
   const source = longRecording(async () => {
-    await new Promise((resolve) => setTimeout(resolve, 30));
+    await gate;
     arrived.push("tile");
     return frame({ tile: { shape: [256, 256], data: new Uint8Array(65_536).fill(99) } });
   });
   const { mounted } = mountLarge(source);
   await vi.waitFor(() => expect(document.querySelector("[aria-busy=true]")).not.toBeNull());
+  const table = mounted.table();
   expect(arrived.length).toBe(0);
-  await mounted.table();
+  open();
+  await table;
   expect(arrived.length).toBeGreaterThan(0);
   mounted.unmount();
 });
