@@ -1,15 +1,22 @@
 """The tolerance for float32: wide enough for every order of summation, too narrow for any mistake."""
 
 import copy
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from glassformer.config import ModelConfig
+from glassformer.errors import RecordingError
 from glassformer.model.transformer import Transformer
-from glassformer.rounding import EPSILON, rounding
+from glassformer.place import Place
+from glassformer.recorders.statistics.measure import head_statistics
+from glassformer.recorders.statistics.scoring import Scoring
+from glassformer.recording import AttentionMap, Factors, Tokens
+from glassformer.rounding import EPSILON, rounding, row_tolerance
 from tolerances import assert_near, largest
 
 
@@ -106,6 +113,36 @@ def test_one_product_in_each_precision() -> None:
             assert_near(
                 found + 64 * EPSILON[name] * largest(wanted), wanted, operations=1, summands=256, dtype=name
             )
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_rows_rounded_once_stay_within_their_tolerance(dtype: torch.dtype) -> None:
+    scores = torch.randn(400, 300, generator=torch.Generator().manual_seed(0)).double()
+    tolerance = row_tolerance(str(dtype).removeprefix("torch."))
+    for sharpness in (0.1, 1, 10):
+        weights = torch.softmax(sharpness * scores, -1).to(dtype)
+        assert 0 < largest(weights.double().sum(-1) - 1) <= tolerance / 2
+
+
+@pytest.mark.numeric
+@pytest.mark.parametrize("sharpness", [1.0, 4.0, 8.0])
+def test_rows_computed_again_stay_within_their_tolerance(sharpness: float) -> None:
+    chance = torch.Generator().manual_seed(0)
+    queries, keys = (sharpness * torch.randn(2, 300, 64, generator=chance) for _ in range(2))
+    statistics = head_statistics(queries, keys, Scoring(1.0))
+    factors = Factors(queries.numpy(), keys.numpy(), statistics.log_sum_exp, 1.0)
+    tokens = Tokens.positional("source", 300)
+    found = AttentionMap(Place("encoder", "self", 0), tokens, tokens, statistics, factors=factors)
+    errors = np.abs(found.weights().sum(-1) - 1)
+    limits = np.maximum(row_tolerance("float32"), np.abs(statistics.log_sum_exp) * rounding())
+    assert 0.02 < (errors / limits).max() < 0.5
+    others = (queries * (1 + 1e-3)).numpy()  # other scores, by a thousandth
+    for wrong in (
+        Factors(others, keys.numpy(), statistics.log_sum_exp, 1.0),
+        Factors(queries.numpy(), keys.numpy(), statistics.log_sum_exp + 1e9, 1.0),
+    ):
+        with pytest.raises(RecordingError, match="sum to"):
+            replace(found, factors=wrong)
 
 
 def test_what_is_not_finite_must_be_the_same() -> None:

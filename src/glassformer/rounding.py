@@ -62,10 +62,8 @@ def model_tolerance(*, operations: int, summands: int, scores: float, dtype: str
 def row_tolerance(dtype: str) -> float:
     """How far a row of weights may be from summing to one, by the precision that a model computed in.
 
-    Float32: weights may be computed again from queries and keys, which takes a product, a softmax and a sum,
-    with scores up to SHARPEST. In half precision, weights are normalised in float32 and then rounded once, by
-    up to ε/2 of themselves; they sum to one, so their row is off by up to ε/2, too.
+    Float32: a product, a softmax and a sum, with scores up to SHARPEST. In half precision, weights are
+    normalised in float32 and then rounded once, by up to ε/2 of themselves; they sum to one, so their row is
+    off by up to ε/2, too.
     """
-    if dtype in HALVES:
-        return MARGIN * EPSILON[dtype] / 2
-    return rounding(operations=3, scores=SHARPEST)
+    return MARGIN * EPSILON[dtype] / 2 if dtype in HALVES else rounding(operations=3, scores=SHARPEST)

@@ -16,6 +16,7 @@ from glassformer.place import Place
 from glassformer.recording.arrays import AnyArray, Booleans, Floats, choose, is_mapped
 from glassformer.recording.factors import Factors
 from glassformer.recording.statistics import HeadStatistics
+from glassformer.rounding import FARTHEST, rounding
 
 _SAMPLED_ROWS = 3
 _SAMPLED_HEADS = 4
@@ -66,10 +67,14 @@ def check_rows(
         sums = weights.sum(axis=-1)
         if sink is not None:
             sums = sums + sink[head, looking]
-        wrong = ~(np.abs(sums - 1) <= tolerance)  # NaN is wrong, too
+        limits = np.full(len(looking), tolerance)
+        if dense is None and factors is not None:  # the error of a score is a relative error of its weight
+            scores = np.abs(factors.log_sum_exp[head, looking])
+            limits = np.clip(scores * rounding(), tolerance, FARTHEST)
+        wrong = ~(np.abs(sums - 1) <= limits)  # NaN is wrong, too
         if wrong.any():
             row = int(wrong.argmax())
-            seen = {"query": int(looking[row]), "total": float(sums[row]), "tolerance": tolerance}
+            seen = {"query": int(looking[row]), "total": float(sums[row]), "tolerance": float(limits[row])}
             raise RecordingError("recording.wrong_row", place=place, head=head, **seen)
         if (lowest := float(weights.min())) < -tolerance:
             raise RecordingError("recording.negative_weight", place=place, head=head, weight=lowest)
