@@ -9,16 +9,15 @@ from urllib.parse import parse_qsl
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from glassformer.messages import get_language, known_languages
+from glassformer.messages import get_language, match_language
 
 
 def choose_language(scope: Scope) -> str:
     """`?language=zh` first, then Accept-Language in the order of its preferences."""
-    known = known_languages()
     query = dict(parse_qsl(scope.get("query_string", b"").decode("latin-1")))
     accepted = _read_preferences(Headers(scope=scope).get("accept-language", ""))
-    wishes = [_base(wish) for wish in (query.get("language", ""), *accepted)]
-    return next((wish for wish in wishes if wish in known), get_language())
+    wishes = map(match_language, (query.get("language", ""), *accepted))
+    return next(filter(None, wishes), get_language())
 
 
 def _read_preferences(header: str) -> list[str]:
@@ -33,8 +32,3 @@ def _read_preferences(header: str) -> list[str]:
         if weight > 0:
             weighted.append((weight, name.strip()))
     return [name for _, name in sorted(weighted, key=lambda pair: -pair[0])]
-
-
-def _base(wish: str) -> str:
-    """zh for zh-CN."""
-    return wish.replace("_", "-").partition("-")[0].lower()

@@ -9,7 +9,7 @@ is adding a folder of catalogues: here, or in a folder that GLASSFORMER_CATALOGU
 """
 
 from glassformer.messages.catalogues import known_languages, read_catalogue
-from glassformer.messages.languages import detect_language, get_language, set_language
+from glassformer.messages.languages import detect_language, get_language, match_language, set_language
 from glassformer.messages.message import Message, as_message, literal, message
 
 __all__ = [
@@ -19,6 +19,7 @@ __all__ = [
     "get_language",
     "known_languages",
     "literal",
+    "match_language",
     "message",
     "read_catalogue",
     "set_language",

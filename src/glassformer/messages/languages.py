@@ -15,7 +15,7 @@ def get_language() -> str:
     """The language of `str(message)`: what was set, else GLASSFORMER_LANGUAGE, else English."""
     if _current is not None:
         return _current
-    return _match(os.environ.get("GLASSFORMER_LANGUAGE", "")) or FALLBACK
+    return match_language(os.environ.get("GLASSFORMER_LANGUAGE", "")) or FALLBACK
 
 
 def set_language(language: str | None) -> None:
@@ -29,11 +29,11 @@ def detect_language() -> str:
     for name in ("GLASSFORMER_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"):
         wish = os.environ.get(name)
         if wish:
-            return _match(wish) or FALLBACK
+            return match_language(wish) or FALLBACK
     return FALLBACK
 
 
-def _match(wish: str) -> str | None:
-    """zh for zh_CN.UTF-8 or zh-Hans."""
+def match_language(wish: str) -> str | None:
+    """zh for zh_CN.UTF-8 or zh-Hans; None where there are no catalogues."""
     language = wish.replace("-", "_").split(".")[0].split("_")[0].lower()
     return language if language in known_languages() else None

@@ -15,7 +15,7 @@ from pathlib import Path
 from glassformer.api.jobs import ModelDescription
 from glassformer.errors import ApiError
 from glassformer.registry import suggestion
-from glassformer.workbench.cards import describe_model, is_tagged, read_model_card
+from glassformer.workbench.cards import Origin, describe_model, is_tagged, read_model_card
 
 DEEPEST = 3  # levels below a folder in which models are looked for
 MOST = 500  # models of one folder
@@ -90,7 +90,7 @@ class ModelCatalog:
             found = False
         if found:
             known = {model.folder: model for model in self._models.values()}
-            return known.get(folder) or _open(folder)
+            return known.get(folder) or _open(folder, folder.name, "folder")
         raise self._unknown("workbench.no_model", name)
 
     def _unknown(self, text: str, name: str) -> ApiError:
@@ -107,16 +107,16 @@ def find_models(folder: Path, prefix: str, *, deepest: int) -> Iterator[Model]:
         looked_at += 1
         name = "/".join((prefix, *here.relative_to(folder).parts))
         if (here / "config.json").is_file():
-            description = describe_model(here, name, "zoo" if prefix == "zoo" else "folder")
-            if description is not None:
+            model = _open(here, name, "zoo" if prefix == "zoo" else "folder")
+            if model.description is not None:
                 count += 1
-                yield Model(name, here, description, is_tagged(here))
+                yield model
         if depth < deepest:
             waiting += [(each, depth + 1) for each in _list_folders(here)]
 
 
-def _open(folder: Path) -> Model:
-    return Model(folder.name, folder, describe_model(folder, folder.name, "folder"), is_tagged(folder))
+def _open(folder: Path, name: str, origin: Origin) -> Model:
+    return Model(name, folder, describe_model(folder, name, origin), is_tagged(folder))
 
 
 def _list_folders(folder: Path) -> list[Path]:
