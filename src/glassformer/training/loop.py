@@ -122,10 +122,7 @@ class _Run:
         self.settings = plan.train
         self.processes = processes
         self.device = device
-        accumulate, world = plan.train.accumulate, processes.world
-        if accumulate % world:
-            raise ConfigurationError("training.accumulate", accumulate=accumulate, processes=world)
-        self.share = accumulate // world  # batches of an update that each process has
+        self.share = _share(plan.train.accumulate, processes.world)
         self.progress = Progress()
         self.clock = Clock(plan.train.minutes)
         self.checkpoints = Checkpoints(folder, keep=plan.train.average)
@@ -354,6 +351,13 @@ class _Run:
             return False
         asked = torch.tensor(float(self.request.made), device=self.device)
         return bool(self.processes.sum(asked) > 0)
+
+
+def _share(accumulate: int, world: int) -> int:
+    """How many batches of an update each process has."""
+    if accumulate % world:
+        raise ConfigurationError("training.accumulate", accumulate=accumulate, processes=world)
+    return accumulate // world
 
 
 def _choose_score(plan: Plan) -> tuple[str, int]:
