@@ -39,6 +39,11 @@ class Limits:
         """Whether a number is within all limits."""
         return all(_COMPARE[name](value, limit) for name, limit in self.given.items())
 
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        """The limits for pydantic, which calls this; nothing of it is imported here."""
+        names = {"least": "ge", "above": "gt", "most": "le", "below": "lt"}
+        return handler(source) | {names[name]: limit for name, limit in self.given.items()}
+
     def describe(self) -> list[Message]:
         """Each limit in words."""
         codes = {name: "finite" if limit == inf else name for name, limit in self.given.items()}

@@ -1,11 +1,11 @@
-"""Recording and training import torch, transformers, tokenizers, safetensors, numpy and pydantic alone."""
+"""Recording and training import torch, transformers, tokenizers, safetensors and numpy alone."""
 
 import subprocess
 import sys
 
 import pytest
 
-OTHERS = ("rich", "httpx", "matplotlib", "triton", "fastapi", "starlette", "uvicorn", "anywidget")
+OTHERS = ("pydantic", "rich", "httpx", "matplotlib", "triton", "fastapi", "starlette", "uvicorn", "anywidget")
 CODE = f"""
 import importlib, pkgutil, sys
 for name in {OTHERS}:

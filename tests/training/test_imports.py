@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-BLOCKED = ("fastapi", "httpx", "matplotlib", "rich", "starlette", "uvicorn")
+BLOCKED = ("fastapi", "httpx", "matplotlib", "pydantic", "rich", "starlette", "uvicorn")
 PROGRAM = """
 import importlib, pkgutil, sys
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import EDITS, Count, Edit, Queries, Stack, Weights, check_numbers
+from glassformer.recorders.edits.edit import EDITS, Count, Edit, Queries, Weights, check_numbers
 
 
 @EDITS.register("ablate")
@@ -24,7 +24,7 @@ class AblateHead(Edit):
 
     spellings: ClassVar = {"zero": {"how": "zero"}, "mean": {"how": "mean"}}
 
-    stack: Stack
+    stack: str
     kind: Kind
     layer: Count
     head: Count

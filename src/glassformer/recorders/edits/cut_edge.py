@@ -10,7 +10,6 @@ from glassformer.recorders.edits.edit import (
     Edit,
     Queries,
     Scores,
-    Stack,
     check_numbers,
     describe_place,
 )
@@ -28,7 +27,7 @@ class CutEdge(Edit):
     0.0
     """
 
-    stack: Stack
+    stack: str
     kind: Kind
     layer: Count | None
     head: Count | None

@@ -17,12 +17,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
-
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place, name_term
 from glassformer.registry import Registry
+from glassformer.settings import Limits
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -35,8 +34,7 @@ METHODS: dict[Target, str] = {
 }
 Queries = Literal["each", "numbered", "all"]
 Index = tuple[Any, ...]  # into (batch, head, query, key)
-Count = Annotated[int, Field(ge=0, le=2**31 - 1)]  # a number of layers, or the number of a head or token
-Stack = Annotated[str, Field(min_length=1, max_length=200)]
+Count = Annotated[int, Limits(least=0, most=2**31 - 1)]  # of layers; the number of a head or token
 
 
 class Scores(ABC):

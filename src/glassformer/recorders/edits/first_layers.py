@@ -6,7 +6,7 @@ from typing import ClassVar
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.recorders.edits.edit import EDITS, Count, Edit, Stack, check_numbers
+from glassformer.recorders.edits.edit import EDITS, Count, Edit, check_numbers
 
 
 @EDITS.register("layers")
@@ -21,7 +21,7 @@ class FirstLayers(Edit):
     spellings: ClassVar = {"first": {}}
 
     count: Count
-    stack: Stack | None = None
+    stack: str | None = None
 
     def __post_init__(self) -> None:
         check_numbers(self, "count")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import EDITS, Count, Edit, Scores, Stack, check_numbers, describe_place
+from glassformer.recorders.edits.edit import EDITS, Count, Edit, Scores, check_numbers, describe_place
 
 LARGEST_FACTOR = 1e6  # one key has all the weight long before, and single precision overflows beyond
 
@@ -24,7 +24,7 @@ class ScaleScores(Edit):
     """
 
     factor: float
-    stack: Stack | None = None
+    stack: str | None = None
     kind: Kind | None = None
     layer: Count | None = None
 
