@@ -20,10 +20,6 @@ TOY = '''
 """Reading backwards: language modelling of reversed lines."""
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.tasks.task import TASKS
-from glassformer.workbench.cards import describe_model
-from glassformer.workbench.models import Model
-from glassformer.workbench.requests import check_request
-from glassformer.workbench.settings import WorkbenchSettings
 
 @TASKS.register("toy_backwards")
 class Backwards(LanguageModelling):

@@ -136,6 +136,23 @@ describe("the first visit", () => {
     );
     expect(opened).toEqual(["example"]);
   });
+
+  test("a tab that is clicked while the list is fetched stays chosen", async () => {
+    const { source } = invent();
+    let answer = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const entry = { id: "invented", title: said("Invented"), selection: { view: "picture", head: "1" } };
+    const { app } = await open(
+      { recordings: () => gate.then(() => [entry as never]), open: async () => source },
+      [aView("picture", {}), aView("other", {})],
+    );
+    await act(() => app.chooseView("other"));
+    answer();
+    await settle();
+    expect(app.store.get()).toMatchObject({ recording: "invented", view: "other", head: 1 });
+  });
 });
 
 describe("what throws fails alone", () => {

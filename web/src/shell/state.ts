@@ -160,8 +160,13 @@ export class App {
       const [recordings] = await Promise.all([this.source.recordings(), this.messages]);
       this.recordings.value = recordings;
       const first = recordings.find((each) => each.default) ?? recordings[0];
+      const { view } = this.store.get();
+      const clicked = view === wish.view ? {} : { view }; // a tab, while the list was fetched
       if (!opening && first)
-        void this.show({ ...wish, ...this.openingOf(first, wish), recording: first.id }, wish.view !== "");
+        void this.show(
+          { ...wish, ...this.openingOf(first, wish), ...clicked, recording: first.id },
+          view !== "",
+        );
       else if (!opening) this.opening.value = false;
     } catch (error) {
       this.opening.value = false;
