@@ -12,17 +12,15 @@ OUTSIDE = message("walk.outside")
 
 def test_a_step_knows_its_place_its_shapes_and_whether_it_can_be_explained(full: Recording) -> None:
     builder = PlanBuilder(Arrays(full), MISSING, OUTSIDE)
-    builder.open("encoder.0.self", "self", "encoder", 0)
+    builder.open("encoder/0/self", "self", "encoder", 0)
     weights = "encoder/0/self/weights"
-    given = builder.write(
-        "weights", "softmax", ["encoder/0/self/scaled"], weights, ("head", "source", "source")
-    )
+    given = builder.write("weights", "softmax", ["encoder/0/self/scaled"], ("head", "source", "source"))
     assert given == weights
     nowhere = StepParameters(weight="parameters/nowhere")
-    builder.write("again", "product", [weights], weights, ("head", "source", "source"), nowhere)
-    builder.write("lost", "product", [weights], "encoder/0/self/lost", ("source", "feature"), nowhere)
-    builder.missing_step("outside", "encoder/0/self/outside", ("source", "feature"))
-    builder.open("encoder.1.self", "self", "encoder", 1)
+    builder.write("again", "product", [weights], ("head", "source", "source"), nowhere, output=weights)
+    builder.write("lost", "product", [weights], ("source", "feature"), nowhere)
+    builder.write("outside", "states", [], ("source", "feature"), missing=OUTSIDE)
+    builder.open("encoder/1/self", "self", "encoder", 1)
     [chapter] = builder.close()  # one without steps is left out
     assert (chapter.id, chapter.stack, chapter.layer) == ("encoder.0.self", "encoder", 0)
     known, unexplained, lost, outside = chapter.steps

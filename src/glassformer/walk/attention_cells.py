@@ -5,6 +5,8 @@ Out:  Working.
 """
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,25 +25,18 @@ def turn(cell: Cell) -> Working:
     angle = float(np.float32(cell.row) * np.float32(WAVELENGTH ** (-pair / half)))
     sine = -math.sin(angle) if cell.column < half else math.sin(angle)
     partner = pair + half if cell.column < half else pair
-    left, right = vector[[cell.column, partner]], np.array([math.cos(angle), sine])
-    total = float(left @ right)
+    reads = [cell.read(name, cell.row, column) for column in (cell.column, partner)]
+    turned = np.array([math.cos(angle), sine])
     labels = (str(cell.column), str(partner))
-    return Working(
-        total,
-        left=left,
-        right=right,
-        labels=labels,
-        sum=total,
-        numbers={"angle": angle, "position": float(cell.row)},
-        reads=[cell.read(name, cell.row, cell.column), cell.read(name, cell.row, partner)],
-    )
+    working = Working.add_up(vector[[cell.column, partner]], turned, reads, labels)
+    return replace(working, numbers={"angle": angle, "position": float(cell.row)})
 
 
 def compare(cell: Cell) -> Working:
     """A query with a key: a product, or one of the other similarities as a sum over features."""
     queries, keys = cell.step.inputs
     left, right = cell.vector(queries), cell.vector(keys, cell.column)
-    numbers: dict[str, float | None] = {}
+    numbers: Mapping[str, float] = {}
     match cell.step.operation:
         case "cosine":
             lengths = [max(float(np.linalg.norm(each)), 1e-12) for each in (left, right)]
@@ -51,15 +46,14 @@ def compare(cell: Cell) -> Working:
             left = left @ cell.parameter(cell.step.parameters.weight)[cell.head or 0].astype(np.float64)
         case "additive":
             left, right = _combine(cell, left, right)
-    total = result = float(left @ right)
+    reads = [cell.read(queries, cell.row), cell.read(keys, cell.column)]
+    working = Working.add_up(left, right, reads)
     if "scale" in cell.step.numbers:  # a model of transformers: scaled and masked in one step
         hidden = cell.value(cell.step.output) == -math.inf
         numbers = {**cell.step.numbers, "allowed": float(not hidden)}
-        result = (
-            -math.inf if hidden else _cap(total * cell.step.numbers["scale"], cell.step.numbers.get("cap"))
-        )
-    reads = [cell.read(queries, cell.row), cell.read(keys, cell.column)]
-    return Working(result, left=left, right=right, sum=total, numbers=numbers, reads=reads)
+        scaled = working.result * numbers["scale"]
+        working.result = -math.inf if hidden else _cap(scaled, numbers.get("cap"))
+    return replace(working, numbers=numbers)
 
 
 def mask(cell: Cell) -> Working:
@@ -105,11 +99,10 @@ def mix(cell: Cell) -> Working:
     weights, values = cell.step.inputs
     left = cell.vector(weights)
     right = cell.matrix(values)[:, cell.column].astype(np.float64)
-    total = float(left @ right)
     place = cell.arrays.map(cell.step.stack or "", cell.step.layer or 0, cell.step.kind)
     labels = None if place is None else cell.texts(place.key.side)
     reads = [cell.read(weights, cell.row), cell.read(values, None, cell.column)]
-    return Working(total, left=left, right=right, labels=labels, sum=total, reads=reads)
+    return Working.add_up(left, right, reads, labels)
 
 
 def join(cell: Cell) -> Working:

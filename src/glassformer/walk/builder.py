@@ -23,24 +23,31 @@ class PlanBuilder:
     missing: Message  # of steps that were not kept
     unobserved: Message  # of steps that no recording of this kind keeps
     chapters: list[Chapter] = field(default_factory=list)
+    place: str = ""  # of the chapter that is open: encoder/0/self
 
-    def open(self, id: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:
-        """Begin a chapter."""
+    def open(self, place: str, kind: Part, stack: str | None = None, layer: int | None = None) -> None:
+        """Begin a chapter; its arrays are named place/step."""
+        self.place = place
+        id = place.replace("/", ".")
         self.chapters.append(Chapter(id=id, kind=kind, stack=stack, layer=layer, steps=()))
 
-    def write(
+    def write(  # noqa: PLR0913 (all that makes up a step)
         self,
         name: str,
         operation: Operation,
         inputs: Sequence[str],
-        output: str,
         axes: Sequence[Axis],
         parameters: StepParameters = NOTHING,
         numbers: Mapping[str, float] | None = None,
         words: Mapping[str, str] | None = None,
+        output: str | None = None,
+        missing: Message | None = None,
     ) -> str:
-        """Add a step to the chapter that is open; gives the name of what comes out."""
-        place, arrays = self.chapters[-1], self.arrays
+        """Add a step to the chapter that is open; gives the name of what comes out.
+
+        `missing` is of a step that certainly happens, and that no recording of this kind shows.
+        """
+        chapter, arrays, output = self.chapters[-1], self.arrays, output or f"{self.place}/{name}"
         numbers, words = dict(numbers or {}), dict(words or {})
         made = arrays.shape(output)
         if made is None and parameters is NOTHING:
@@ -53,11 +60,11 @@ class PlanBuilder:
         known = fits and reads and None not in shape.inputs and operation != "states"
         trace = arrays.recording.trace
         step = Step(
-            id=f"{place.id}.{name}",
-            chapter=place.id,
-            stack=place.stack,
-            layer=place.layer,
-            kind=place.kind,
+            id=f"{chapter.id}.{name}",
+            chapter=chapter.id,
+            stack=chapter.stack,
+            layer=chapter.layer,
+            kind=chapter.kind,
             operation=operation,
             inputs=tuple(inputs),
             output=output,
@@ -67,17 +74,10 @@ class PlanBuilder:
             words=words,
             shape=shape,
             arithmetic=known and all(each in trace for each in parameters.names()),
-            missing=None if fits else self.missing,
+            missing=missing or (None if fits else self.missing),
         )
-        self.chapters[-1] = place.model_copy(update={"steps": (*place.steps, step)})
+        self.chapters[-1] = chapter.model_copy(update={"steps": (*chapter.steps, step)})
         return output
-
-    def missing_step(self, name: str, output: str, axes: Sequence[Axis]) -> None:
-        """A step that certainly happens, and that no recording of this kind shows."""
-        self.write(name, "states", [], output, axes)
-        *steps, last = self.chapters[-1].steps
-        unseen = last.model_copy(update={"missing": self.unobserved})
-        self.chapters[-1] = self.chapters[-1].model_copy(update={"steps": (*steps, unseen)})
 
     def close(self) -> tuple[Chapter, ...]:
         """All chapters that have steps."""

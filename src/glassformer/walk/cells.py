@@ -52,7 +52,7 @@ def explain(
         left_out=left_out,
         rest=rest,
         bias=working.bias,
-        numbers=working.numbers,
+        numbers=dict(working.numbers),
         sum=working.sum,
         value=value,
         shown=working.result,

@@ -5,9 +5,15 @@ Out:  chapters: embedding, then for each layer self-attention, cross-attention, 
 """
 
 from collections.abc import Mapping
+from typing import Literal, cast
 
 from glassformer.walk.builder import NOTHING, PlanBuilder
-from glassformer.walk.types import Axis, StepParameters
+from glassformer.walk.types import Axis, Operation, StepParameters
+
+_PROJECTIONS = {  # of queries, keys and values: the module, and which part of what it gives
+    "self": (("qkv", 0), ("qkv", 1), ("qkv", 2)),
+    "cross": (("q", 0), ("kv", 0), ("kv", 1)),
+}
 
 Words = Mapping[str, str | int | float | bool | None]
 
@@ -21,6 +27,9 @@ class NativePlan:
         self.width = int(words["width"] or 0)
         self.head_width = self.width // int(words["heads"] or 1)
         self.pre = words["norm_position"] == "pre"
+        self.stack = ""  # whose steps are written
+        self.side: Axis = "source"  # what that stack reads
+        self.axes: tuple[Axis, ...] = ()  # of the stream
         self.stream = ""  # the array that the next step reads
         self.memory = ""  # what the encoder ends with
 
@@ -30,153 +39,131 @@ class NativePlan:
         for stack in ("encoder", "decoder"):
             if stack not in shape:
                 continue
-            self._write_embedding(stack)
+            self.stack, self.side = stack, self.builder.arrays.tokens(stack).side
+            self.axes = (self.side, "feature")
+            self._write_embedding()
             for layer in range(self.builder.arrays.depth(stack)):
-                self._write_attention(stack, layer, "self")
+                self._write_attention(layer, "self")
                 if shape == "encoder-decoder" and stack == "decoder":
-                    self._write_attention(stack, layer, "cross")
-                self._write_feed_forward(stack, layer)
+                    self._write_attention(layer, "cross")
+                self._write_feed_forward(layer)
             if self.pre:
-                self.builder.open(f"{stack}.final", "final", stack)
-                self._norm("norm", f"{stack}/final", f"{stack}.norm", self._side(stack))
+                self.builder.open(f"{stack}/final", "final", stack)
+                self._norm("norm", f"{stack}.norm", output=f"{stack}/final")
             if stack == "encoder":
                 self.memory = self.stream
-        self._write_output("encoder" if shape == "encoder" else "decoder")
+        if self.words["head"] != "none":
+            self._write_output()
 
     # Embedding
 
-    def _write_embedding(self, stack: str) -> None:
-        write, side, place = self.builder.write, self._side(stack), f"{stack}/embedding"
-        self.builder.open(f"{stack}.embedding", "embedding", stack)
-        axes: tuple[Axis, Axis] = (side, "feature")
+    def _write_embedding(self) -> None:
+        write, axes = self.builder.write, self.axes
+        self.builder.open(f"{self.stack}/embedding", "embedding", self.stack)
         tokens = StepParameters(weight="parameters/embeddings.tokens.weight")
-        parts = [write("tokens", "lookup", [f"{stack}/ids"], f"{place}/tokens", axes, tokens)]
+        parts = [write("tokens", "lookup", [f"{self.stack}/ids"], axes, tokens)]
         if self.words["scale_embeddings"]:
             factor = {"factor": self.width**0.5, "width": float(self.width)}
-            parts = [write("scaled", "scale", parts, f"{place}/scaled", axes, numbers=factor)]
+            parts = [write("scaled", "scale", parts, axes, numbers=factor)]
         kind = str(self.words["positions"])
         if kind == "learned":
             table = StepParameters(weight="parameters/embeddings.positions.weight")
-            parts.append(write("positions", "lookup", [], f"{place}/positions", axes, table))
+            parts.append(write("positions", "lookup", [], axes, table))
         elif kind.startswith("sinusoidal"):
             halves = {"order": "halves" if kind.endswith("halves") else "pairs"}
-            parts.append(write("positions", "waves", [], f"{place}/positions", axes, words=halves))
+            parts.append(write("positions", "waves", [], axes, words=halves))
         if self.words["segments"]:
             table = StepParameters(weight="parameters/embeddings.segments.weight")
-            parts.append(write("segments", "lookup", [], f"{place}/segments", axes, table))
-        self.stream = parts[0]
-        if len(parts) > 1:
-            self.stream = write("sum", "add", parts, f"{place}/sum", axes)
+            parts.append(write("segments", "lookup", [], axes, table))
+        self.stream = write("sum", "add", parts, axes) if len(parts) > 1 else parts[0]
         if self.words["embedding_norm"]:
-            self._norm("norm", f"{place}/norm", "embeddings.norm", side)
+            self._norm("norm", "embeddings.norm")
         if self.words["embedding_width"]:
-            widen = _product("embeddings.projection")
-            self.stream = write("widened", "product", [self.stream], f"{place}/widened", axes, widen)
+            self._continue("widened", "product", _product("embeddings.projection"))
 
     # Sub-layers
 
-    def _write_attention(self, stack: str, layer: int, kind: str) -> None:
-        place, module = f"{stack}/{layer}/{kind}", "attention" if kind == "self" else "cross"
-        prefix = f"{stack}.layers.{self._block(layer)}.{module}"
-        side = self._side(stack)
-        self.builder.open(place.replace("/", "."), "self" if kind == "self" else "cross", stack, layer)
-        before = self.stream
+    def _write_attention(self, layer: int, kind: Literal["self", "cross"]) -> None:
+        write, before = self.builder.write, self.stream
+        self.builder.open(f"{self.stack}/{layer}/{kind}", kind, self.stack, layer)
+        module = f"{self._block(layer)}.{'attention' if kind == 'self' else 'cross'}"
         if self.pre:
-            self._norm("normed", f"{place}/normed", f"{prefix}_residual.norm", side)
-        self._write_projections(place, prefix, side, kind)
-        keys: Axis = side if kind == "self" else "source"
-        scores = self._write_scores(place, prefix, (side, keys), stack, kind)
-        write = self.builder.write
+            self._norm("normed", f"{module}_residual.norm")
+        others: Axis = self.side if kind == "self" else "source"
+        *pair, values = self._write_projections(module, others, kind)
+        matrix: tuple[Axis, ...] = ("head", self.side, others)
+        scores = self._write_scores(module, pair, matrix, kind)
         best = self.words["best_keys"]
         hard = {} if best is None else {"best_keys": float(best)}
-        weights = write(
-            "weights", "softmax", [scores], f"{place}/weights", ("head", side, keys), numbers=hard
-        )
-        pair = [weights, f"{place}/values"]
-        mixed = write("mixed", "mix", pair, f"{place}/mixed", ("head", side, "feature"))
-        output = write("joined", "join", [mixed], f"{place}/joined", (side, "feature"))
+        weights = write("weights", "softmax", [scores], matrix, numbers=hard)
+        mixed = write("mixed", "mix", [weights, values], ("head", self.side, "feature"))
+        self.stream = write("joined", "join", [mixed], self.axes)
         if not self.words["basic_attention"]:
-            learnt = _product(f"{prefix}.output")
-            output = write("output", "product", [output], f"{place}/output", (side, "feature"), learnt)
-        self._add(place, before, output, f"{prefix}_residual", side)
+            self._continue("output", "product", _product(f"{module}.output"))
+        self._add(before, f"{module}_residual")
 
-    def _write_projections(self, place: str, prefix: str, side: Axis, kind: str) -> None:
-        write, read = self.builder.write, self.stream
-        others: Axis = side if kind == "self" else "source"
-        for number, (name, tokens) in enumerate((("queries", side), ("keys", others), ("values", others))):
-            source = read if kind == "self" or name == "queries" else self.memory
-            axes: tuple[Axis, ...] = ("head", tokens, "feature")
+    def _write_projections(self, module: str, others: Axis, kind: str) -> list[str]:
+        """Queries, keys and values, turned where positions are rotary."""
+        write, made = self.builder.write, []
+        for name, (fused, part) in zip(("queries", "keys", "values"), _PROJECTIONS[kind], strict=True):
+            own = kind == "self" or name == "queries"
+            axes: tuple[Axis, ...] = ("head", self.side if own else others, "feature")
+            source = self.stream if own else self.memory
             if self.words["basic_attention"]:
-                write(name, "split", [source], f"{place}/{name}", axes)
+                made.append(write(name, "split", [source], axes))
                 continue
-            fused, start = ("qkv", number) if kind == "self" else ("kv", number - 1)
-            if kind == "cross" and name == "queries":
-                fused, start = "q", 0
-            columns = (start * self.width, (start + 1) * self.width)
-            part = _product(f"{prefix}.{fused}", columns)
-            write(name, "product", [source], f"{place}/{name}", axes, part)
+            columns = (part * self.width, (part + 1) * self.width)
+            made.append(write(name, "product", [source], axes, _product(f"{module}.{fused}", columns)))
         if self.words["positions"] == "rotary" and kind == "self":
-            for name in ("queries", "keys"):
-                turned = f"{place}/{name}_turned"
-                write(f"{name}_turned", "turn", [f"{place}/{name}"], turned, ("head", side, "feature"))
+            for place, name in enumerate(("queries", "keys")):
+                heads: tuple[Axis, ...] = ("head", self.side, "feature")
+                made[place] = write(f"{name}_turned", "turn", [made[place]], heads)
+        return made
 
-    def _write_scores(self, place: str, prefix: str, sides: tuple[Axis, Axis], stack: str, kind: str) -> str:
+    def _write_scores(self, module: str, pair: list[str], matrix: tuple[Axis, ...], kind: str) -> str:
         """Similarities, what is added to them, what is masked; gives what the softmax reads."""
         write, similarity = self.builder.write, str(self.words["similarity"])
-        ending = "_turned" if self.words["positions"] == "rotary" and kind == "self" else ""
-        pair = [f"{place}/queries{ending}", f"{place}/keys{ending}"]
-        matrix: tuple[Axis, ...] = ("head", *sides)
         if similarity in ("dot", "scaled-dot"):
-            scores = write("products", "dot", pair, f"{place}/products", matrix)
+            scores = write("products", "dot", pair, matrix)
             if similarity == "scaled-dot":
                 numbers = {"scale": self.head_width**-0.5, "head_width": float(self.head_width)}
-                scores = write("scaled", "divide", [scores], f"{place}/scaled", matrix, numbers=numbers)
-        elif similarity == "cosine":
-            scores = write("scaled", "cosine", pair, f"{place}/scaled", matrix)
-        elif similarity == "bilinear":
-            learnt = StepParameters(weight=f"parameters/{prefix}.similarity.weight")
-            scores = write("scaled", "bilinear", pair, f"{place}/scaled", matrix, learnt)
+                scores = write("scaled", "divide", [scores], matrix, numbers=numbers)
         else:
-            names = f"parameters/{prefix}.similarity"
-            learnt = StepParameters(
-                weight=f"{names}.query_weight", key_weight=f"{names}.key_weight", vector=f"{names}.vector"
-            )
-            scores = write("scaled", "additive", pair, f"{place}/scaled", matrix, learnt)
+            names = f"parameters/{module}.similarity"
+            weights = [f"{names}.{each}" for each in ("query_weight", "key_weight", "vector")]
+            learnt = {
+                "bilinear": StepParameters(weight=f"{names}.weight"),
+                "additive": StepParameters(weight=weights[0], key_weight=weights[1], vector=weights[2]),
+            }.get(similarity, NOTHING)
+            scores = write("scaled", cast(Operation, similarity), pair, matrix, learnt)
+        causal = self.stack == "decoder"
         if self.words["positions"] == "relative" and kind == "self":
-            table = StepParameters(weight=f"parameters/{stack}.bias.table.weight")
-            causal = {"causal": float(stack == "decoder"), "buckets": 32.0, "farthest": 128.0}
-            bias = write("position_bias", "lookup", [], f"{stack}/position_bias", matrix, table, causal)
-            scores = write("biased", "add", [scores, bias], f"{place}/biased", matrix)
-        if stack == "decoder" and kind == "self":
-            return write("scores", "mask", [scores], f"{place}/scores", matrix)
-        return scores
+            table = StepParameters(weight=f"parameters/{self.stack}.bias.table.weight")
+            counts = {"causal": float(causal), "buckets": 32.0, "farthest": 128.0}
+            shared = f"{self.stack}/position_bias"  # by all layers
+            bias = write("position_bias", "lookup", [], matrix, table, counts, output=shared)
+            scores = write("biased", "add", [scores, bias], matrix)
+        return write("scores", "mask", [scores], matrix) if causal and kind == "self" else scores
 
-    def _write_feed_forward(self, stack: str, layer: int) -> None:
-        place, side, write = f"{stack}/{layer}/feed_forward", self._side(stack), self.builder.write
-        prefix = f"{stack}.layers.{self._block(layer)}.feed_forward"
-        self.builder.open(place.replace("/", "."), "feed_forward", stack, layer)
-        before = self.stream
-        axes: tuple[Axis, ...] = (side, "feature")
+    def _write_feed_forward(self, layer: int) -> None:
+        before, module = self.stream, f"{self._block(layer)}.feed_forward"
+        self.builder.open(f"{self.stack}/{layer}/feed_forward", "feed_forward", self.stack, layer)
         if self.pre:
-            self._norm("normed", f"{place}/normed", f"{prefix}_residual.norm", side)
-        inner = write("inner", "product", [self.stream], f"{place}/inner", axes, _product(f"{prefix}.expand"))
-        function = {"function": str(self.words["activation"])}
-        active = write("active", "activate", [inner], f"{place}/active", axes, words=function)
-        narrow = _product(f"{prefix}.contract")
-        output = write("output", "product", [active], f"{place}/output", axes, narrow)
-        self._add(place, before, output, f"{prefix}_residual", side)
+            self._norm("normed", f"{module}_residual.norm")
+        self._continue("inner", "product", _product(f"{module}.expand"))
+        self._continue("active", "activate", words={"function": str(self.words["activation"])})
+        self._continue("output", "product", _product(f"{module}.contract"))
+        self._add(before, f"{module}_residual")
 
-    def _add(self, place: str, before: str, output: str, residual: str, side: Axis) -> None:
-        """Add & norm: the output joins the stream."""
-        learnt = NOTHING
-        if self.words["residual_scale"]:
-            learnt = StepParameters(weight=f"parameters/{residual}.scale")
-        axes: tuple[Axis, ...] = (side, "feature")
-        self.stream = self.builder.write("sum", "add", [before, output], f"{place}/sum", axes, learnt)
+    def _add(self, before: str, residual: str) -> None:
+        """Add & norm: the output of a sub-layer joins the stream that was before it."""
+        scaled = bool(self.words["residual_scale"])
+        learnt = StepParameters(weight=f"parameters/{residual}.scale") if scaled else NOTHING
+        self.stream = self.builder.write("sum", "add", [before, self.stream], self.axes, learnt)
         if not self.pre:
-            self._norm("norm", f"{place}/norm", f"{residual}.norm", side)
+            self._norm("norm", f"{residual}.norm")
 
-    def _norm(self, name: str, output: str, module: str, side: Axis) -> None:
+    def _norm(self, name: str, module: str, output: str | None = None) -> None:
         batch = self.words["norm"] == "batch"
         parameters = StepParameters(
             weight=f"parameters/{module}.weight",
@@ -186,57 +173,56 @@ class NativePlan:
         )
         numbers = {"epsilon": float(self.words["norm_epsilon"] or 0.0)}
         over = {"over": "batch" if batch else "features"}
-        axes: tuple[Axis, ...] = (side, "feature")
-        self.stream = self.builder.write(name, "norm", [self.stream], output, axes, parameters, numbers, over)
+        self._continue(name, "norm", parameters, numbers, over, output)
 
     # Output
 
-    def _write_output(self, stack: str) -> None:
-        head, side, write = self.words["head"], self._side(stack), self.builder.write
-        if head == "none":
-            return
-        self.builder.open("output", "output", stack)
-        axes: tuple[Axis, ...] = (side, "feature")
-        read = self.stream
-        if head == "classes":
-            scores, last = self._write_classes(read), "class"
-        else:
-            if head == "masked":
-                dense = write("dense", "product", [read], "output/dense", axes, _product("head.narrow"))
-                function = {"function": str(self.words["activation"])}
-                self.stream = write("active", "activate", [dense], "output/active", axes, words=function)
-                self._norm("transformed", "output/transformed", "head.norm", side)
-                read = self.stream
-            elif self.words["embedding_width"]:
-                narrow = _product("head.narrow")
-                read = write("transformed", "product", [read], "output/transformed", axes, narrow)
-            words = StepParameters(
-                weight=f"parameters/{'embeddings.tokens' if self.words['tie_embeddings'] else 'head'}.weight",
-                bias="parameters/head.bias" if self.words["output_bias"] else None,
-                transposed=True,
-            )
-            scores = write("logits", "product", [read], "output/logits", (side, "vocabulary"), words)
-            last = "vocabulary"
-        places: tuple[Axis, ...] = ("class",) if last == "class" else (side, "vocabulary")
-        chances = write("probabilities", "softmax", [scores], "output/probabilities", places)
-        ranks: tuple[Axis, ...] = ("rank",) if last == "class" else (side, "rank")
-        write("likeliest", "choose", [chances], "output/likeliest", ranks)
+    def _write_output(self) -> None:
+        write, classes = self.builder.write, self.words["head"] == "classes"
+        self.builder.open("output", "output", self.stack)
+        scores = self._write_classes() if classes else self._write_logits()
+        places: tuple[Axis, ...] = () if classes else (self.side,)
+        last: Axis = "class" if classes else "vocabulary"
+        chances = write("probabilities", "softmax", [scores], (*places, last))
+        write("likeliest", "choose", [chances], (*places, "rank"))
 
-    def _write_classes(self, read: str) -> str:
-        write = self.builder.write
-        how = {"how": str(self.words["pooling"])}
-        pooled = write("pooled", "pool", [read], "output/pooled", ("feature",), words=how)
+    def _write_logits(self) -> str:
+        if self.words["head"] == "masked":
+            self._continue("dense", "product", _product("head.narrow"))
+            self._continue("active", "activate", words={"function": str(self.words["activation"])})
+            self._norm("transformed", "head.norm")
+        elif self.words["embedding_width"]:
+            self._continue("transformed", "product", _product("head.narrow"))
+        words = StepParameters(
+            weight=f"parameters/{'embeddings.tokens' if self.words['tie_embeddings'] else 'head'}.weight",
+            bias="parameters/head.bias" if self.words["output_bias"] else None,
+            transposed=True,
+        )
+        return self.builder.write("logits", "product", [self.stream], (self.side, "vocabulary"), words)
+
+    def _write_classes(self) -> str:
+        self.axes = ("feature",)  # one vector for the whole text
+        self._continue("pooled", "pool", words={"how": str(self.words["pooling"])})
         if self.words["pooler"]:
-            dense = write("dense", "product", [pooled], "output/dense", ("feature",), _product("head.pooler"))
-            tanh = {"function": "tanh"}
-            pooled = write("active", "activate", [dense], "output/active", ("feature",), words=tanh)
-        return write("classes", "product", [pooled], "output/classes", ("class",), _product("head.classes"))
+            self._continue("dense", "product", _product("head.pooler"))
+            self._continue("active", "activate", words={"function": "tanh"})
+        return self.builder.write("classes", "product", [self.stream], ("class",), _product("head.classes"))
 
-    def _block(self, layer: int) -> int:
-        return 0 if self.words["share_layers"] else layer
+    def _continue(
+        self,
+        name: str,
+        operation: Operation,
+        parameters: StepParameters = NOTHING,
+        numbers: Mapping[str, float] | None = None,
+        words: Mapping[str, str] | None = None,
+        output: str | None = None,
+    ) -> None:
+        """A step that reads the stream; what comes out is the stream from then on."""
+        write, read = self.builder.write, [self.stream]
+        self.stream = write(name, operation, read, self.axes, parameters, numbers, words, output)
 
-    def _side(self, stack: str) -> Axis:
-        return self.builder.arrays.tokens(stack).side
+    def _block(self, layer: int) -> str:
+        return f"{self.stack}.layers.{0 if self.words['share_layers'] else layer}"
 
 
 def _product(module: str, columns: tuple[int, int] | None = None) -> StepParameters:

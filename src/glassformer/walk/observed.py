@@ -26,8 +26,9 @@ def write_observed(builder: PlanBuilder) -> None:
     for stack in sorted(arrays.stacks(), key=lambda name: name == "decoder"):  # the others keep their order
         side = arrays.tokens(stack).side
         cells = "cell" in arrays.words  # a recurrent network: its states are what its cells made
-        builder.open(f"{stack}.embedding", "states" if cells else "embedding", stack)
-        builder.write("states", "states", [f"{stack}/ids"], f"{stack}/hidden/0", (side, "feature"))
+        builder.open(f"{stack}/embedding", "states" if cells else "embedding", stack)
+        axes: tuple[Axis, ...] = (side, "feature")
+        builder.write("states", "states", [f"{stack}/ids"], axes, output=f"{stack}/hidden/0")
         layers = [each.layer for each in recording.maps if each.stack == stack and each.step is None]
         for layer in range(max(layers, default=-1) + 1):
             for kind in ("self", "cross"):
@@ -35,35 +36,27 @@ def write_observed(builder: PlanBuilder) -> None:
                 if found is not None:
                     _write_attention(builder, found)
             if arrays.depth(stack):
-                builder.open(f"{stack}.{layer}.states", "states", stack, layer)
-                after = f"{stack}/hidden/{layer + 1}"
-                builder.write("states", "states", [f"{stack}/hidden/{layer}"], after, (side, "feature"))
+                builder.open(f"{stack}/{layer}/states", "states", stack, layer)
+                before, after = (f"{stack}/hidden/{number}" for number in (layer, layer + 1))
+                builder.write("states", "states", [before], axes, output=after)
     _write_output(builder)
 
 
 def _write_attention(builder: PlanBuilder, found: AttentionMap) -> None:
-    place = f"{found.stack}/{found.layer}/{found.kind}"
     write = builder.write
-    builder.open(place.replace("/", "."), found.kind, found.stack, found.layer)
+    builder.open(f"{found.stack}/{found.layer}/{found.kind}", found.kind, found.stack, found.layer)
     query: tuple[Axis, ...] = ("head", found.query.side, "feature")
     key: tuple[Axis, ...] = ("head", found.key.side, "feature")
     matrix: tuple[Axis, ...] = ("head", found.query.side, found.key.side)
-    write("queries", "states", [], f"{place}/queries", query)
-    write("keys", "states", [], f"{place}/keys", key)
-    write("values", "states", [], f"{place}/values", key)
-    pair = [f"{place}/queries", f"{place}/keys"]
+    pair = [write("queries", "states", [], query), write("keys", "states", [], key)]
+    values = write("values", "states", [], key)
     numbers = _follow(found)
-    if numbers is not None:
-        write("scores", "dot", pair, f"{place}/scores", matrix, numbers=numbers)
-    else:
-        write("scores", "states", pair, f"{place}/scores", matrix)
-    if found.sink_weights is None and found.relaxed is None:
-        write("weights", "softmax", [f"{place}/scores"], f"{place}/weights", matrix)
-    else:
-        write("weights", "states", [f"{place}/scores"], f"{place}/weights", matrix)
-    write("mixed", "mix", [f"{place}/weights", f"{place}/values"], f"{place}/mixed", query)
+    scores = write("scores", "states" if numbers is None else "dot", pair, matrix, numbers=numbers)
+    plain = found.sink_weights is None and found.relaxed is None
+    weights = write("weights", "softmax" if plain else "states", [scores], matrix)
+    write("mixed", "mix", [weights, values], query)
     if "cell" not in builder.arrays.words:  # there the cells read what was mixed
-        builder.missing_step("output", f"{place}/output", query[1:])
+        write("output", "states", [], query[1:], missing=builder.unobserved)
 
 
 def _follow(found: AttentionMap) -> dict[str, float] | None:
@@ -116,4 +109,4 @@ def _write_output(builder: PlanBuilder) -> None:
     builder.open("output", "output", output.stack)
     side = builder.arrays.tokens(output.stack).side
     ranks: tuple[Axis, ...] = ("rank",) if output.kind == "classes" else (side, "rank")
-    builder.write("likeliest", "choose", [], "output/likeliest", ranks)
+    builder.write("likeliest", "choose", [], ranks)

@@ -42,21 +42,15 @@ def make_waves(cell: Cell) -> Working:
     angle = cell.row * frequency
     value = math.sin(angle) if sine else math.cos(angle)
     numbers = {"position": float(cell.row), "frequency": frequency, "angle": angle, "sine": float(sine)}
-    return Working(value, numbers={**numbers})
+    return Working(value, numbers=numbers)
 
 
 def scale(cell: Cell) -> Working:
     """Times a fixed number."""
     (name,) = cell.step.inputs
     factor = cell.step.numbers["scale" if "scale" in cell.step.numbers else "factor"]
-    before = cell.value(name)
-    return Working(
-        before * factor,
-        left=np.array([before]),
-        right=np.array([factor]),
-        sum=before * factor,
-        reads=[cell.read(name, cell.row, cell.column)],
-    )
+    reads = [cell.read(name, cell.row, cell.column)]
+    return Working.add_up(np.array([cell.value(name)]), np.array([factor]), reads)
 
 
 def add(cell: Cell) -> Working:
@@ -65,15 +59,8 @@ def add(cell: Cell) -> Working:
     factors = np.ones(len(values))
     if cell.step.parameters.weight is not None:
         factors[-1] = float(cell.parameter(cell.step.parameters.weight))
-    total = float((values * factors).sum())
-    return Working(
-        total,
-        left=values,
-        right=factors,
-        labels=cell.step.inputs,
-        sum=total,
-        reads=[cell.read(name, cell.row, cell.column) for name in cell.step.inputs],
-    )
+    reads = [cell.read(name, cell.row, cell.column) for name in cell.step.inputs]
+    return Working.add_up(values, factors, reads, cell.step.inputs)
 
 
 def norm(cell: Cell) -> Working:
@@ -126,9 +113,8 @@ def multiply(cell: Cell) -> Working:
     left = cell.vector(name)
     right = cell.parameter(parameters.weight)[column].astype(np.float64)
     bias = None if parameters.bias is None else float(cell.parameter(parameters.bias)[column])
-    total = float(left @ right)
     reads = [cell.read(name, cell.row), Reading(name=parameters.weight or "", row=column)]
-    return Working(total + (bias or 0.0), left=left, right=right, sum=total, bias=bias, reads=reads)
+    return Working.add_up(left, right, reads, bias=bias)
 
 
 def activate(cell: Cell) -> Working:
@@ -149,10 +135,7 @@ def pool(cell: Cell) -> Working:
     else:
         chosen = {"first": 0, "last": len(values) - 1, "max": int(values.argmax())}[how]
         shares = np.eye(len(values))[chosen]
-    total = float(values @ shares)
-    texts = cell.texts("source")
-    reads = [cell.read(name, None, cell.column)]
-    return Working(total, left=values, right=shares, labels=texts, sum=total, reads=reads)
+    return Working.add_up(values, shares, [cell.read(name, None, cell.column)], cell.texts("source"))
 
 
 def choose(cell: Cell) -> Working:
@@ -161,7 +144,7 @@ def choose(cell: Cell) -> Working:
     chances = cell.vector(name)
     order = np.argsort(-chances, kind="stable")
     word = int(order[cell.column])
-    numbers: dict[str, float | None] = {"probability": float(chances[word]), "rank": float(cell.column)}
+    numbers = {"probability": float(chances[word]), "rank": float(cell.column)}
     return Working(float(word), numbers=numbers, reads=[cell.read(name, cell.row, word)])
 
 

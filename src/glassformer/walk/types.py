@@ -47,11 +47,7 @@ class StepParameters(ResponseModel):
 
     def names(self) -> tuple[str, ...]:
         """Those that are there."""
-        return tuple(
-            name
-            for name in (self.weight, self.bias, self.mean, self.variance, self.key_weight, self.vector)
-            if name is not None
-        )
+        return tuple(value for _, value in self if isinstance(value, str))
 
 
 class StepShape(ResponseModel):

@@ -4,8 +4,9 @@ In:   arrays, a step, a position in its output.
 Out:  numbers in double precision; Working, filled by an operation.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +32,21 @@ class Working:
     labels: Sequence[str] | None = None  # None: numbered
     sum: float | None = None
     bias: float | None = None
-    numbers: dict[str, float | None] = field(default_factory=dict)
-    reads: list[Reading] = field(default_factory=list)
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
+    reads: Sequence[Reading] = ()
+
+    @classmethod
+    def add_up(
+        cls,
+        left: Numbers,
+        right: Numbers,
+        reads: Sequence[Reading],
+        labels: Sequence[str] | None = None,
+        bias: float | None = None,
+    ) -> Self:
+        """A sum of products, plus the bias."""
+        total = float(left @ right)
+        return cls(total + (bias or 0.0), left, right, None, labels, total, bias, reads=reads)
 
 
 @dataclass(slots=True)
