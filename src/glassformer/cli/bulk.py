@@ -7,7 +7,7 @@ What exists already is not recorded again, so that an interrupted command contin
 that cannot be recorded is reported with its number; the others are recorded.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ def record_all(texts: Path, folder: Path, record: Callable[[str, Any], Any]) -> 
     """Record every line, and print how many were recorded."""
     from glassformer.recorders.store import writing_to
 
-    lines = list(_list_texts(texts))
+    lines = [(number, line) for number, line in read_texts(texts) if line.strip()]
     if not lines:
         raise InputError("cli.bulk.no_texts", path=texts)
     try:
@@ -54,10 +54,3 @@ def record_all(texts: Path, folder: Path, record: Callable[[str, Any], Any]) -> 
 def name_bundle(number: int, text: str) -> str:
     """A name that changes with the text: what was recorded from another is not taken for it."""
     return f"{number:05d}-{blake2b(text.encode(), digest_size=4).hexdigest()}.bundle"
-
-
-def _list_texts(path: Path) -> Iterator[tuple[int, str]]:
-    """Lines that are not blank, with their numbers from 1."""
-    for number, line in read_texts(path):
-        if line.strip():
-            yield number, line

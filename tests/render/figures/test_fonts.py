@@ -24,7 +24,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(font_manager, "X11FontDirectories", [str(tmp_path)])
     monkeypatch.setattr(font_manager, "OSXFontDirectories", [])
     monkeypatch.setattr(font_manager, "_get_fontconfig_fonts", list)
-    for function in (fonts._paths, fonts._letters):
+    for function in (fonts._installed, fonts._letters):
         monkeypatch.setattr(fonts, function.__name__, fonts.cache(function.__wrapped__))
     return tmp_path
 

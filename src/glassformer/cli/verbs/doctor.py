@@ -8,12 +8,15 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from importlib import metadata
 from typing import Any, Literal
 
 from glassformer import __version__
 from glassformer.cli.output import count_columns
 from glassformer.cli.parser import Arguments, Parser
+from glassformer.errors import InputError
 from glassformer.messages import Message, literal, message
 from glassformer.render.terminal.text import fit, wrap
 
@@ -52,8 +55,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Arguments) -> None:
     """Check this machine and print what was found."""
     checks: tuple[Callable[[], Iterator[Finding]], ...] = (
-        _check_python, _check_packages, _check_device, _check_compiler, _check_limits, _check_page,
-        _check_zoo, _check_fonts,
+        _check_packages, _check_device, _check_compiler, _check_limits, _check_page, _check_zoo, _check_fonts,
     )  # fmt: skip
     findings = [finding for check in checks for finding in check()]
     if arguments.json:
@@ -70,29 +72,26 @@ def run(arguments: Arguments) -> None:
         raise SystemExit(1)
 
 
-def _check_python() -> Iterator[Finding]:
-    yield Finding(
-        "glassformer", "good", literal(f"{__version__}, Python {platform.python_version()}, {sys.prefix}")
-    )
+def _judge(
+    topic: str, found: Message | str | None, problem: Message, do: Message, otherwise: State = "missing"
+) -> Finding:
+    """What was found; where nothing was, the problem and what to do about it."""
+    if found is None:
+        return Finding(topic, otherwise, problem, do)
+    return Finding(topic, "good", literal(found) if isinstance(found, str) else found)
 
 
 def _check_packages() -> Iterator[Finding]:
+    python = f"{__version__}, Python {platform.python_version()}, {sys.prefix}"
+    yield Finding("glassformer", "good", literal(python))
     for name in (*REQUIRED, *OPTIONAL):
-        version = _find_version(name)
-        if version is not None:
-            yield Finding(name, "good", literal(version))
-            continue
-        use = message(f"cli.doctor.uses.{name}")
+        code = "cli.doctor.package_missing" if name in REQUIRED else "cli.doctor.package_optional"
+        problem = message(code, use=message(f"cli.doctor.uses.{name}"))
         install = message("cli.doctor.install", name=name)
-        if name in REQUIRED:
-            yield Finding(name, "missing", message("cli.doctor.package_missing", use=use), install)
-        else:
-            yield Finding(name, "note", message("cli.doctor.package_optional", use=use), install)
+        yield _judge(name, _find_version(name), problem, install, "missing" if name in REQUIRED else "note")
 
 
 def _find_version(name: str) -> str | None:
-    from importlib import metadata
-
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -111,21 +110,15 @@ def _check_device() -> Iterator[Finding]:
         return
     memory = torch.cuda.get_device_properties(0).total_memory / 2**30
     yield Finding("device", "good", literal(f"{torch.cuda.get_device_name()}, {memory:.0f} GiB"))
-    triton = _find_version("triton")
-    if triton is None:
-        install = message("cli.doctor.install", name="triton")
-        yield Finding("kernels", "note", message("cli.doctor.no_triton"), install)
-    else:
-        yield Finding("kernels", "good", message("cli.doctor.triton", version=triton))
+    triton, install = _find_version("triton"), message("cli.doctor.install", name="triton")
+    found = None if triton is None else message("cli.doctor.triton", version=triton)
+    yield _judge("kernels", found, message("cli.doctor.no_triton"), install, "note")
 
 
 def _check_compiler() -> Iterator[Finding]:
     found = next((name for name in ("c++", "g++", "clang++", "cl") if shutil.which(name)), None)
-    if found is None:
-        install = message("cli.doctor.compiler_install")
-        yield Finding("compiler", "note", message("cli.doctor.no_compiler"), install)
-    else:
-        yield Finding("compiler", "good", literal(found))
+    install = message("cli.doctor.compiler_install")
+    yield _judge("compiler", found, message("cli.doctor.no_compiler"), install, "note")
 
 
 def _check_limits() -> Iterator[Finding]:
@@ -148,11 +141,9 @@ def _check_page() -> Iterator[Finding]:
 
     page = EMBEDDED.parent.parent / "index.html"
     for topic, path in (("page", page), ("notebook", EMBEDDED)):
-        if path.is_file():
-            yield Finding(topic, "good", message("cli.doctor.built"))
-        else:
-            missing = message("cli.doctor.not_built", file=path.name)
-            yield Finding(topic, "missing", missing, message("cli.doctor.build"))
+        found = message("cli.doctor.built") if path.is_file() else None
+        problem = message("cli.doctor.not_built", file=path.name)
+        yield _judge(topic, found, problem, message("cli.doctor.build"))
 
 
 def _check_zoo() -> Iterator[Finding]:
@@ -161,20 +152,15 @@ def _check_zoo() -> Iterator[Finding]:
 
     names = sorted(path.parent.name for path in ZOO.glob("*/config.json"))
     count = len(list(SHIPPED.glob("*.bundle")))
-    if names:
-        yield Finding("zoo", "good", message("cli.doctor.zoo", names=names, count=count))
-    else:
-        again = message("cli.doctor.install_again")
-        yield Finding("zoo", "missing", message("cli.doctor.no_zoo"), again)
+    found = message("cli.doctor.zoo", names=names, count=count) if names else None
+    yield _judge("zoo", found, message("cli.doctor.no_zoo"), message("cli.doctor.install_again"))
 
 
 def _check_fonts() -> Iterator[Finding]:
-    from glassformer.errors import InputError
     from glassformer.render.figures.fonts import choose_fonts
 
-    try:
-        families = choose_fonts(["汤姆追逐杰瑞"])
-        yield Finding("fonts", "good", message("cli.doctor.font", name=families[-1]))
-    except (InputError, ImportError):
-        install = message("cli.doctor.font_install")
-        yield Finding("fonts", "note", message("cli.doctor.no_font"), install)
+    found = None
+    with suppress(InputError, ImportError):
+        found = message("cli.doctor.font", name=choose_fonts(["汤姆追逐杰瑞"])[-1])
+    install = message("cli.doctor.font_install")
+    yield _judge("fonts", found, message("cli.doctor.no_font"), install, "note")

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from glassformer.cli.inputs import add_place, read_assignments, read_place
 from glassformer.cli.parser import Arguments, Parser
-from glassformer.errors import InputError
 from glassformer.messages import known_languages, message
 
 POSITION = 60
@@ -45,17 +44,8 @@ def run(arguments: Arguments) -> None:
         parameters=read_assignments(arguments.set),
         names=arguments.curve,
         title=arguments.title,
-        width=_read_width(arguments.width),
+        width=arguments.width,
         fonts=arguments.font,
         language=arguments.language,
     )
     print(message("cli.figure.written", path=drawn.save(arguments.output)))
-
-
-def _read_width(text: str) -> str | float:
-    if text in ("column", "page"):
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError("cli.figure.width", width=text) from None

@@ -14,9 +14,8 @@ import signal
 import socket
 import sys
 import threading
-import time
 import webbrowser
-from contextlib import suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -66,10 +65,11 @@ def run(arguments: Arguments) -> None:
         if not Path(folder).expanduser().is_dir():
             raise InputError("cli.serve.no_folder", folder=str(folder))
     sockets, note = _listen(arguments.host, arguments.port)
-    library = None
-    try:
+    with ExitStack() as opened:
+        for each in sockets:
+            opened.enter_context(each)
         settings = _build_settings(arguments)
-        library = Library(arguments.keep)
+        library = opened.enter_context(closing(Library(arguments.keep)))
         for broken in library.broken:
             print(message("cli.serve.left_out", error=broken), file=sys.stderr)
         for file in arguments.files:
@@ -80,11 +80,6 @@ def run(arguments: Arguments) -> None:
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
         app = create_app(library, workbench, settings)
         _run_server(app, sockets, None if arguments.no_browser else address)
-    finally:
-        for each in sockets:
-            each.close()
-        if library is not None:
-            library.close()
 
 
 def _listen(host: str, port: int) -> tuple[list[socket.socket], Message | None]:
@@ -104,24 +99,18 @@ def _bind(host: str, port: int) -> list[socket.socket]:
     sockets: list[socket.socket] = []
     for address in ("127.0.0.1", "::1") if host in ("localhost", "127.0.0.1") else (host,):
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        opened = socket.socket(family, socket.SOCK_STREAM)
-        if os.name == "posix":
-            opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        both = address == "::" and socket.has_dualstack_ipv6()
+        place = (address, sockets[0].getsockname()[1] if sockets else port)
         try:
-            opened.bind((address, sockets[0].getsockname()[1] if sockets else port))
-            opened.listen(128)
-            sockets.append(opened)
+            sockets.append(socket.create_server(place, family=family, backlog=128, dualstack_ipv6=both))
         except OSError as error:
-            opened.close()
             if error.errno == errno.EADDRINUSE:
                 for other in sockets:
                     other.close()
                 return []
-            if sockets:  # this machine has no IPv6
-                continue
-            raise InputError(
-                "cli.serve.cannot_listen", address=f"{host}:{port}", error=error.strerror or str(error)
-            ) from None
+            if not sockets:  # otherwise this machine has no IPv6
+                reason = str(error.strerror).partition(" (while")[0]  # Python adds the address
+                raise InputError("cli.serve.cannot_listen", address=f"{host}:{port}", error=reason) from None
     return sockets
 
 
@@ -192,13 +181,16 @@ def _run_server(app: Any, sockets: list[socket.socket], address: str | None) -> 
     )
 
     class Server(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if address is not None and _has_browser():
+                threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
+
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
             app.state.closing.set()
             super().handle_exit(sig, frame)
 
     server = Server(config)
-    if address is not None and _has_browser():
-        threading.Thread(target=_open_browser, args=(server, address), daemon=True).start()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     with suppress(KeyboardInterrupt):
         server.run(sockets=sockets)
@@ -211,12 +203,7 @@ def _has_browser() -> bool:
     return bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("BROWSER"))
 
 
-def _open_browser(server: Any, address: str) -> None:
-    """Open the page once the server has started; a machine without a browser has the printed address."""
-    for _ in range(100):
-        if server.started or server.should_exit:
-            break
-        time.sleep(0.05)
-    if server.started:
-        with suppress(Exception):  # the server goes on, whatever the browser does
-            webbrowser.open(address)
+def _open_browser(address: str) -> None:
+    """Open the page; a machine without a browser has the printed address."""
+    with suppress(Exception):  # the server goes on, whatever the browser does
+        webbrowser.open(address)

@@ -166,15 +166,15 @@ def figure(  # noqa: PLR0913 - independent settings
     >>> gf.figure(recording, "heatmap", layer=2, head=1).save("heatmap.svg").name
     'heatmap.svg'
     """
+    from matplotlib.figure import Figure as Canvas
+
+    matplotlib = import_module("matplotlib")  # late: it is slow; its settings have no useful types
     name = view or ("curves" if isinstance(source, RunLog) else "heatmap")
     draw = _find_view(name, source)
     heads = None if head is None else (head,) if isinstance(head, int) else tuple(head)
     where = Place.parse(place) if isinstance(place, str) else place
     curves = tuple(names or ()) or None
     choice = Choice(part, layer, where, heads, metric, dict(parameters or {}), curves, title)
-    matplotlib = _require_matplotlib()
-    from matplotlib.figure import Figure as Canvas
-
     with matplotlib.rc_context(dict(SETTINGS)):
         inches, spoken = _read_width(width), _read_language(language)
         sheet = Sheet(Canvas(layout="constrained"), source, choice, inches, spoken, tuple(fonts))
@@ -197,13 +197,14 @@ def _find_view(view: str, source: object) -> Callable[[Sheet], None]:
 
 
 def _read_width(width: str | float) -> float:
-    if isinstance(width, str):
-        if width not in WIDTHS:
-            raise InputError("render.figures.unknown_width", width=width, choices=tuple(WIDTHS))
-        return WIDTHS[width]
-    if not 1 <= width <= 60:
-        raise InputError("render.figures.wrong_width", width=width)
-    return float(width)
+    """Inches: a name of WIDTHS, or a number (the command line has it as text)."""
+    try:
+        inches = WIDTHS[width] if isinstance(width, str) and width in WIDTHS else float(width)
+    except ValueError:
+        raise InputError("render.figures.unknown_width", width=width, choices=tuple(WIDTHS)) from None
+    if not 1 <= inches <= 60:
+        raise InputError("render.figures.wrong_width", width=inches)
+    return inches
 
 
 def _read_language(language: str | None) -> str:
@@ -212,10 +213,3 @@ def _read_language(language: str | None) -> str:
     if language not in known_languages():
         raise InputError("render.not_a_choice", name="language", value=language, choices=known_languages())
     return language
-
-
-def _require_matplotlib() -> Any:
-    try:
-        return import_module("matplotlib")
-    except ModuleNotFoundError as error:
-        raise InputError("render.figures.no_matplotlib") from error

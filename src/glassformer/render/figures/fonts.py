@@ -68,7 +68,7 @@ def _rescan() -> bool:
     for path in new:
         with suppress(OSError, RuntimeError):  # a damaged file is no font
             font_manager.fontManager.addfont(path)
-    _paths.cache_clear()
+    _installed.cache_clear()
     return bool(new)
 
 
@@ -77,46 +77,35 @@ def _add(name: str) -> str:
     from matplotlib import font_manager
 
     if not name.lower().endswith((".ttf", ".otf", ".ttc")):
-        if name not in _paths() and not (_rescan() and name in _paths()):
+        if name not in _installed() and not (_rescan() and name in _installed()):
             raise InputError("render.figures.unknown_font", name=name)
         return name
     try:
         font_manager.fontManager.addfont(name)
     except (OSError, RuntimeError) as error:
         raise InputError("render.figures.broken_font", path=name, error=str(error)) from error
-    _paths.cache_clear()
+    _installed.cache_clear()
     return font_manager.FontProperties(fname=name).get_name()
 
 
 def _candidates() -> list[str]:
-    families = _paths()
+    families = _installed()
     others = sorted(name for name in families if name not in _PREFERRED and not name.startswith(_BOXES))
     return [name for name in _PREFERRED if name in families] + others
 
 
 @cache
-def _paths() -> dict[str, str]:
-    """A file for each family: the upright, regular one where there is one."""
+def _installed() -> frozenset[str]:
+    """The families that have a file: it may have been removed since matplotlib wrote its list."""
     from matplotlib import font_manager
 
-    entries = sorted(
-        font_manager.fontManager.ttflist,
-        key=lambda entry: (entry.style != "normal", abs(_weigh(entry.weight) - 400)),
-    )
-    paths: dict[str, str] = {}
-    for entry in entries:
-        if Path(entry.fname).is_file():  # not one that was removed since matplotlib wrote its list
-            paths.setdefault(entry.name, entry.fname)
-    return paths
-
-
-def _weigh(weight: int | str) -> int:
-    return weight if isinstance(weight, int) else {"light": 300, "bold": 700, "heavy": 800}.get(weight, 400)
+    return frozenset(entry.name for entry in font_manager.fontManager.ttflist if Path(entry.fname).is_file())
 
 
 @cache
 def _letters(family: str) -> frozenset[int]:
-    """Every code that a family has a shape for."""
+    """Every code that a family has a shape for, in the file that matplotlib draws with."""
     from matplotlib import font_manager
 
-    return frozenset(font_manager.get_font(_paths()[family]).get_charmap())
+    path = font_manager.findfont(font_manager.FontProperties(family=[family]))
+    return frozenset(font_manager.get_font(path).get_charmap())

@@ -10,15 +10,8 @@ from numpy.typing import NDArray
 from glassformer.messages import message
 from glassformer.recording import AttentionMap
 from glassformer.render.choice import choose_maps, label_part
+from glassformer.render.figures import parts
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.parts import (
-    add_scale,
-    colour_table,
-    describe_evidence,
-    name_matrix,
-    signed_colours,
-    write_texts,
-)
 
 CELL = 64  # pixels a side
 GAP = 6
@@ -29,7 +22,7 @@ def draw(sheet: Sheet) -> None:
     maps = _choose(sheet)
     heads = max(each.heads for each in maps)
     mosaic = build_mosaic(maps, heads)
-    sheet.caption = f"{sheet.text('heads_caption')} {describe_evidence(sheet)}"
+    sheet.caption = f"{sheet.text('heads_caption')} {parts.describe_evidence(sheet)}"
     names = [label_part(each.place, sheet.language) for each in maps]
     title = sheet.text(message("render.figures.every_head", model=sheet.recording.model))
     axis_names = sheet.text("head"), sheet.text("layer")
@@ -38,18 +31,17 @@ def draw(sheet: Sheet) -> None:
     sheet.set_size(min((sheet.width - 1.3) * len(maps) / heads + 0.9, 10.0))
     signed = any(each.content == "signed" for each in maps)
     largest = float(np.nanmax(np.abs(mosaic))) or 1.0
-    limits = {"vmin": -largest, "vmax": largest} if signed else {"vmin": 0, "vmax": 1}
-    colours = signed_colours() if signed else colour_table()
-    picture = axes.imshow(mosaic, cmap=colours, **limits, interpolation="none", aspect="equal", gid="heads")
+    colours = parts.choose_scale(largest if signed else 1.0, signed=signed)
+    picture = axes.imshow(mosaic, **colours, interpolation="none", aspect="equal", gid="heads")
     centres = CELL / 2 - 0.5 + (CELL + GAP) * np.arange(max(heads, len(maps)))
     axes.set_xticks(centres[:heads], [str(head) for head in range(heads)])
     axes.set_yticks(centres[: len(maps)], names)
     axes.tick_params(length=0)
-    name_matrix(axes, *axis_names)
-    bar = add_scale(sheet, axes, picture, "value" if signed else "weight")
+    parts.name_matrix(axes, *axis_names)
+    bar = parts.add_scale(sheet, axes, picture, "value" if signed else "weight")
     if not signed:
         bar.set_ticks([0, 0.5, 1], labels=["0", "0.25", "1"])
-    write_texts(sheet, axes, title)
+    parts.write_texts(sheet, axes, title)
 
 
 def build_mosaic(maps: list[AttentionMap], heads: int) -> NDArray[np.float32]:

@@ -13,23 +13,11 @@ from numpy.typing import NDArray
 from glassformer.messages import message
 from glassformer.recording import AttentionMap, count_pixels, tile
 from glassformer.render.choice import name_rows
+from glassformer.render.figures import parts
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.parts import (
-    LABELS,
-    add_scale,
-    colour_table,
-    describe_evidence,
-    label_axis,
-    name_heads,
-    name_matrix,
-    name_tokens,
-    signed_colours,
-    write_texts,
-)
 
 if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
-    from matplotlib.colors import Colormap, Normalize
     from matplotlib.image import AxesImage
 
 CELLS = 96  # tokens a side that are drawn as vectors
@@ -40,48 +28,37 @@ def draw(sheet: Sheet) -> None:
     """See the module."""
     attention_map, head = sheet.choose_head(sheet.choice.head)
     weights, level = read_weights(attention_map, head)
-    rows = name_tokens(name_rows(sheet.recording, attention_map))
-    columns = name_tokens(attention_map.key.texts)
+    rows = parts.name_tokens(name_rows(sheet.recording, attention_map))
+    columns = parts.name_tokens(attention_map.key.texts)
     sheet.caption = _describe(sheet, attention_map, level)
-    title = name_heads(sheet, attention_map, [head])
+    title = parts.name_heads(sheet, attention_map, [head])
     query, key = sheet.text("query"), sheet.text("key")
-    labels = [name for names in (rows, columns) if len(names) <= LABELS for name in names]
+    labels = [name for names in (rows, columns) if len(names) <= parts.LABELS for name in names]
     sheet.choose_fonts(*labels, title, query, key)
     axes = sheet.canvas.add_subplot()
     queries, keys = weights.shape
-    beside, above = (
-        0.9 + (0.05 * max(map(len, names)) if len(names) <= LABELS else 0.2) for names in (rows, columns)
-    )  # inches for names and the colour bar
+    letters = [max(map(len, names)) if len(names) <= parts.LABELS else 4 for names in (rows, columns)]
+    beside, above = (0.9 + 0.05 * count for count in letters)  # inches for names and the colour bar
     sheet.set_size(min((sheet.width - beside) * queries / keys + above, 10.0))
     extent = (-0.5, len(columns) - 0.5, len(rows) - 0.5, -0.5)  # in tokens
     hidden = np.ma.array(weights, mask=np.broadcast_to(_masked(attention_map, head, level), weights.shape))
     few = level == 0 and max(weights.shape) <= CELLS
     signed = attention_map.content == "signed"
-    scale, colours = _choose_scale(float(np.abs(weights).max()) or 1.0, signed=signed, few=few)
+    largest = float(np.abs(weights).max()) or 1.0
+    colours = parts.choose_scale(largest, signed=signed, power=1.0 if few else 0.5)
     picture: QuadMesh | AxesImage
     if few:
         edges = np.arange(keys + 1) - 0.5, np.arange(queries + 1) - 0.5
-        picture = axes.pcolormesh(*edges, hidden, cmap=colours, norm=scale, gid="weights")
+        picture = axes.pcolormesh(*edges, hidden, **colours, gid="weights")
         axes.invert_yaxis()
     else:
-        picture = axes.imshow(
-            hidden, cmap=colours, norm=scale, extent=extent, interpolation="none", gid="weights"
-        )
+        picture = axes.imshow(hidden, **colours, extent=extent, interpolation="none", gid="weights")
     axes.set_aspect("equal")
-    label_axis(axes, "x", columns)
-    label_axis(axes, "y", rows)
-    name_matrix(axes, key, query)
-    add_scale(sheet, axes, picture, "value" if signed else "mean_weight" if level else "weight")
-    write_texts(sheet, axes, title)
-
-
-def _choose_scale(largest: float, *, signed: bool, few: bool) -> tuple["Normalize", "Colormap"]:
-    """Around zero for signed values; from zero for weights, by square roots where there are many."""
-    from matplotlib.colors import Normalize, PowerNorm
-
-    if signed:
-        return Normalize(-largest, largest), signed_colours()
-    return PowerNorm(1.0 if few else 0.5, vmin=0, vmax=largest), colour_table()
+    parts.label_axis(axes, "x", columns)
+    parts.label_axis(axes, "y", rows)
+    parts.name_matrix(axes, key, query)
+    parts.add_scale(sheet, axes, picture, "value" if signed else "mean_weight" if level else "weight")
+    parts.write_texts(sheet, axes, title)
 
 
 def read_weights(attention_map: AttentionMap, head: int) -> tuple[NDArray[np.float32], int]:
@@ -105,4 +82,4 @@ def _describe(sheet: Sheet, attention_map: AttentionMap, level: int) -> str:
     sums = attention_map.relaxed is None and attention_map.sink_weights is None
     pixels = sheet.text(message("render.figures.pixels", side=2**level)) if level else ""
     rows = sheet.text("rows_sum_to_one") if sums and not level else ""
-    return " ".join(filter(None, (pixels, rows, describe_evidence(sheet))))
+    return " ".join(filter(None, (pixels, rows, parts.describe_evidence(sheet))))

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
     from matplotlib.colorbar import Colorbar
-    from matplotlib.colors import Colormap, ListedColormap
 
     from glassformer.render.figures.figure import Sheet
 
@@ -27,18 +26,17 @@ LABELS = 64  # more tokens than this are numbered, not named
 _LONGEST = 16  # letters of a token
 
 
-def colour_table() -> "ListedColormap":
-    """Zero is near white, one deep violet; masked cells stay empty."""
-    from matplotlib.colors import ListedColormap
+def choose_scale(largest: float, *, signed: bool, power: float = 1.0) -> dict[str, Any]:
+    """How numbers become colours, as matplotlib takes it; masked cells stay empty.
 
-    return ListedColormap(weight_colours(), name="glassformer", bad=(1.0, 1.0, 1.0, 0.0))
-
-
-def signed_colours() -> "Colormap":
-    """Blue below zero, white at zero, red above; masked cells stay empty."""
+    Signed values are blue below zero, white at zero, red above; weights near white at zero, then deep violet.
+    """
     from matplotlib import colormaps
+    from matplotlib.colors import ListedColormap, Normalize, PowerNorm
 
-    return colormaps["RdBu_r"].with_extremes(bad=(1.0, 1.0, 1.0, 0.0))
+    colours = colormaps["RdBu_r"] if signed else ListedColormap(weight_colours(), name="glassformer")
+    norm = Normalize(-largest, largest) if signed else PowerNorm(power, vmin=0, vmax=largest)
+    return {"cmap": colours.with_extremes(bad=(1.0, 1.0, 1.0, 0.0)), "norm": norm}
 
 
 def name_heads(sheet: "Sheet", attention_map: AttentionMap, heads: list[int]) -> str:

@@ -56,7 +56,11 @@ _TURN = 150
 
 def weight_colours(count: int = 256) -> NDArray[np.float64]:
     """(colour, 3) from nothing to everything; lightness falls evenly, chroma and hue follow the stops."""
-    return np.array([to_rgb(_along(place / (count - 1))) for place in range(count)])
+    lightness, chroma, hue = np.array(_STOPS).T
+    places, stops = np.linspace(0, 1, count), np.linspace(0, 1, len(_STOPS))
+    evenly = np.linspace(lightness[0], lightness[-1], count)
+    colours = zip(evenly, np.interp(places, stops, chroma), np.interp(places, stops, hue), strict=True)
+    return np.array([to_rgb(colour) for colour in colours])
 
 
 def head_colour(head: int) -> tuple[float, float, float]:
@@ -79,19 +83,6 @@ def to_rgb(colour: Lch) -> tuple[float, float, float]:
             low, high = (middle, high) if _shows(_linear(lightness, middle, hue)) else (low, middle)
     red, green, blue = (_companded(part) for part in _linear(lightness, low, hue))
     return red, green, blue
-
-
-def _along(share: float) -> Lch:
-    place = share * (len(_STOPS) - 1)
-    low = min(int(place), len(_STOPS) - 2)
-    between = place - low
-    (_, chroma, hue), (_, next_chroma, next_hue) = _STOPS[low], _STOPS[low + 1]
-    first, last = _STOPS[0][0], _STOPS[-1][0]
-    return (
-        first + (last - first) * share,
-        chroma + (next_chroma - chroma) * between,
-        hue + (next_hue - hue) * between,
-    )
 
 
 def _linear(lightness: float, chroma: float, hue: float) -> tuple[float, float, float]:

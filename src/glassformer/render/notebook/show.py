@@ -43,17 +43,10 @@ def show(
         if value is not None and value not in choices:
             raise InputError("render.not_a_choice", name=name, value=value, choices=choices)
     start = urlencode({} if view is None else {"view": view})
-    return _require_class()(
-        recording, selection=start, height=height, language=language or "", theme=theme or ""
-    )
-
-
-def _require_class() -> "type[RecordingWidget]":
-    """The class of the widget, imported late: it needs heavy libraries."""
     if not EMBEDDED.is_file():
         raise InputError("render.not_built", file=EMBEDDED.name)
-    try:
-        from glassformer.render.notebook.widget import RecordingWidget
-    except ModuleNotFoundError as error:
-        raise InputError("render.no_anywidget") from error
-    return RecordingWidget
+    from glassformer.render.notebook.widget import RecordingWidget  # late: it needs heavy libraries
+
+    return RecordingWidget(
+        recording, selection=start, height=height, language=language or "", theme=theme or ""
+    )
