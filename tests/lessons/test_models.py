@@ -20,7 +20,7 @@ def test_models_that_do_not_open_or_fit_are_passed_over(zoo: Path) -> None:
 
     names = ("broken", "recurrent", "decoder", "masked", "translator")
     models = Zoo([(name, str(zoo / name)) for name in names], open_one)
-    found = models.find(lambda network: network.config.shape == "encoder", "lessons.needs.encoder")
+    found, _ = models.find(lambda network: network.config.shape == "encoder", "lessons.needs.encoder")
     assert (found.name, opened) == ("masked", ["broken", "recurrent", "decoder", "masked"])
     with pytest.raises(InputError, match="needs a model with learned positions"):
         models.find(lambda _: False, "lessons.needs.learned_positions")

@@ -11,12 +11,14 @@ import torch
 from torch import Tensor
 
 from glassformer.errors import InputError
-from glassformer.lessons.schema import Axis, Matrix, Measure, Row, Series
+from glassformer.lessons.schema import Axis, Matrix, Measure, Numbers, Row, Series
 from glassformer.loaded.model import LoadedModel
-from glassformer.messages import Message, message
+from glassformer.messages import Message, as_message, message
 
 DIGITS = 7  # of a number in single precision
 MAX_TOKENS = 40  # of a sentence whose matrix is drawn
+
+Text = Message | str  # of a message without parameters its code is enough
 
 
 def round_number(number: float) -> float | None:
@@ -48,30 +50,37 @@ def chain(code: str, parts: Sequence[Message]) -> Message:
     return message(code, first=first, rest=chain(code, rest)) if rest else first
 
 
-def series(name: Message, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
+def series(name: Text, values: Tensor | Sequence[float], *, dashed: bool = False) -> Series:
     """A named row."""
-    return Series(name=name, values=row(values), dashed=dashed)
+    return Series(name=as_message(name), values=row(values), dashed=dashed)
 
 
-def measure(name: Message, value: float, *, unit: str | None = None, good: bool | None = None) -> Measure:
+def measure(name: Text, value: float, *, unit: str | None = None, good: bool | None = None) -> Measure:
     """A number with a name."""
-    return Measure(name=name, value=round_number(value), unit=unit, good=good)
+    return Measure(name=as_message(name), value=round_number(value), unit=unit, good=good)
 
 
-def axis(labels: Sequence[object], title: Message | None = None) -> Axis:
+def numbers(id: str, title: Text, *items: Measure, note: Text | None = None) -> Numbers:
+    """A few numbers, large."""
+    return Numbers(
+        id=id, title=as_message(title), note=None if note is None else as_message(note), items=items
+    )
+
+
+def axis(labels: Sequence[object], title: Text | None = None) -> Axis:
     """The labels beside a matrix."""
-    return Axis(title=title, labels=tuple(str(label) for label in labels))
+    return Axis(title=None if title is None else as_message(title), labels=tuple(map(str, labels)))
 
 
 def matrix(
     id: str,
-    title: Message,
+    title: Text,
     values: Tensor,
     rows: Axis,
     columns: Axis,
     *,
     ends: tuple[float, float] | None = None,
-    note: Message | None = None,
+    note: Text | None = None,
 ) -> Matrix:
     """Numbers as colours; without `ends` from minus to plus the largest, or from 0 where none is negative."""
     finite = values[torch.isfinite(values)]
@@ -80,8 +89,8 @@ def matrix(
     low, high = ends or (lowest, largest)
     return Matrix(
         id=id,
-        title=title,
-        note=note,
+        title=as_message(title),
+        note=None if note is None else as_message(note),
         rows=rows,
         columns=columns,
         values=tuple(row(line) for line in values),
@@ -91,7 +100,7 @@ def matrix(
     )
 
 
-def flags(id: str, title: Message, values: Tensor, rows: Axis, columns: Axis) -> Matrix:
+def flags(id: str, title: Text, values: Tensor, rows: Axis, columns: Axis) -> Matrix:
     """Yes and no as a matrix."""
     made = matrix(id, title, values.double(), rows, columns, ends=(0.0, 1.0))
     return made.model_copy(update={"scale": "flags"})

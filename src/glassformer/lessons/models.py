@@ -28,8 +28,9 @@ class Zoo:
         self.candidates = candidates
         self.open = open
 
-    def find(self, fits: Callable[[Transformer], bool], what: str) -> LoadedModel:
-        """The first whose network fits; `what` is the code of a message that says what is needed."""
+    def find(self, fits: Callable[[Transformer], bool], what: str) -> tuple[LoadedModel, Transformer]:
+        """The first whose network fits, and that network; `what` is the code of a message that says what
+        is needed."""
         for name, folder in self.candidates:
             try:
                 model = self.open(name, folder)
@@ -37,5 +38,5 @@ class Zoo:
                 continue
             network = find_transformer(model)
             if network is not None and fits(network):
-                return model
+                return model, network
         raise InputError("lessons.no_model", what=message(what))

@@ -66,7 +66,7 @@ def run_topic(
     compute = import_module(f"glassformer.lessons.topics.{name}").compute
     started = time.perf_counter()
     with one_thread(), torch.random.fork_rng(devices=[]):
-        result: Result = compute(Inputs(parameters, models or Zoo(), report or _ignore))
+        result: Result = compute(Inputs(parameters, models or Zoo(), report or (lambda _: None)))
     return TopicResult(
         topic=name,
         parameters={**parameters, **result.used},
@@ -76,10 +76,6 @@ def run_topic(
         model=result.model,
         seconds=round(time.perf_counter() - started, 4),
     )
-
-
-def _ignore(step: dict[str, Any]) -> None:
-    """Steps of a topic that is not streamed."""
 
 
 @contextmanager

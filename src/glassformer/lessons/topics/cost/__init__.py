@@ -31,7 +31,8 @@ def compute(inputs: Inputs) -> Result:
     config = ModelConfig(vocabulary_size=1, shape="encoder", width=width, heads=HEADS, feed_forward=width)
     attention, recurrent = SelfAttention(config).eval(), nn.GRU(width, width, batch_first=True).eval()
     measured = measure(attention, recurrent)  # on one thread, as every topic runs
-    growth = grow(measured["attention"])
+    known = [value for value in measured["attention"] if value == value]  # the others were not reached
+    growth = known[-1] / known[-2]  # what the last doubling that was measured cost
     lines = Lines(
         id="seconds",
         title=message("lessons.cost.time_of_a_layer", width=width),
@@ -42,14 +43,12 @@ def compute(inputs: Inputs) -> Result:
         x_scale="log",
         y_scale="log",
         series=(
-            series(message("lessons.cost.product_curve"), measured["attention"]),
-            series(message("lessons.cost.projections_curve"), measured["projections"]),
-            series(message("lessons.cost.recurrent_curve"), measured["recurrent"]),
+            series("lessons.cost.product_curve", measured["attention"]),
+            series("lessons.cost.projections_curve", measured["projections"]),
+            series("lessons.cost.recurrent_curve", measured["recurrent"]),
         ),
     )
-    longest = [
-        length for length, value in zip(LENGTHS, measured["attention"], strict=True) if value == value
-    ][-1]
+    longest = LENGTHS[len(known) - 1]
     found = message("lessons.cost.found", half=longest // 2, longest=longest, growth=growth)
     return Result(found, (lines, _compare(), _list(measured)))
 
@@ -88,12 +87,6 @@ def clock(work: Callable[[], object]) -> float:
         work()
         best = min(best, time.thread_time() - started)
     return best * 1000
-
-
-def grow(values: list[float]) -> float:
-    """What the last doubling that was measured cost."""
-    known = [value for value in values if value == value]
-    return known[-1] / known[-2] if len(known) > 1 else float("nan")
 
 
 def _compare() -> Table:

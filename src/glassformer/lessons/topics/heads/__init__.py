@@ -7,21 +7,20 @@ Out:  weights (head, key) of that word with the mean below, and how different he
 import torch
 from torch import Tensor
 
-from glassformer.lessons.figures import axis, matrix, measure, read_sentence, series
+from glassformer.lessons.figures import axis, matrix, measure, numbers, read_sentence, series
 from glassformer.lessons.run import Inputs, Result
-from glassformer.lessons.schema import Bars, Numbers, Range
+from glassformer.lessons.schema import Bars, Range
 from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 
 
 def compute(inputs: Inputs) -> Result:
     """Record the sentence, and lay the heads side by side."""
-    model = inputs.models.find(lambda network: network.config.shape == "encoder", "lessons.needs.encoder")
+    model, network = inputs.models.find(lambda each: each.config.shape == "encoder", "lessons.needs.encoder")
     ids, labels = read_sentence(model, inputs.text("text"))
-    assert isinstance(model.network, Transformer)
-    layer = min(inputs.integer("layer"), model.network.config.layers - 1)
+    layer = min(inputs.integer("layer"), network.config.layers - 1)
     query = min(inputs.integer("query"), len(ids) - 1)
-    weights = look(model.network, ids, layer)  # (H, T, S)
+    weights = look(network, ids, layer)  # (H, T, S)
     rows = weights[:, query]
     mean = rows.mean(0)
     word = labels[query]
@@ -35,25 +34,23 @@ def compute(inputs: Inputs) -> Result:
             "heads",
             message("lessons.heads.attention_of_word", word=word, layer=layer),
             torch.cat((rows, mean[None])),
-            axis(names, message("lessons.heads.head")),
-            axis(labels, message("lessons.heads.key")),
+            axis(names, "lessons.heads.head"),
+            axis(labels, "lessons.heads.key"),
             ends=(0.0, 1.0),
-            note=message("lessons.heads.last_row"),
+            note="lessons.heads.last_row",
         ),
         Bars(
             id="entropy",
             title=message("lessons.heads.spread"),
             labels=tuple(names),
             value_title=message("lessons.heads.entropy_nats"),
-            series=(series(message("lessons.heads.entropy"), entropies),),
+            series=(series("lessons.heads.entropy", entropies),),
         ),
-        Numbers(
-            id="numbers",
-            title=message("lessons.heads.whole_layer"),
-            items=(
-                measure(message("lessons.heads.difference"), apart),
-                measure(message("lessons.heads.different_words"), count),
-            ),
+        numbers(
+            "numbers",
+            "lessons.heads.whole_layer",
+            measure("lessons.heads.difference", apart),
+            measure("lessons.heads.different_words", count),
         ),
     )
     found = message(
@@ -69,7 +66,7 @@ def compute(inputs: Inputs) -> Result:
     )
     ranges = {
         "query": Range(maximum=len(labels) - 1, labels=tuple(labels)),
-        "layer": Range(maximum=model.network.config.layers - 1),
+        "layer": Range(maximum=network.config.layers - 1),
     }
     return Result(found, figures, model.name, {"layer": layer, "query": query}, ranges)
 

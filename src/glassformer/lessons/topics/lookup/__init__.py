@@ -59,7 +59,7 @@ def compute(inputs: Inputs) -> Result:
         title=message("lessons.lookup.weights"),
         labels=tuple(KEYS.values()),
         value_title=message("lessons.lookup.weight"),
-        series=(series(message("lessons.lookup.weight"), weights),),
+        series=(series("lessons.lookup.weight", weights),),
         high=1.0,
     )
     return Result(_find(scores, weights, count), (table, bars))

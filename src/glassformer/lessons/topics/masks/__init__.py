@@ -33,27 +33,14 @@ def compute(inputs: Inputs) -> Result:
     vectors = table[torch.tensor([alphabet.index(token) for token in tokens[chosen]])]
     scores = scaled_dot(vectors, vectors)
     weights = soft(scores, allowed)
-    rows, columns = (
-        axis(tokens[chosen], message("lessons.masks.query")),
-        axis(tokens[chosen], message("lessons.masks.key")),
-    )
+    masked = scores.masked_fill(~allowed, float("-inf"))
+    rows, columns = axis(tokens[chosen], "lessons.masks.query"), axis(tokens[chosen], "lessons.masks.key")
+    sentences, places = axis(batch, "lessons.masks.sentence"), axis(range(length), "lessons.masks.position")
     figures = (
-        flags("allowed", message("lessons.masks.allowed"), allowed, rows, columns),
-        matrix(
-            "scores",
-            message("lessons.masks.scores"),
-            scores.masked_fill(~allowed, float("-inf")),
-            rows,
-            columns,
-        ),
-        matrix("weights", message("lessons.masks.weights"), weights, rows, columns, ends=(0.0, 1.0)),
-        flags(
-            "batch",
-            message("lessons.masks.batch"),
-            real,
-            axis(batch, message("lessons.masks.sentence")),
-            axis(range(length), message("lessons.masks.position")),
-        ),
+        flags("allowed", "lessons.masks.allowed", allowed, rows, columns),
+        matrix("scores", "lessons.masks.scores", masked, rows, columns),
+        matrix("weights", "lessons.masks.weights", weights, rows, columns, ends=(0.0, 1.0)),
+        flags("batch", "lessons.masks.batch", real, sentences, places),
     )
     return Result(_find(kind, allowed, weights, real[chosen]), figures)
 

@@ -7,7 +7,7 @@ Out:  the numbers before and after, and how much the first sentence changed beca
 import torch
 from torch import Tensor
 
-from glassformer.lessons.figures import axis, matrix, measure, seeded, series
+from glassformer.lessons.figures import axis, matrix, measure, numbers, seeded, series
 from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Bars, Figure, Numbers
 from glassformer.lessons.topics.masks import PADDING, TITLES, pad
@@ -32,19 +32,17 @@ def compute(inputs: Inputs) -> Result:
     change = (loud - quiet).abs().amax(-1)  # (B, T)
     shown = real if not count_padding else counted
     first = float(change[0][real[0]].max())
-    rows, columns = (
-        axis(labels, message("lessons.norms.word")),
-        axis(range(batch.shape[-1]), message("lessons.norms.feature")),
-    )
+    rows = axis(labels, "lessons.norms.word")
+    columns = axis(range(batch.shape[-1]), "lessons.norms.feature")
     figures: list[Figure] = [
-        matrix("before", message("lessons.norms.before"), _blank(louder, shown), rows, columns),
-        matrix("after", message("lessons.norms.after"), _blank(loud, shown), rows, columns),
+        matrix("before", "lessons.norms.before", _blank(louder, shown), rows, columns),
+        matrix("after", "lessons.norms.after", _blank(loud, shown), rows, columns),
         Bars(
             id="change",
             title=message("lessons.norms.what_changed", part=part, factor=factor),
             labels=tuple(labels),
             value_title=message("lessons.norms.largest_change"),
-            series=(series(message("lessons.norms.change"), _blank(change, shown).flatten()),),
+            series=(series("lessons.norms.change", _blank(change, shown).flatten()),),
         ),
         _measure(loud, counted, kind),
     ]
@@ -83,19 +81,14 @@ def normalise(batch: Tensor, counted: Tensor, kind: str) -> Tensor:
 
 def _measure(normed: Tensor, counted: Tensor, kind: str) -> Numbers:
     words = normed[counted]  # (word, D)
-    means, deviations = (
-        words.mean(-1 if kind == "layer" else 0),
-        words.var(-1 if kind == "layer" else 0, correction=0),
-    )
-    line = message("lessons.norms.row" if kind == "layer" else "lessons.norms.column")
-    mean, variance = float(means.abs().max()), float(deviations.min())
-    return Numbers(
-        id="numbers",
-        title=message("lessons.norms.after_the_norm", line=line),
-        items=(
-            measure(message("lessons.norms.largest_mean", line=line), mean),
-            measure(message("lessons.norms.smallest_variance", line=line), variance),
-        ),
+    dimension, name = (-1, "lessons.norms.row") if kind == "layer" else (0, "lessons.norms.column")
+    mean, variance = words.mean(dimension).abs().max(), words.var(dimension, correction=0).min()
+    line = message(name)
+    return numbers(
+        "numbers",
+        message("lessons.norms.after_the_norm", line=line),
+        measure(message("lessons.norms.largest_mean", line=line), float(mean)),
+        measure(message("lessons.norms.smallest_variance", line=line), float(variance)),
     )
 
 

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 
 from glassformer.config import ModelConfig, Positions
-from glassformer.lessons.figures import axis, format_number, matrix, measure, percent, seeded, series
+from glassformer.lessons.figures import axis, format_number, matrix, measure, numbers, percent, seeded, series
 from glassformer.lessons.run import Inputs, Result
-from glassformer.lessons.schema import Bars, Numbers
+from glassformer.lessons.schema import Bars
 from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 
@@ -40,26 +40,24 @@ def compute(inputs: Inputs) -> Result:
         title=message("lessons.order.changes", text=text, other=other),
         labels=tuple(letters),
         value_title=message("lessons.order.relative_change"),
-        series=(series(message("lessons.order.change"), change),),
+        series=(series("lessons.order.change", change),),
         high=max(0.1, largest),
     )
     labels = axis(letters)
     distances = matrix(
         "distances",
-        message("lessons.order.distances"),
+        "lessons.order.distances",
         apart,
         labels,
         labels,
         ends=(0.0, float(apart.max()) or 1.0),
-        note=message("lessons.order.zero_distance"),
+        note="lessons.order.zero_distance",
     )
-    numbers = Numbers(
-        id="numbers",
-        title=message("lessons.order.comparison"),
-        items=(
-            measure(message("lessons.order.largest_change"), largest),
-            measure(message("lessons.order.mean_change"), float(change.mean())),
-        ),
+    changes = numbers(
+        "numbers",
+        "lessons.order.comparison",
+        measure("lessons.order.largest_change", largest),
+        measure("lessons.order.mean_change", float(change.mean())),
     )
     if other == text:
         found = message("lessons.order.same_order")
@@ -67,7 +65,7 @@ def compute(inputs: Inputs) -> Result:
         found = message("lessons.order.no_effect", largest=format_number(largest, ".0e"))
     else:
         found = message("lessons.order.effect", largest=percent(largest))
-    return Result(found, (bars, distances, numbers))
+    return Result(found, (bars, distances, changes))
 
 
 def choose_order(count: int, shuffle: str, seed: int) -> Tensor:

@@ -11,10 +11,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
-from glassformer.lessons.figures import axis, matrix, percent, round_number, row, series
+from glassformer.lessons.figures import Text, axis, matrix, percent, round_number, row, series
 from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Lines, Matrix
-from glassformer.messages import Message, message
+from glassformer.messages import message
 from glassformer.model.transformer import Transformer
 
 END = "<eos>"
@@ -137,20 +137,12 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
     right = output[range(len(wanted)), places]
     said = " ".join(WORDS[word] for word in output.argmax(-1).tolist())
 
-    def draw(id: str, title: Message, values: Tensor) -> Matrix:
-        made = matrix(
-            id,
-            title,
-            values,
-            axis(
-                [f"{place}: {word}" for place, word in enumerate(wanted)], message("lessons.output.position")
-            ),
-            axis(WORDS, message("lessons.output.word")),
-            ends=(0.0, 1.0),
-        )
-        return made.model_copy(
-            update={"mark": tuple((place, WORDS.index(word)) for place, word in enumerate(wanted))}
-        )
+    rows = axis([f"{place}: {word}" for place, word in enumerate(wanted)], "lessons.output.position")
+    columns, mark = axis(WORDS, "lessons.output.word"), tuple(enumerate(places.tolist()))
+
+    def draw(id: str, title: Text, values: Tensor) -> Matrix:
+        made = matrix(id, title, values, rows, columns, ends=(0.0, 1.0))
+        return made.model_copy(update={"mark": mark})
 
     steps = len(losses) - 1
     curve = Lines(
@@ -159,11 +151,11 @@ def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], s
         x=tuple(float(step) for step in range(len(losses))),
         x_title=message("lessons.output.step"),
         y_title=message("lessons.output.cross_entropy"),
-        series=(series(message("lessons.output.loss"), losses),),
+        series=(series("lessons.output.loss", losses),),
     )
     figures = (
-        draw("target", message("lessons.output.target"), target),
-        draw("untrained", message("lessons.output.untrained"), first),
+        draw("target", "lessons.output.target", target),
+        draw("untrained", "lessons.output.untrained", first),
         draw("output", message("lessons.output.after_steps", steps=steps), output),
         curve,
     )

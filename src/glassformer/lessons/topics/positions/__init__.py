@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.config import ModelConfig
-from glassformer.lessons.figures import axis, format_number, matrix, measure, percent, seeded, series
+from glassformer.lessons.figures import axis, format_number, matrix, measure, numbers, percent, seeded, series
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.run import Inputs, Result
-from glassformer.lessons.schema import Arrow, Figure, Lines, Numbers, Points
+from glassformer.lessons.schema import Arrow, Figure, Lines, Points
 from glassformer.messages import Message, message
 from glassformer.model.positions import RotaryPositions, frequencies, rotate, sinusoidal_table
 from glassformer.model.similarity import dot
@@ -27,11 +27,8 @@ CIRCLES = ("sinusoidal", "rotary")
 def compute(inputs: Inputs) -> Result:
     """Write positions, multiply them, compare."""
     kind, length = inputs.text("kind"), inputs.integer("length")
-    name = None
-    if kind == "learned":
-        codes, name = learned_table(inputs.models, length)
-    else:
-        codes = write_codes(kind, length)
+    learnt = kind == "learned"
+    codes, name = learned_table(inputs.models, length) if learnt else (write_codes(kind, length), None)
     products = dot(codes, codes) if kind != "rotary" else rotary_products(length)
     farthest = min(FARTHEST, length // 2)  # so that three starting points are three
     starts = (0, (length - farthest) // 2, length - farthest - 1)
@@ -40,9 +37,9 @@ def compute(inputs: Inputs) -> Result:
     ]
     differ = max(max(values) - min(values) for values in zip(*curves, strict=True))
     spread = max(map(max, curves)) - min(map(min, curves))
-    places = axis(range(length), message("lessons.positions.position"))
+    places = axis(range(length), "lessons.positions.position")
     shown = codes[:, :WIDTH]  # of a learned table the first features; its products are those of all
-    features = axis(range(shown.shape[1]), message("lessons.positions.feature"))
+    features = axis(range(shown.shape[1]), "lessons.positions.feature")
     figures: list[Figure] = [
         Lines(
             id="distance",
@@ -55,8 +52,8 @@ def compute(inputs: Inputs) -> Result:
                 for start, curve in zip(starts, curves, strict=True)
             ),
         ),
-        matrix("codes", message(f"lessons.positions.codes.{kind}"), shown, places, features),
-        matrix("products", message("lessons.positions.products"), products, places, places),
+        matrix("codes", f"lessons.positions.codes.{kind}", shown, places, features),
+        matrix("products", "lessons.positions.products", products, places, places),
     ]
     if kind in CIRCLES:
         figures[1:1] = turn(inputs.integer("pair"), inputs.integer("shift"), length, kind)
@@ -90,9 +87,8 @@ def learned_table(models: Zoo, length: int) -> tuple[Tensor, str]:
         config: ModelConfig = network.config
         return config.positions == "learned" and config.max_length >= length
 
-    model = models.find(fits, "lessons.needs.learned_positions")
-    assert isinstance(model.network, Transformer)
-    table = model.network.embeddings.positions
+    model, network = models.find(fits, "lessons.needs.learned_positions")
+    table = network.embeddings.positions
     assert isinstance(table, nn.Embedding)
     return table.weight.detach()[:length].float(), model.name
 
@@ -104,13 +100,8 @@ def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:
     table = sinusoidal_table(length + shift, WIDTH).double()
     points = table.reshape(len(table), -1, 2)  # (position, pair, [sine, cosine])
     sine, cosine = (shift * speed).sin(), (shift * speed).cos()
-    turned = torch.stack(
-        (
-            points[:length, :, 0] * cosine + points[:length, :, 1] * sine,
-            points[:length, :, 1] * cosine - points[:length, :, 0] * sine,
-        ),
-        dim=-1,
-    )
+    first, second = points[:length].unbind(-1)
+    turned = torch.stack((first * cosine + second * sine, second * cosine - first * sine), dim=-1)
     error = float((turned - points[shift : shift + length]).abs().max())
     # As many as can be told apart, and none where a shifted one lies.
     shown = [place for place in range(length) if shift == 0 or place // shift % 2 == 0][:ARROWS]
@@ -129,15 +120,13 @@ def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:
         groups=(message("lessons.positions.before"), message("lessons.positions.after")),
         reach=1.1,
     )
-    numbers = Numbers(
-        id="rotation",
-        title=message("lessons.positions.rotation"),
-        items=(
-            measure(message("lessons.positions.angle"), degrees, unit="°"),
-            measure(message("lessons.positions.largest_error"), error, good=error < 1e-5),
-        ),
+    rotation = numbers(
+        "rotation",
+        "lessons.positions.rotation",
+        measure("lessons.positions.angle", degrees, unit="°"),
+        measure("lessons.positions.largest_error", error, good=error < 1e-5),
     )
-    return [circle, numbers]
+    return [circle, rotation]
 
 
 def _arrow(points: Tensor, position: int, pair: int, label: str, group: int) -> Arrow:

@@ -7,9 +7,9 @@ Out:  weights with and without the factor, and variances measured at every width
 import torch
 from torch import Tensor
 
-from glassformer.lessons.figures import measure, percent, seeded, series
+from glassformer.lessons.figures import measure, numbers, percent, seeded, series
 from glassformer.lessons.run import Inputs, Result
-from glassformer.lessons.schema import Bars, Lines, Numbers
+from glassformer.lessons.schema import Bars, Lines
 from glassformer.messages import message
 from glassformer.model.similarity import dot, scaled_dot, soft
 
@@ -22,7 +22,6 @@ def compute(inputs: Inputs) -> Result:
     exponent, keys, seed = inputs.integer("width"), inputs.integer("keys"), inputs.integer("seed")
     width = 2**exponent
     plainly, scaled = draw_scores(width, keys, seed)
-    weights = {"plain": soft(plainly[0]), "scaled": soft(scaled[0])}
     peaks = [float(soft(scores).amax(-1).mean()) for scores in (plainly, scaled)]
     slopes = [float(slope(soft(scores)).mean()) for scores in (plainly, scaled)]
     spread = [[float(s.var()) for s in draw_scores(2**power, keys, seed)] for power in range(WIDEST + 1)]
@@ -34,23 +33,21 @@ def compute(inputs: Inputs) -> Result:
         label_title=message("lessons.scaling.key"),
         value_title=message("lessons.scaling.weight"),
         series=(
-            series(message("lessons.scaling.plain_weights"), weights["plain"]),
-            series(message("lessons.scaling.scaled_weights"), weights["scaled"]),
+            series("lessons.scaling.plain_weights", soft(plainly[0])),
+            series("lessons.scaling.scaled_weights", soft(scaled[0])),
         ),
         high=1.0,
     )
-    numbers = Numbers(
-        id="numbers",
-        title=message("lessons.scaling.over_queries", queries=QUERIES),
-        items=(
-            measure(message("lessons.scaling.plain_variance"), spread[exponent][0]),
-            measure(message("lessons.scaling.scaled_variance"), spread[exponent][1]),
-            measure(message("lessons.scaling.largest_weight_plain"), peaks[0]),
-            measure(message("lessons.scaling.largest_weight_scaled"), peaks[1]),
-            measure(message("lessons.scaling.gradient_plain"), slopes[0]),
-            measure(message("lessons.scaling.gradient_scaled"), slopes[1]),
-        ),
-        note=message("lessons.scaling.gradient_note"),
+    measured = numbers(
+        "numbers",
+        message("lessons.scaling.over_queries", queries=QUERIES),
+        measure("lessons.scaling.plain_variance", spread[exponent][0]),
+        measure("lessons.scaling.scaled_variance", spread[exponent][1]),
+        measure("lessons.scaling.largest_weight_plain", peaks[0]),
+        measure("lessons.scaling.largest_weight_scaled", peaks[1]),
+        measure("lessons.scaling.gradient_plain", slopes[0]),
+        measure("lessons.scaling.gradient_scaled", slopes[1]),
+        note="lessons.scaling.gradient_note",
     )
     lines = Lines(
         id="variance",
@@ -61,9 +58,9 @@ def compute(inputs: Inputs) -> Result:
         x_scale="log",
         y_scale="log",
         series=(
-            series(message("lessons.scaling.plain_scores"), [pair[0] for pair in spread]),
-            series(message("lessons.scaling.scaled_scores"), [pair[1] for pair in spread]),
-            series(message("lessons.scaling.theory"), widths, dashed=True),
+            series("lessons.scaling.plain_scores", [pair[0] for pair in spread]),
+            series("lessons.scaling.scaled_scores", [pair[1] for pair in spread]),
+            series("lessons.scaling.theory", widths, dashed=True),
         ),
         mark=float(width),
     )
@@ -75,7 +72,7 @@ def compute(inputs: Inputs) -> Result:
         plain_slope=slopes[0],
         scaled_slope=slopes[1],
     )
-    return Result(found, (bars, numbers, lines))
+    return Result(found, (bars, measured, lines))
 
 
 def draw_scores(width: int, keys: int, seed: int) -> tuple[Tensor, Tensor]:

@@ -10,9 +10,9 @@ import math
 import torch
 from torch import Tensor
 
-from glassformer.lessons.figures import axis, format_number, matrix, measure, percent, read_sentence
+from glassformer.lessons.figures import axis, format_number, matrix, measure, numbers, percent, read_sentence
 from glassformer.lessons.run import Inputs, Result
-from glassformer.lessons.schema import Numbers, Range
+from glassformer.lessons.schema import Range
 from glassformer.messages import message
 from glassformer.model.similarity import AdditiveSimilarity, additive, bilinear, cosine, dot, scaled_dot, soft
 from glassformer.model.transformer import Transformer
@@ -21,46 +21,44 @@ from glassformer.model.transformer import Transformer
 @torch.no_grad()
 def compute(inputs: Inputs) -> Result:
     """Compare every word of a sentence with every word."""
-    model = inputs.models.find(_fits, "lessons.needs.word_vectors")
-    assert isinstance(model.network, Transformer)
+    model, network = inputs.models.find(
+        lambda each: not each.config.basic_attention, "lessons.needs.word_vectors"
+    )
     ids, labels = read_sentence(model, inputs.text("text"))
-    vectors = embed(model.network, torch.tensor(ids))
-    function, head = inputs.text("function"), min(inputs.integer("head"), model.network.config.heads - 1)
-    scores = compare(function, vectors, model.network, head)
+    vectors = embed(network, torch.tensor(ids))
+    function, head = inputs.text("function"), min(inputs.integer("head"), network.config.heads - 1)
+    scores = compare(function, vectors, network, head)
     weights = soft(scores)
     entropy = float(torch.special.entr(weights).sum(-1).mean())
     most = math.log(len(ids))
-    own = float(weights.diagonal().mean())
-    rows, columns = (
-        axis(labels, message("lessons.similarity.query")),
-        axis(labels, message("lessons.similarity.key")),
-    )
+    spread = entropy / most if most else 0.0
+    low, high, own = (float(number) for number in (scores.min(), scores.max(), weights.diagonal().mean()))
+    rows, columns = axis(labels, "lessons.similarity.query"), axis(labels, "lessons.similarity.key")
     notes = {
         "bilinear": message("lessons.similarity.learnt_weights", head=head),
         "additive": message("lessons.similarity.random_weights"),
     }
     figures = (
-        matrix("weights", message("lessons.similarity.weights"), weights, rows, columns, ends=(0.0, 1.0)),
-        matrix(
-            "scores", message("lessons.similarity.scores"), scores, rows, columns, note=notes.get(function)
-        ),
-        Numbers(
-            id="numbers",
-            title=message("lessons.similarity.over_all_words"),
-            items=(
-                measure(message("lessons.similarity.smallest_score"), float(scores.min())),
-                measure(message("lessons.similarity.largest_score"), float(scores.max())),
-                measure(message("lessons.similarity.own_weight"), own),
-                measure(message("lessons.similarity.relative_entropy"), entropy / most if most else 0.0),
-            ),
+        matrix("weights", "lessons.similarity.weights", weights, rows, columns, ends=(0.0, 1.0)),
+        matrix("scores", "lessons.similarity.scores", scores, rows, columns, note=notes.get(function)),
+        numbers(
+            "numbers",
+            "lessons.similarity.over_all_words",
+            measure("lessons.similarity.smallest_score", low),
+            measure("lessons.similarity.largest_score", high),
+            measure("lessons.similarity.own_weight", own),
+            measure("lessons.similarity.relative_entropy", spread),
         ),
     )
-    low, high = format_number(float(scores.min()), ".2f"), format_number(float(scores.max()), ".2f")
-    spread = percent(entropy / most if most else 0.0)
     found = message(
-        "lessons.similarity.found", low=low, high=high, own=percent(own), spread=spread, whole=percent(1)
+        "lessons.similarity.found",
+        low=format_number(low, ".2f"),
+        high=format_number(high, ".2f"),
+        own=percent(own),
+        spread=percent(spread),
+        whole=percent(1),
     )
-    ranges = {"head": Range(maximum=model.network.config.heads - 1)}
+    ranges = {"head": Range(maximum=network.config.heads - 1)}
     return Result(found, figures, model.name, {"head": head}, ranges)
 
 
@@ -103,7 +101,3 @@ def head_form(network: Transformer, head: int) -> Tensor:
     queries, keys, _ = fused.weight.detach().float().chunk(3, dim=0)  # each (width, width), rows are outputs
     place = slice(head * size, (head + 1) * size)
     return queries[place].T @ keys[place] * size**-0.5
-
-
-def _fits(network: Transformer) -> bool:
-    return not network.config.basic_attention
