@@ -61,6 +61,18 @@ def test_levels_and_ranges(pair) -> None:
         difference(*pair, "entropy").roll_up("model")
 
 
+def test_a_head_without_a_value_on_one_side_is_left_out_of_averages_on_both(make_map, record, draw) -> None:
+    weights, _ = draw(0, (2, 4, 4))
+    silenced = weights.copy()
+    silenced[1] = 0.0  # as AblateHead leaves it: no distribution, so no entropy
+    pair = record(make_map(weights)), record(make_map(silenced, relaxed="zeroed"), edits=("zeroed",))
+    heads = difference(*pair, "entropy").part().values
+    assert heads[0] == 0
+    assert np.isnan(heads[1])
+    assert difference(*pair, "entropy", over="layer").part().values == 0
+    assert difference(*pair, "entropy", over="model").value == 0
+
+
 def test_reasons_of_both_are_kept(make_map, record) -> None:
     first, second = record(make_map(np.eye(2)[None])), record(make_map(np.eye(2)[None], "statistics"))
     found = difference(first, second, "self_token")

@@ -22,6 +22,9 @@ def difference(
 ) -> Score:
     """A metric of the first recording minus that of the second, at any level the metric has.
 
+    A layer or a model is compared by the heads that have a value in both: a head that an edit ablated has no
+    entropy, and leaving it out on one side only would look like a change of all the others.
+
     >>> text, edit = "The cat sleeps on the mat.", gf.AblateHead("encoder", "self", 0, head=1)
     >>> before, after = gf.record("zoo/bert", text), gf.record("zoo/bert", text, edits=[edit])
     >>> gf.difference(before, after, "entropy").part(layer=1).values  # what changed in the layer above
@@ -30,7 +33,11 @@ def difference(
     if METRICS[name].unit == "cluster":
         raise InputError("metrics.no_difference", metric=name)
     require_alike(first, second)
-    left, right = (score(each, name, over=over, **parameters) for each in (first, second))
+    rolled = over in ("layer", "model") and METRICS[name].rule != "none"
+    level = "head" if rolled else over
+    left, right = (score(each, name, over=level, **parameters) for each in (first, second))
+    if over is not None and rolled:
+        left, right = (_keep_heads(*each).roll_up(over) for each in ((left, right), (right, left)))
     parts = tuple(_subtract(a, b) for a, b in zip(left.parts, right.parts, strict=True))
     low, high = left.range
     most = None if low is None or high is None else high - low
@@ -69,6 +76,17 @@ def _require_same_tokens(side: str, first: Tokens | None, second: Tokens | None)
                 first_id=first.ids[index],
                 second_id=second.ids[index],
             )
+
+
+def _keep_heads(given: Score, other: Score) -> Score:
+    """The score without the heads that have no value in the other."""
+    parts = []
+    for part, partner in zip(given.parts, other.parts, strict=True):
+        assert part.totals is not None
+        assert part.counts is not None
+        kept = ~np.isnan(partner.values)
+        parts.append(replace(part, totals=part.totals * kept, counts=part.counts * kept))
+    return replace(given, parts=tuple(parts))
 
 
 def _subtract(first: Part, second: Part) -> Part:
