@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import wraps
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from numbers import Integral
 from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
@@ -153,7 +154,7 @@ def accept_parts(name: str, whole: Any) -> Callable[[type[Result]], type[Result]
 
 def order_parts(kind: Any, layer: Any) -> tuple[Any, Any]:
     """(kind, layer) as a Place has them, from calls as `recording.map("decoder", 3, "cross")`."""
-    if not isinstance(kind, int) or layer not in (0, "self", "cross"):
+    if not isinstance(kind, Integral) or layer not in (0, "self", "cross"):
         return kind, layer
     _warn("the order is now (stack, kind, layer), as in Place; use layer=", stacklevel=4)
     return layer or "self", kind

@@ -73,7 +73,8 @@ def is_out_of_memory(error: BaseException) -> bool:
     kinds = (MemoryError,) if torch is None else (MemoryError, torch.OutOfMemoryError)
     if isinstance(error, kinds):
         return True
-    # torch's allocators for CPU and MPS raise a RuntimeError that only its text tells from others.
-    return isinstance(error, RuntimeError) and any(
-        text in str(error) for text in ("can't allocate memory", "out of memory")
+    # torch's allocators for CPU and MPS, and files that cannot be mapped, raise errors that only their text
+    # tells from others: "can't allocate memory", "Cannot allocate memory (12)".
+    return isinstance(error, RuntimeError | OSError) and any(
+        text in str(error) for text in ("allocate memory", "out of memory")
     )

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from glassformer.api.routes import jobs
+from glassformer.recorders.edits import AblateHead
 from texts import text_of
 
 ASKED = {"kind": "record", "model": "zoo/tiny", "text": "The fox"}
@@ -64,6 +65,14 @@ def test_a_job_from_request_to_done(site: Any) -> None:
     ]
     assert site.client.delete(f"/api/jobs/{job['id']}").json()["state"] == "cancelled"
     assert site.app.state.listeners == set()
+
+
+def test_edits_as_version_0_1_wrote_them(site: Any) -> None:
+    fields = ("stack", "attention", "layer", "head", "query", "key", "how", "factor", "count")
+    edit = {"kind": "ablate", **dict.fromkeys(fields), "stack": "decoder", "attention": "self"}
+    old = {**ASKED, "edits": [{**edit, "layer": 0, "head": 1}]}
+    assert site.client.post("/api/jobs", json=old).status_code == 202
+    assert site.workbench.asked[0].read_edits() == [AblateHead("decoder", "self", 0, 1)]
 
 
 @pytest.mark.parametrize(

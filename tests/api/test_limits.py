@@ -128,7 +128,9 @@ def test_only_so_many_files_are_on_their_way(
     assert not list(site.library.folder.iterdir())
 
 
-def send_file(site: Any, messages: Iterable[dict[str, Any]]) -> list[int | None]:
+def send_file(
+    site: Any, messages: Iterable[dict[str, Any]], path: str = "/api/recordings"
+) -> list[int | None]:
     """Send a file as a server hands it on, piece by piece; what was answered."""
     said = iter(messages)
     statuses = []
@@ -141,7 +143,7 @@ def send_file(site: Any, messages: Iterable[dict[str, Any]]) -> list[int | None]
 
     scope = {
         "type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "POST", "scheme": "http",
-        "path": "/api/recordings", "raw_path": b"/api/recordings", "root_path": "", "query_string": b"",
+        "path": path, "raw_path": path.encode(), "root_path": "", "query_string": b"",
         "headers": [(b"host", b"localhost")], "client": ("127.0.0.1", 0), "server": ("localhost", 80),
     }  # fmt: skip
     asyncio.run(site.app(scope, receive, send))
@@ -197,6 +199,15 @@ def test_a_file_that_does_not_fit_is_heard_to_its_end(site: Any) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert heard == 8
+
+
+@pytest.mark.parametrize("path", ["/api/recordings", "/api/jobs"])
+def test_a_body_that_stops_arriving_is_refused(build_site: Callable[..., Any], path: str) -> None:
+    site = build_site(body_pause=0.02)
+    started = {"type": "http.request", "body": b"{", "more_body": True}  # and nothing more
+    assert send_file(site, [started], path)[0] == 408
+    assert site.app.state.uploads == 0
+    assert not list(site.library.folder.iterdir())
 
 
 def test_who_leaves_in_the_middle_of_a_file_is_no_bug(site: Any, caplog: pytest.LogCaptureFixture) -> None:

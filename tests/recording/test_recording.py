@@ -158,7 +158,7 @@ def test_maps_have_one_place_each_and_edits_are_stamped(recording, evidence, mak
 
 def test_a_map_in_the_order_of_a_place_and_in_the_old_one(recording):
     assert recording.map("decoder", "cross", 0) is recording.map(*Place("decoder", "cross", 0))
-    for old in (("decoder", 0, "cross"), ("decoder", 2), ("decoder", -1)):
+    for old in (("decoder", 0, "cross"), ("decoder", 2), ("decoder", -1), ("decoder", np.int64(2))):
         with pytest.warns(DeprecationWarning, match=r"\(stack, kind, layer\)") as caught:
             found = recording.map(*old)
         assert caught[0].filename == __file__

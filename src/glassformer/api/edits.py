@@ -10,7 +10,7 @@ from operator import or_
 from types import NoneType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hints
 
-from pydantic import Field, create_model
+from pydantic import BeforeValidator, Field, create_model
 
 from glassformer.recorders.edits import EDITS, Edit
 from glassformer.schema import RequestModel
@@ -41,7 +41,16 @@ def _build_request(name: str) -> type[EditRequest]:
     return create_model(edit.__name__, __base__=EditRequest, __doc__=edit.__doc__, **schema)
 
 
+def _drop_nulls(value: Any) -> Any:
+    """Version 0.1 had one schema for all edits: fields of the others were null in requests and kept cards."""
+    if not isinstance(value, dict):
+        return value
+    return {name: each for name, each in value.items() if each is not None}
+
+
 if TYPE_CHECKING:
     AnyEdit = EditRequest
 else:
-    AnyEdit = Annotated[reduce(or_, map(_build_request, EDITS)), Field(discriminator="kind")]
+    AnyEdit = Annotated[
+        reduce(or_, map(_build_request, EDITS)), Field(discriminator="kind"), BeforeValidator(_drop_nulls)
+    ]

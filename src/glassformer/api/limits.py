@@ -1,4 +1,4 @@
-"""Limits of one request: bytes of its body, threads, time and cache of its response.
+"""Limits of one request: bytes and pauses of its body, threads, time and cache of its response.
 
 In:   requests and the work they ask for.
 Out:  bodies within the limits; responses computed beside the event loop; errors beyond the limits.
@@ -28,7 +28,7 @@ Encoding = Literal["zstd", "gzip", "identity"]
 
 
 class BodyLimit:
-    """Refuses bodies that are too long, whatever their header says."""
+    """Refuses bodies that are too long, whatever their header says, or that stop arriving."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self.app = app
@@ -38,41 +38,55 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        limit = self._find_limit(scope)
-        error = ApiError("api.body_too_long", status=413, limit=limit)
-        refuse = respond_with_error(error, choose_language(scope))
+        uploads = scope["method"] == "POST" and scope["path"].rstrip("/") == "/api/recordings"
+        limit = self.settings.upload_bytes if uploads else self.settings.body_bytes
+        body = _Body(receive, limit, self.settings.body_pause)
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > limit:
-            await refuse(scope, receive, send)
+            await respond_with_error(body.too_long, choose_language(scope))(scope, receive, send)
             return
-        taken = 0
         started = False
 
-        async def receive_counted() -> Message:
-            nonlocal taken
-            message = await receive()
-            taken += len(message.get("body", b""))
-            if taken > limit:
-                raise error
-            return message
-
-        async def send_within_limit(message: Message) -> None:
+        async def send_unless_refused(message: Message) -> None:
             nonlocal started
-            if started or taken <= limit:  # the framework may have made another error of ours
+            if started or body.refusal is None:  # the framework may have made another error of ours
                 started = True
                 await send(message)
 
         try:
-            await self.app(scope, receive_counted, send_within_limit)
-        except ApiError as raised:  # while a body was read before any route
-            if started or raised is not error:
+            await self.app(scope, body.receive, send_unless_refused)
+        except ApiError as error:  # while a body was read before any route
+            if started or error is not body.refusal:
                 raise
-        if not started and taken > limit:
-            await refuse(scope, receive, send)
+        if body.refusal is not None and not started:
+            await respond_with_error(body.refusal, choose_language(scope))(scope, receive, send)
 
-    def _find_limit(self, scope: Scope) -> int:
-        uploads = scope["method"] == "POST" and scope["path"].rstrip("/") == "/api/recordings"
-        return self.settings.upload_bytes if uploads else self.settings.body_bytes
+
+class _Body:
+    """One body as it arrives; `refusal` is the error that its limits made."""
+
+    def __init__(self, receive: Receive, limit: int, pause: float) -> None:
+        self._receive = receive
+        self._limit = limit
+        self._pause: float | None = pause  # None: the whole body is here
+        self._taken = 0
+        self.too_long = ApiError("api.body_too_long", status=413, limit=limit)
+        self.refusal: ApiError | None = None
+
+    async def receive(self) -> Message:
+        try:
+            async with asyncio.timeout(self._pause):  # not wait_for, which may lose a cancellation
+                message = await self._receive()
+        except TimeoutError:
+            self.refusal = ApiError("api.body_too_slow", "too_slow", 408, seconds=self._pause)
+            raise self.refusal from None
+        self._taken += len(message.get("body", b""))
+        if not message.get("more_body", False):
+            self._pause = None
+        if self._taken > self._limit:
+            self.refusal = self.too_long
+            raise self.refusal
+        return message
 
 
 class ThreadPools:

@@ -38,6 +38,7 @@ class Settings(RunSettings):
     body_bytes: int = 4 << 20  # of a request
     upload_bytes: int = 1 << 30  # of an uploaded bundle
     uploads: int = 4  # bundles that may be uploaded at the same time
+    body_pause: float = 30.0  # seconds without a byte before a body is whole
     response_seconds: float = 60.0  # that a response may take
     waiting: int = 512  # requests that may wait for a thread
     threads: int = min(4, os.cpu_count() or 1)
