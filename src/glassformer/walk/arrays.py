@@ -4,7 +4,6 @@ In:   a Recording.
 Out:  an array for each name of a plan, or None where nothing backs it.
 """
 
-import re
 from collections.abc import Mapping
 from math import prod
 
@@ -19,9 +18,6 @@ from glassformer.walk.derived import Derivation
 
 MOST_CELLS = 4 << 20  # of a matrix that is computed to be walked through
 
-_PLACE = re.compile(r"(\w+)/(\d+)/(self|cross|feed_forward)/(\w+)")
-_HIDDEN = re.compile(r"(\w+)/hidden/(\d+)")
-
 
 class Arrays:
     """What a recording can show, under the names of the walk."""
@@ -32,21 +28,31 @@ class Arrays:
         self._maps: dict[tuple[str, int, str], AttentionMap] = {
             (each.stack, each.layer, each.kind): each for each in recording.maps if each.step is None
         }
+        self._matrices: dict[str, tuple[AttentionMap, str]] = {}  # a map, and which of its matrices
+        self._kept: dict[str, AnyArray | None] = {}  # what is not in the trace
+        for stack in self.stacks():
+            self._name_states(stack)
+        for found in self._maps.values():
+            self._name_map(found)
+        self._name_output()
         self._derivations: dict[str, tuple[Derivation, tuple[int, ...]]] = {}  # what follows, and its shape
         self._made: dict[str, AnyArray] = {}  # derived arrays, each computed once
 
     def find(self, name: str) -> AnyArray | None:
         """The array of a name, as it was kept, or as it follows from what was."""
-        kept = self.recording.trace.get(name)
-        if kept is not None:
-            return kept
+        trace = self.recording.trace
+        if name in trace:
+            return trace[name]
         if name in self._derivations and name not in self._made:
             derivation = self._derivations[name][0]
             read = [self.find(each) for each in derivation.inputs]
             self._made[name] = derivation.make([array for array in read if array is not None])
         if name in self._made:
             return self._made[name]
-        return self._find_kept(name)
+        if name == "output/probabilities":
+            logits = trace.get("output/logits", trace.get("output/classes"))
+            return None if logits is None else soften(logits).astype(np.float32)
+        return _find_matrix(*self._matrices[name]) if name in self._matrices else self._kept.get(name)
 
     def register(self, name: str, derivation: Derivation) -> tuple[int, ...] | None:
         """Register how to derive an array on request; gives its shape, None where inputs are missing."""
@@ -62,30 +68,17 @@ class Arrays:
         made = name.endswith("/mixed") and name not in self.recording.trace
         return name in self._derivations or (made and self.shape(name) is not None)
 
-    def _find_kept(self, name: str) -> AnyArray | None:
-        if name.endswith("/ids"):
-            stack = name.removesuffix("/ids")
-            return self.tokens(stack).ids if stack in self.stacks() else None
-        if name.startswith("output/"):
-            return self._find_output(name)
-        if place := _HIDDEN.fullmatch(name):
-            return self._find_hidden(place[1], int(place[2]))
-        if place := _PLACE.fullmatch(name):
-            return self._find_place(place[1], int(place[2]), place[3], place[4])
-        return self._find_state(name)
-
     def shape(self, name: str) -> tuple[int, ...] | None:
         """The lengths of its axes."""
         if name == "output/probabilities":
             return self.shape("output/logits") or self.shape("output/classes")
         if name in self._derivations:
             return self._derivations[name][1]
-        place = _PLACE.fullmatch(name)
-        if place and place[4] in ("weights", "scores", "mixed") and name not in self.recording.trace:
-            found = self.map(place[1], int(place[2]), place[3])
-            if found is None or not _has_matrix(found, place[4]):
+        if name in self._matrices and name not in self.recording.trace:  # measured, not computed
+            found, what = self._matrices[name]
+            if not _has_matrix(found, what):
                 return None
-            if place[4] == "mixed" and found.values is not None:
+            if what == "mixed" and found.values is not None:
                 return (*found.shape[:2], found.values.shape[-1])
             return found.shape
         array = self.find(name)
@@ -111,37 +104,30 @@ class Arrays:
         seen = [place[1] for place in self._maps if place[0] == stack and place[2] == "self"]
         return max(seen, default=-1) + 1
 
-    def _find_output(self, name: str) -> AnyArray | None:
-        output = self.recording.output
-        if name in ("output/likeliest", "output/log_probabilities"):
-            if output is None:
-                return None
-            best: AnyArray = output.ids if name.endswith("likeliest") else output.log_probabilities
-            return best[0] if output.kind == "classes" else best
-        if name == "output/probabilities":
-            logits = self.recording.trace.get("output/logits", self.recording.trace.get("output/classes"))
-            return None if logits is None else soften(logits).astype(np.float32)
-        return None
+    def _name_states(self, stack: str) -> None:
+        """The ids of a stack and its hidden states; in our own networks these are also outputs of steps."""
+        self._kept[f"{stack}/ids"] = self.tokens(stack).ids
+        states, depth = self.recording.hidden.get(stack), self.depth(stack)
+        if states is None or not len(states):
+            return
+        self._kept |= {f"{stack}/hidden/{layer}": state for layer, state in enumerate(states)}
+        if not self.words:
+            return
+        pre = self.words.get("norm_position") == "pre"
+        for layer in range(depth - 1 if pre else depth):  # with norms first, the last one comes after the sum
+            place = f"{stack}/{layer}/feed_forward/{'sum' if pre else 'norm'}"
+            self._kept[place] = self._kept.get(f"{stack}/hidden/{layer + 1}")
+        self._kept[f"{stack}/embedding/{name_last_embedding(self.words)}"] = states[0]
+        self._kept[f"{stack}/final"] = states[-1]
 
-    def _find_place(self, stack: str, layer: int, kind: str, what: str) -> AnyArray | None:
-        if kind == "feed_forward":
-            last = "sum" if self.words.get("norm_position") == "pre" else "norm"
-            behind = last == "sum" and layer + 1 == self.depth(stack)  # then the last norm came after it
-            if what == last and self.words and not behind:
-                return self._find_hidden(stack, layer + 1)
-            return None
-        found = self.map(stack, layer, kind)
-        if found is None:
-            return None
-        if what == self._name_scores(stack, kind):
-            what = "scores"
-        if what in ("weights", "scores", "mixed"):
-            return _find_matrix(found, what)
-        turned = self.words.get("positions") == "rotary" and kind == "self"
-        vectors = {"queries": found.queries, "keys": found.keys, "values": found.values}
-        if turned:
-            vectors = {"queries_turned": found.queries, "keys_turned": found.keys, "values": found.values}
-        return vectors.get(what)
+    def _name_map(self, found: AttentionMap) -> None:
+        place = f"{found.stack}/{found.layer}/{found.kind}"
+        turned = "_turned" if self.words.get("positions") == "rotary" and found.kind == "self" else ""
+        self._kept[f"{place}/queries{turned}"] = found.queries
+        self._kept[f"{place}/keys{turned}"] = found.keys
+        self._kept[f"{place}/values"] = found.values
+        self._matrices |= {f"{place}/{what}": (found, what) for what in ("weights", "scores", "mixed")}
+        self._matrices[f"{place}/{self._name_scores(found.stack, found.kind)}"] = found, "scores"
 
     def _name_scores(self, stack: str, kind: str) -> str:
         """What the plan calls the scores that the softmax reads: the last of similarities, bias and mask."""
@@ -151,18 +137,13 @@ class Arrays:
             return "biased"
         return "products" if self.words.get("similarity") == "dot" else "scaled"
 
-    def _find_hidden(self, stack: str, layer: int) -> AnyArray | None:
-        states = self.recording.hidden.get(stack)
-        return None if states is None or layer >= len(states) else states[layer]
-
-    def _find_state(self, name: str) -> AnyArray | None:
-        stack, _, what = name.partition("/")
-        states = self.recording.hidden.get(stack)
-        if states is None or not self.words:
-            return None
-        if what == "final":
-            return self._find_hidden(stack, len(states) - 1)
-        return self._find_hidden(stack, 0) if what == f"embedding/{name_last_embedding(self.words)}" else None
+    def _name_output(self) -> None:
+        output = self.recording.output
+        if output is not None:
+            one = output.kind == "classes"  # for the whole text
+            self._kept["output/likeliest"] = output.ids[0] if one else output.ids
+            best = output.log_probabilities
+            self._kept["output/log_probabilities"] = best[0] if one else best
 
 
 def _has_matrix(found: AttentionMap, what: str) -> bool:
