@@ -15,14 +15,14 @@ print("whole", flush=True)
 COMMAND = """
 import sys
 from glassformer import __main__, cli
-from glassformer.cli.verb import Verb, add_nothing
+from glassformer.cli.verb import Verb
 
 def work(arguments):
     import torn
     while True:
         sum(range(1000))
 
-cli.find_verbs = lambda: (Verb("work", add_nothing, work, summary="work for ever"),)
+cli.find_verbs = lambda: (Verb("work", work, summary="work for ever"),)
 sys.argv = ["glassformer", "work"]
 sys.exit(__main__.run())
 """

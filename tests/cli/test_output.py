@@ -7,6 +7,7 @@ import pytest
 
 from cli.conftest import Command
 from glassformer import cli
+from glassformer.cli.output import has_colour
 
 TEXTS = ["the animal was too tired", "the street", "", "too tired to cross"]
 
@@ -37,6 +38,27 @@ def test_colour_is_for_terminals(
     assert "\x1b[" in run("score", file, "entropy")
     monkeypatch.setenv("NO_COLOR", "1")
     assert run("score", file, "entropy") == plain
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "expected"),
+    [
+        (True, {}, True),
+        (True, {"NO_COLOR": "", "TERM": "xterm"}, True),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+        (False, {}, False),
+    ],
+)
+def test_colour_can_be_declined(
+    terminal: bool, environment: dict[str, str], expected: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: terminal)
+    for name in ("NO_COLOR", "TERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert has_colour() == expected
 
 
 def test_progress_is_for_terminals(

@@ -8,7 +8,7 @@ import pytest
 from glassformer import cli
 from glassformer.cli import answering, parser
 from glassformer.cli.parser import help_text
-from glassformer.cli.verbs import completion
+from glassformer.cli.verbs import completion, record
 from glassformer.messages import read_catalogue
 from glassformer.messages.catalogues import FALLBACK
 
@@ -57,7 +57,7 @@ def test_every_argument_has_a_help_and_every_help_an_argument(monkeypatch: pytes
         asked.add(code)
         return help_text(code, default, **parameters)
 
-    for module in (parser, cli, answering, completion):
+    for module in (parser, cli, answering, completion, record):
         monkeypatch.setattr(module, "help_text", note)
     verbs = next(each for each in cli.build_parser()._actions if isinstance(each, argparse._SubParsersAction))
     for name, verb in verbs.choices.items():

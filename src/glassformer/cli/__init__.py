@@ -38,10 +38,11 @@ def build_parser() -> Parser:
             verb.name,
             help=summary,
             description=str(message("cli.description", summary=f"{summary[:1].upper()}{summary[1:]}")),
-            epilog=_list_examples(verb),
+            epilog="\n  ".join((str(message("cli.examples")), *verb.examples)) if verb.examples else None,
         )
         verb_parser.areas = (verb.name,)
-        verb.add_arguments(verb_parser)
+        if verb.add_arguments is not None:
+            verb.add_arguments(verb_parser)
         verb_parser.set_defaults(run=verb.run)
     return parser
 
@@ -84,9 +85,3 @@ def _prepare_streams() -> None:
             setattr(sys, name, io.StringIO())
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="replace")  # a terminal without ░ or 中 shows ? instead of failing
-
-
-def _list_examples(verb: Verb) -> str | None:
-    if not verb.examples:
-        return None
-    return "\n".join((str(message("cli.examples")), *(f"  {line}" for line in verb.examples)))

@@ -147,17 +147,11 @@ def _read_texts(arguments: Arguments) -> Iterator[str]:
 
 
 def _check_request(arguments: Arguments) -> None:
-    """Determine the model, and refuse impossible requests before it is opened."""
+    """Determine the model, and refuse impossible requests before it is opened.
+
+    The first argument is the model, unless it cannot be one: then it is a text for the usual model.
+    """
     from glassformer.loaded.opening import check_device
-
-    _choose_model(arguments)
-    if arguments.texts and arguments.input is not None:
-        raise InputError("cli.answers.texts_and_input")
-    check_device(arguments.device)
-
-
-def _choose_model(arguments: Arguments) -> None:
-    """The first argument is the model, unless it cannot be one: then it is a text for the usual model."""
     from glassformer.weights.hub import could_be_model
 
     name = arguments.model
@@ -166,6 +160,9 @@ def _choose_model(arguments: Arguments) -> None:
         arguments.model = arguments.usual
         if sys.stderr.isatty():
             print(message("cli.answers.usual_model", model=arguments.usual), file=sys.stderr)
+    if arguments.texts and arguments.input is not None:
+        raise InputError("cli.answers.texts_and_input")
+    check_device(arguments.device)
 
 
 @contextmanager

@@ -4,8 +4,6 @@ In:   the name of a model, and files of gold links or trees.
 Out:  tables for people; JSON or CSV for programs. Recordings are scored one by one and not kept.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from itertools import islice
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
     from glassformer.recording import Recording
 
 RATES = ("alignment_error", "alignment_precision", "alignment_recall")
+RELATIONS = ("relation", "count", "stack", "layer", "head", "accuracy", "offset", "baseline")  # of the CSV
 LONGEST = 25  # words of a sentence, by default
 SHOWN = 20  # relations in a table for people
 
@@ -130,7 +129,7 @@ def _find_best(score: "Score") -> tuple[Any, int]:
 def _run_trees(arguments: Arguments) -> None:
     from glassformer.metrics.dependencies import table_relations
     from glassformer.metrics.gold import read_conllu
-    from glassformer.render.summary import to_json
+    from glassformer.render.summary import to_json, write_csv
 
     parameters = {"direction": "head", **_read_parameters(arguments, ("direction",))}
     if parameters["direction"] not in ("head", "dependent"):
@@ -148,7 +147,7 @@ def _run_trees(arguments: Arguments) -> None:
         table = [asdict(row) | {"place": row.place._asdict()} for row in rows]
         print(to_json({"sentences": len(sentences), "longest": longest, **parameters, "relations": table}))
     elif arguments.csv:
-        print(_write_relations(rows))
+        print(write_csv(RELATIONS, (asdict(row) | row.place._asdict() for row in rows)))
     else:
         print(_draw_relations(rows))
         summary = message("cli.gold.sentences", count=len(sentences), longest=longest)
@@ -166,15 +165,6 @@ def _draw_relations(rows: Iterable["RelationRow"]) -> str:
         numbers = (f"{row.accuracy:.3f}", f"{row.offset:+d}", f"{row.baseline:.3f}")
         table.append((row.relation, str(row.count), str(head), *numbers))
     return draw_table(table, right={1, 3, 4, 5}, columns=count_columns(), colour=has_colour())
-
-
-def _write_relations(rows: Iterable["RelationRow"]) -> str:
-    text = io.StringIO()
-    names = ("relation", "count", "stack", "layer", "head", "accuracy", "offset", "baseline")
-    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(asdict(row) | row.place._asdict() for row in rows)
-    return text.getvalue().rstrip("\n")
 
 
 # Both

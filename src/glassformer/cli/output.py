@@ -44,10 +44,9 @@ def count_columns() -> int:
 
 
 def has_colour() -> bool:
-    """Whether stdout shows colours."""
-    from glassformer.render.terminal.colours import wants_colour
-
-    return wants_colour(sys.stdout, os.environ)
+    """Whether stdout is a terminal that knows colours, and nobody has declined them (no-color.org)."""
+    declined = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    return sys.stdout.isatty() and not declined
 
 
 def draw_recording(recording: "Recording", chosen: Mapping[str, Any] = MappingProxyType({})) -> str:

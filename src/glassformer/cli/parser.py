@@ -5,44 +5,40 @@ Out:  the same, parsed; a help; an error of one sentence.
 """
 
 import argparse
-from collections.abc import Mapping
+import re
 from typing import Any, NoReturn
 
 from glassformer.cli.output import print_error
-from glassformer.messages import Message, message
+from glassformer.messages import message
 from glassformer.messages.catalogues import FALLBACK, find_template
 from glassformer.registry import suggestion
 from glassformer.render.terminal.text import measure, wrap
 
 Arguments = argparse.Namespace
 
-# What argparse says by itself: its texts, as it gives them to gettext, and ours.
-_TEXTS: Mapping[str, Message] = {
-    "usage: ": message("cli.argparse.usage"),
-    "options": message("cli.argparse.options"),
-    "positional arguments": message("cli.argparse.positionals"),
-    "show this help message and exit": message("cli.argparse.help"),
-    "argument %(argument_name)s: %(message)s": message(
-        "cli.argparse.argument", name="%(argument_name)s", message="%(message)s"
-    ),
-    "the following arguments are required: %s": message("cli.argparse.required", names="%s"),
-    "unrecognized arguments: %s": message("cli.argparse.unrecognized", names="%s"),
-    "ambiguous option: %(option)s could match %(matches)s": message(
-        "cli.argparse.ambiguous", option="%(option)s", matches="%(matches)s"
-    ),
-    "invalid choice: %(value)r (choose from %(choices)s)": message(
-        "cli.argparse.choice", value="%(value)r", choices="%(choices)s"
-    ),
-    "invalid %(type)s value: %(value)r": message("cli.argparse.type", type="%(type)s", value="%(value)r"),
-    "not allowed with argument %s": message("cli.argparse.exclusive", name="%s"),
-    "one of the arguments %s is required": message("cli.argparse.one_required", names="%s"),
-    "ignored explicit argument %r": message("cli.argparse.no_value", value="%r"),
-    "expected one argument": message("cli.argparse.one_value"),
-    "expected at most one argument": message("cli.argparse.at_most_one_value"),
-    "expected at least one argument": message("cli.argparse.some_values"),
-    "expected %s argument": message("cli.argparse.values", count="%s"),
-    "expected %s arguments": message("cli.argparse.values", count="%s"),
+# What argparse says by itself: its texts, as it gives them to gettext, and the codes of ours. The parameters
+# of ours have argparse's names; {value} where it has none.
+_TEXTS = {
+    "usage: ": "cli.argparse.usage",
+    "options": "cli.argparse.options",
+    "positional arguments": "cli.argparse.positionals",
+    "show this help message and exit": "cli.argparse.help",
+    "argument %(argument_name)s: %(message)s": "cli.argparse.argument",
+    "the following arguments are required: %s": "cli.argparse.required",
+    "unrecognized arguments: %s": "cli.argparse.unrecognized",
+    "ambiguous option: %(option)s could match %(matches)s": "cli.argparse.ambiguous",
+    "invalid choice: %(value)r (choose from %(choices)s)": "cli.argparse.choice",
+    "invalid %(type)s value: %(value)r": "cli.argparse.type",
+    "not allowed with argument %s": "cli.argparse.exclusive",
+    "one of the arguments %s is required": "cli.argparse.one_required",
+    "ignored explicit argument %r": "cli.argparse.no_value",
+    "expected one argument": "cli.argparse.one_value",
+    "expected at most one argument": "cli.argparse.at_most_one_value",
+    "expected at least one argument": "cli.argparse.some_values",
+    "expected %s argument": "cli.argparse.values",
+    "expected %s arguments": "cli.argparse.values",
 }
+_PARAMETER = re.compile(r"%(?:\((\w+)\))?[rs]")
 
 
 def help_text(code: str, /, default: str | None = None, **parameters: Any) -> str:
@@ -60,8 +56,9 @@ def translate_argparse() -> None:
 def _translate(text: str) -> str:
     if text not in _TEXTS:
         return text
+    parameters = {found[1] or "value": found[0] for found in _PARAMETER.finditer(text)}
     blank = " " if text.endswith(" ") else ""
-    return f"{_TEXTS[text]}{blank}"
+    return f"{message(_TEXTS[text], **parameters)}{blank}"
 
 
 class Formatter(argparse.HelpFormatter):

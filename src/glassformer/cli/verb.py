@@ -20,8 +20,8 @@ class Verb:
     """One verb; `summary` is the English text of a plug-in that has no catalogue."""
 
     name: str
-    add_arguments: Callable[[Parser], None]
     run: Callable[[Arguments], None]
+    add_arguments: Callable[[Parser], None] | None = None
     examples: tuple[str, ...] = ()
     position: int = LAST
     summary: str | None = None
@@ -35,13 +35,9 @@ def read_verb(module: Any) -> Verb:
     """The verb of a file."""
     return Verb(
         module.__name__.rpartition(".")[2],
-        getattr(module, "add_arguments", add_nothing),
         module.run,
+        getattr(module, "add_arguments", None),
         getattr(module, "EXAMPLES", ()),
         getattr(module, "POSITION", LAST),
         getattr(module, "SUMMARY", None),
     )
-
-
-def add_nothing(_: Parser) -> None:
-    """For a verb without arguments."""

@@ -78,6 +78,12 @@ def name_rows(recording: Recording, attention_map: AttentionMap) -> list[str]:
     return [f"{token} → {following}" for token, following in zip(read, [*read[1:], last], strict=True)]
 
 
+def require_choice(name: str, value: str | None, choices: Sequence[str]) -> None:
+    """Refuse a setting that is not one of its choices; None leaves it open."""
+    if value is not None and value not in choices:
+        raise InputError("render.not_a_choice", name=name, value=value, choices=choices)
+
+
 def label(text: str) -> str:
     """A token without the spaces around it; one that is nothing else, and what cannot be printed, as ␣."""
     stripped = text.strip(" ") or "␣"
@@ -88,8 +94,7 @@ def mean_over_rows(attention_map: AttentionMap, values: NDArray[np.floating]) ->
     """(head,) the mean over real rows that look at any key; NaN where there is none (a silenced head)."""
     statistics = attention_map.statistics
     counted = statistics.looking & (statistics.peak > 0)  # (head, query)
-    total = np.where(counted, values, 0.0).sum(axis=1, dtype=np.float64)
-    return np.where(counted.any(axis=1), total / np.maximum(counted.sum(axis=1), 1), np.nan)
+    return np.ma.array(values, mask=~counted, dtype=np.float64).mean(axis=1).filled(np.nan)
 
 
 def _entropy_share(attention_map: AttentionMap) -> NDArray[np.float64]:

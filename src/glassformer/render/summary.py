@@ -8,7 +8,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -113,11 +113,15 @@ def to_json(value: Any) -> str:
 
 def to_csv(scores: Iterable[Score]) -> str:
     """All values of some scores, one a line."""
+    return write_csv(COLUMNS, (row for measured in scores for row in tabulate_score(measured)))
+
+
+def write_csv(columns: Sequence[str], rows: Iterable[dict[str, Any]]) -> str:
+    """These columns of some rows."""
     text = io.StringIO()
-    table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    table = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     table.writeheader()
-    for measured in scores:
-        table.writerows(tabulate_score(measured))
+    table.writerows(rows)
     return text.getvalue().removesuffix("\n")
 
 

@@ -202,6 +202,6 @@ def test_nothing_that_was_asked_for_is_left_out() -> None:
 
 
 def test_an_answer_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("glassformer.api.routes.maps.shrink", lambda *_: 1 / 0)
+    monkeypatch.setattr("glassformer.api.routes.maps.frame_statistics", lambda *_: 1 / 0)
     with pytest.raises(InputError, match=r"statistics could not be computed \(status 500\)"):
         html.render(invent_decoder(tokens=2))

@@ -1,20 +1,14 @@
-"""Painted cells: the palette in order, digits that can be read, and nobody gets colour against their wish."""
+"""Painted cells: the palette in order, and digits that can be read."""
 
-import io
 import re
 
 import numpy as np
 import pytest
 
-from glassformer.render.terminal.colours import PALETTE, paint, paint_legend, wants_colour
+from glassformer.render.terminal.colours import PALETTE, paint, paint_legend
 from glassformer.render.terminal.heatmap import draw_weights
 
 CODE = re.compile(r"\033\[48;5;(\d+);38;5;(\d+)m(.*?)\033\[0m")
-
-
-class Screen(io.StringIO):
-    def isatty(self) -> bool:
-        return True
 
 
 def lightness(colour: int) -> float:
@@ -63,11 +57,3 @@ def test_a_painted_heat_map_lines_up_with_its_keys() -> None:
     legend = CODE.sub(r"\3", paint_legend())
     assert legend.startswith("0 %" + " " * 32 + "100 %")
     assert len(legend) <= 80
-
-
-def test_colour_is_for_terminals_and_can_be_declined() -> None:
-    assert wants_colour(Screen(), {})
-    assert wants_colour(Screen(), {"NO_COLOR": "", "TERM": "xterm"})
-    assert not wants_colour(Screen(), {"NO_COLOR": "1"})
-    assert not wants_colour(Screen(), {"TERM": "dumb"})
-    assert not wants_colour(io.StringIO(), {})

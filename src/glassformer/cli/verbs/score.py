@@ -6,7 +6,7 @@ Out:  tables for people; JSON or CSV for programs. A bundle is scored without to
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from glassformer.cli.gold import add_gold, run_gold
 from glassformer.cli.inputs import read_assignments, require_model, require_text
@@ -14,9 +14,6 @@ from glassformer.cli.output import count_columns, has_colour
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.registry import suggestion
-
-if TYPE_CHECKING:
-    from glassformer.recording import Recording
 
 POSITION = 70
 EXAMPLES = (
@@ -42,6 +39,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Measure a recording; without names, the interpretability panel."""
+    import glassformer
     from glassformer import bundle
     from glassformer.metrics import METRICS, PANEL, difference, score
     from glassformer.render.summary import summarise_score, to_csv, to_json
@@ -50,13 +48,15 @@ def run(arguments: Arguments) -> None:
     if arguments.links or arguments.trees:
         run_gold(arguments)
         return
-    values = list(arguments.values)
-    text = None if _is_bundle(arguments.source) else _take_text(arguments.source, values)
+    source, values = arguments.source, list(arguments.values)
+    text = None if _is_bundle(source) else _take_text(source, values)
     names = tuple(values) or PANEL
     _refuse_gold(names)
     parameters = _share(read_assignments(arguments.set), names)
     other = None if arguments.against is None else bundle.open(arguments.against)
-    recording = bundle.open(arguments.source) if text is None else _record(arguments, text)
+    recording = (
+        bundle.open(source) if text is None else glassformer.record(source, text, device=arguments.device)
+    )
     measure = partial(score, recording) if other is None else partial(difference, recording, other)
     over = arguments.over or ("head" if len(names) == 1 else "model")
     scores = []
@@ -81,12 +81,6 @@ def _take_text(model: str, values: list[str]) -> str:
     if not values:
         raise InputError("cli.score.no_text", model=model)
     return require_text(values.pop(0))
-
-
-def _record(arguments: Arguments, text: str) -> "Recording":
-    from glassformer.recorders.record import record
-
-    return record(arguments.source, text, device=arguments.device)
 
 
 def _refuse_gold(names: tuple[str, ...]) -> None:

@@ -19,7 +19,7 @@ from glassformer.messages import Message, get_language, known_languages, message
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording
 from glassformer.registry import suggestion
-from glassformer.render.choice import choose_head
+from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.figures.fonts import choose_fonts
 from glassformer.render.figures.style import COLUMN, PAGE, SETTINGS
 from glassformer.render.files import write_whole
@@ -171,13 +171,14 @@ def figure(  # noqa: PLR0913 - independent settings
     matplotlib = import_module("matplotlib")  # late: it is slow; its settings have no useful types
     name = view or ("curves" if isinstance(source, RunLog) else "heatmap")
     draw = _find_view(name, source)
+    require_choice("language", language, known_languages())
     heads = None if head is None else (head,) if isinstance(head, int) else tuple(head)
     where = Place.parse(place) if isinstance(place, str) else place
     curves = tuple(names or ()) or None
     choice = Choice(part, layer, where, heads, metric, dict(parameters or {}), curves, title)
     with matplotlib.rc_context(dict(SETTINGS)):
-        inches, spoken = _read_width(width), _read_language(language)
-        sheet = Sheet(Canvas(layout="constrained"), source, choice, inches, spoken, tuple(fonts))
+        canvas, spoken = Canvas(layout="constrained"), language or get_language()
+        sheet = Sheet(canvas, source, choice, _read_width(width), spoken, tuple(fonts))
         draw(sheet)
         settings = {key: matplotlib.rcParams[key] for key in (*SETTINGS, "font.family")}
     return Figure(sheet.canvas, settings)
@@ -205,11 +206,3 @@ def _read_width(width: str | float) -> float:
     if not 1 <= inches <= 60:
         raise InputError("render.figures.wrong_width", width=inches)
     return inches
-
-
-def _read_language(language: str | None) -> str:
-    if language is None:
-        return get_language()
-    if language not in known_languages():
-        raise InputError("render.not_a_choice", name="language", value=language, choices=known_languages())
-    return language

@@ -89,7 +89,7 @@ def render(
             found = [(path, _lighten(path, body)) for path, body in found]
         found.extend(_list_messages([body for _, body in found]))
         alone = [(path, body) for path, body in found if not _is_small(body)]
-        blocks = list(workers.map(lambda pair: _pack(*pair), alone))
+        blocks = list(workers.map(lambda pair: _block(f'" data-path="{escape(pair[0])}', pair[1]), alone))
         blocks.append(_pack_together({path: body for path, body in found if _is_small(body)}))
     scripts_off = " ".join(
         message("render.needs_javascript").text(language) for language in known_languages()
@@ -158,9 +158,11 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
         yield f"{here}/walk"
         yield from (f"{here}/trace/{name}" for name in list_arrays(recording, CELLS))
     yield from _list_scores(here)
-    yield from _list_rolled(recording, here)
-    if hidden:
-        yield from _list_hidden(recording, here)
+    for stack, kind in dict.fromkeys((each.stack, each.kind) for each in recording.maps):
+        yield f"{here}/average?how=model&stack={stack}&kind={kind}"
+    for stack, states in recording.hidden.items() if hidden else ():
+        yield from (f"{here}/hidden/{stack}/activations?by={by}" for by in ("norm", "change"))
+        yield from (f"{here}/hidden/{stack}/{layer}" for layer in range(states.shape[0]))
     yield from ("playground", *(f"playground/{name}" for name in read_defaults().results))
 
 
@@ -181,18 +183,6 @@ def _find_codes(value: Any) -> Iterator[str]:
         yield value["code"]
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _find_codes(each)
-
-
-def _list_rolled(recording: Recording, here: str) -> Iterator[str]:
-    """What is averaged over layers."""
-    for stack, kind in dict.fromkeys((each.stack, each.kind) for each in recording.maps):
-        yield f"{here}/average?how=model&stack={stack}&kind={kind}"
-
-
-def _list_hidden(recording: Recording, here: str) -> Iterator[str]:
-    for stack, states in recording.hidden.items():
-        yield from (f"{here}/hidden/{stack}/activations?by={by}" for by in ("norm", "change"))
-        yield from (f"{here}/hidden/{stack}/{layer}" for layer in range(states.shape[0]))
 
 
 def _fits(each: AttentionMap) -> bool:
@@ -232,10 +222,6 @@ def _is_json(body: bytes) -> bool:
 def _pack_code(code: bytes) -> bytes:
     """The page's code, the same in every file: most of the time that a small file takes."""
     return _block("-code", code, 9)
-
-
-def _pack(path: str, body: bytes) -> bytes:
-    return _block(f'" data-path="{escape(path)}', body)
 
 
 def _pack_together(bodies: dict[str, bytes]) -> bytes:

@@ -15,9 +15,7 @@ _LETTERS = np.array([each for each in range(ord("!"), ord("~") + 1) if each not 
 _BITS = 13  # of two characters: 91 * 91 is at least 2**13
 _ALONE = 6  # bits of a last character without a second
 _NUMBERS = np.arange(1 << _BITS)
-_PAIRS = np.stack((_LETTERS[_NUMBERS // 91], _LETTERS[_NUMBERS % 91]), axis=1).view(np.uint16)[
-    :, 0
-]  # (number,)
+_PAIRS = np.stack((_LETTERS[_NUMBERS // 91], _LETTERS[_NUMBERS % 91]), axis=1).view(np.uint16).ravel()
 
 
 def pack(data: bytes, level: int = 1) -> bytes:

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 from glassformer.errors import InputError
 from glassformer.messages import known_languages
 from glassformer.recording import Recording
+from glassformer.render.choice import require_choice
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
 
@@ -36,12 +37,8 @@ def show(
     """
     if not isinstance(recording, Recording):
         raise InputError("render.not_a_recording", type=type(recording).__name__)
-    for name, value, choices in (
-        ("language", language, known_languages()),
-        ("theme", theme, ("light", "dark")),
-    ):
-        if value is not None and value not in choices:
-            raise InputError("render.not_a_choice", name=name, value=value, choices=choices)
+    require_choice("language", language, known_languages())
+    require_choice("theme", theme, ("light", "dark"))
     start = urlencode({} if view is None else {"view": view})
     if not EMBEDDED.is_file():
         raise InputError("render.not_built", file=EMBEDDED.name)

@@ -1,12 +1,9 @@
 """Colours of a terminal: the cells of a heat map, painted with 256-colour codes.
 
-In:   a weight from 0 to 1; where text is going, and what its reader has asked for.
+In:   a weight from 0 to 1.
 Out:  three characters: the share in percent on a background that is lighter for larger weights. The palette
       differs in lightness, and numbers are printed: it can be read without telling hues apart.
 """
-
-from collections.abc import Mapping
-from typing import TextIO
 
 from glassformer.messages import message
 
@@ -14,12 +11,6 @@ PALETTE = (17, 54, 90, 126, 161, 203, 209, 215, 222, 229)  # xterm colours, from
 _DARK, _LIGHT = 16, 231  # of the digits: black, white
 _FIRST_PALE = 203  # the first colour of the palette on which black digits are easier to read
 _RESET = "\033[0m"
-
-
-def wants_colour(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Colour is for terminals that know it and people who have not declined it (no-color.org)."""
-    declined = bool(environment.get("NO_COLOR")) or environment.get("TERM") == "dumb"
-    return stream.isatty() and not declined
 
 
 def paint(weight: float) -> str:

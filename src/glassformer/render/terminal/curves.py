@@ -155,10 +155,7 @@ def mean_spread(log: RunLog) -> dict[Place, tuple[NDArray[np.int64], NDArray[np.
     for place, history in log.heads.items():
         if "entropy_share" in history.statistics:
             shares = history.statistics["entropy_share"]  # (record, head)
-            known = np.isfinite(shares)
-            counts = known.sum(1)
-            mean = np.where(counts > 0, np.where(known, shares, 0).sum(1) / np.maximum(counts, 1), np.nan)
-            found[place] = history.steps, mean
+            found[place] = history.steps, np.ma.masked_invalid(shares).mean(1).filled(np.nan)
     return found
 
 

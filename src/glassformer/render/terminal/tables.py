@@ -30,6 +30,10 @@ def draw_table(
 
     Columns that do not fit beside the others follow below, beside the same first column.
     """
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     widths = [max(map(measure, column)) for column in zip(*rows, strict=True)]
     blocks: list[list[int]] = [[0]]
     used = widths[0]
@@ -39,30 +43,6 @@ def draw_table(
             blocks.append([0])
             used = widths[0] + GAP + widths[place]
         blocks[-1].append(place)
-    return "\n".join(_render(rows, block, right, columns, colour, header) for block in blocks)
-
-
-def _render(
-    rows: Sequence[Sequence[str]],
-    block: Sequence[int],
-    right: Collection[int],
-    columns: int,
-    colour: bool,
-    header: bool,
-) -> str:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), show_header=header, header_style="bold")
-    for place in block:
-        table.add_column(
-            Text(rows[0][place] if header else ""),
-            justify="right" if place in right else "left",
-            overflow="fold",
-        )
-    for row in rows[1:] if header else rows:
-        table.add_row(*(Text(row[place]) for place in block))
     console = Console(
         file=io.StringIO(),
         width=max(columns, NARROWEST),
@@ -71,7 +51,14 @@ def _render(
         legacy_windows=False,
     )
     with console.capture() as captured:
-        console.print(table)
+        for block in blocks:
+            table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), show_header=header)
+            for place in block:
+                name = Text(rows[0][place] if header else "")
+                table.add_column(name, justify="right" if place in right else "left", overflow="fold")
+            for row in rows[1:] if header else rows:
+                table.add_row(*(Text(row[place]) for place in block))
+            console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
