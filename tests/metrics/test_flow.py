@@ -22,7 +22,7 @@ def test_flow_on_paper(make_map, record) -> None:
     assert two.part(layer=1).values.tolist() == [[1, 1], [1, 1]]
     single = score(record(make_map(SWAP), make_map(SWAP, layer=1)), "flow", query=1)
     assert single.part(layer=1).values.tolist() == [[1, 1]]
-    assert single.part(layer=1).labels[0] == ("position 1",)
+    assert single.part(layer=1).labels[0] == ("1",)
 
 
 def test_flow_turns_back_where_a_first_path_was_a_mistake() -> None:
