@@ -35,7 +35,7 @@ describe("the tokens of a side", () => {
     expect(store.get(700)).toBeUndefined();
     expect(store.get(701)).toBeUndefined();
     expect(store.get(4000, true)).toBeUndefined();
-    await settled();
+    await store.settled();
     expect(asked).toEqual(["0:1024", "4000:4001"]);
     expect([store.get(700), store.get(1023), store.get(4000)]).toEqual(["t700", "t1023", "t4000"]);
     expect(arrived).toHaveBeenCalledTimes(2);

@@ -70,6 +70,11 @@ export class SideTokens {
     await Promise.all(requests);
   }
 
+  /** Resolves when all that was asked for is here, or has failed. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.requests.values());
+  }
+
   /** The special tokens among the first ones. */
   async specials(): Promise<number[]> {
     await this.load(0, MOST_SPECIAL);

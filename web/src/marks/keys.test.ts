@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { moveInList } from "./keys";
+import { moveInCircle, moveInList } from "./keys";
 
 test.each([
   ["ArrowDown", "down", 4],
@@ -23,4 +23,13 @@ test("a list has ends", () => {
   expect(moveInList("ArrowDown", 5, 6, "down")).toBe(5);
   expect(moveInList("ArrowLeft", 0, 6, "across")).toBe(0);
   expect(moveInList("ArrowDown", -1, 6, "both")).toBe(0);
+  expect(moveInList("End", -1, 0, "both")).toBeUndefined(); // nothing is there
+});
+
+test("the ends of a circle meet", () => {
+  expect(moveInCircle("ArrowRight", 5, 6, "across")).toBe(0);
+  expect(moveInCircle("ArrowUp", 0, 6, "both")).toBe(5);
+  expect(moveInCircle("ArrowUp", 0, 6, "across")).toBeUndefined();
+  expect(moveInCircle("End", 2, 6, "across")).toBe(5);
+  expect(moveInCircle("ArrowRight", -1, 0, "both")).toBeUndefined();
 });

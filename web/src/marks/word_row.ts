@@ -1,5 +1,5 @@
 /**
- * WordRow in the order they were written, each with a line as long as it was likely.
+ * Words in the order they were written, each with a line as long as it was likely.
  *
  * In:   words with their chances.
  * Out:  a list box in running order; one word can be chosen by click or arrow keys.
@@ -37,7 +37,7 @@ export class WordRow {
     this.element.addEventListener("keydown", (event) => this.press(event));
   }
 
-  /** WordRow that are there already are kept: streaming only adds. */
+  /** Words that are there already are kept: streaming only adds. */
   show(words: readonly Word[]): void {
     while (this.items.length > words.length) this.items.pop()!.remove();
     words.forEach((word, place) => {

@@ -7,10 +7,10 @@ import { digits } from "../core/formats";
 import { chooseMap, familiesOf, findMap, layersOf } from "../core/maps";
 import type { Selection } from "../core/selection";
 import type { Range, RecordingSource } from "../core/source";
+import { moveInCircle } from "../marks/keys";
 import { useAnswer } from "./answer";
 import { Button } from "./button";
 import { useApp } from "./context";
-import { destination } from "./tabs";
 import { useToken } from "./tokens";
 
 const LONGEST_AVERAGE = 1024; // tokens; the server refuses the model average beyond
@@ -136,8 +136,8 @@ function HeadChoice({ map }: OfMap) {
     ...(tooLong ? [] : (["model"] as const)),
   ];
   const move = (event: KeyboardEvent): void => {
-    const to = destination(event.key, choices.indexOf(head), choices.length);
-    const next = to === null ? undefined : choices[to];
+    const to = moveInCircle(event.key, choices.indexOf(head), choices.length, "both");
+    const next = to === undefined ? undefined : choices[to];
     if (next === undefined) return;
     event.preventDefault();
     app.store.set({ head: next });

@@ -1,7 +1,7 @@
 /** A row of tabs: one is in the tab order, arrows move among them (WAI-ARIA tabs). */
 
 import { useEffect, useRef } from "preact/hooks";
-import { ARROWS } from "../marks/keys";
+import { moveInCircle } from "../marks/keys";
 
 export interface Tab {
   readonly name: string;
@@ -34,8 +34,8 @@ export function Tabs(props: {
 
   const move = (event: KeyboardEvent): void => {
     const at = tabs.findIndex((tab) => tab.name === chosen);
-    const to = destination(event.key, at, tabs.length);
-    const tab = to === null ? undefined : tabs[to];
+    const to = moveInCircle(event.key, at, tabs.length, "both");
+    const tab = to === undefined ? undefined : tabs[to];
     if (!tab) return;
     event.preventDefault();
     props.choose(tab.name);
@@ -63,11 +63,4 @@ export function Tabs(props: {
       ))}
     </div>
   );
-}
-
-/** Where a key leads from place `at` of `count`, in a circle; null for other keys. */
-export function destination(key: string, at: number, count: number): number | null {
-  if (key === "Home" || key === "End") return key === "Home" ? 0 : count - 1;
-  const [down, right] = ARROWS[key] ?? [0, 0];
-  return down + right === 0 ? null : (at + down + right + count) % count;
 }

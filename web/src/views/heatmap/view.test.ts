@@ -35,6 +35,14 @@ test("a tile that fails leaves the map as it is, says why, and is asked for agai
   mounted.unmount();
 });
 
+test("what waits for tiles ends with the view", async () => {
+  const { mounted } = mountLarge(longRecording(() => new Promise(() => {})));
+  await vi.waitFor(() => expect(document.querySelector("[aria-busy=true]")).not.toBeNull());
+  const picture = mounted.picture();
+  mounted.unmount();
+  await expect(picture).rejects.toThrow("No longer wanted");
+});
+
 test("a picture waits for the tiles in view", async () => {
   const arrived: string[] = [];
   let open = (): void => {};

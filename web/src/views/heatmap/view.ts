@@ -16,6 +16,7 @@ import { isAbort } from "../../core/tasks";
 import type { TableData } from "../../core/view";
 import { fetchNeighbours } from "../../data/heat_neighbours";
 import { openTiles, type Scale } from "../../data/heat_tiles";
+import { aborted } from "../../data/http";
 import { listen } from "../../marks/gestures";
 import type { Cell } from "../../marks/heat_overlay";
 import { Surface } from "../../marks/heat_surface";
@@ -344,8 +345,9 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   private async loaded(): Promise<ShownMap> {
     const { shown } = this;
     if (shown === null) throw new Refusal(this.names.noMaps, "no_maps", 0);
-    while (shown === this.shown && this.trouble === null && (shown.tiles.missing > 0 || shown.waiting))
-      await new Promise(requestAnimationFrame);
+    const waits = () => this.trouble === null && (shown.tiles.missing > 0 || shown.waiting);
+    while (!this.tasks.over && shown === this.shown && waits()) await new Promise(requestAnimationFrame);
+    if (this.tasks.over) throw aborted();
     return shown;
   }
 

@@ -5,7 +5,7 @@
  * Out:  a toolbar for mouse and keyboard (arrow keys move, Enter chooses, Shift-Enter adds).
  */
 
-import { consume, moveInList } from "../../marks/keys";
+import { consume, moveInCircle } from "../../marks/keys";
 import { make } from "../../marks/make";
 
 export interface HeadRowWords {
@@ -86,7 +86,7 @@ export class HeadRow {
   private press(event: KeyboardEvent): void {
     const at = this.buttons.indexOf(event.target as HTMLButtonElement);
     if (at < 0) return;
-    const to = moveInList(event.key, at, this.buttons.length, "across");
+    const to = moveInCircle(event.key, at, this.buttons.length, "across");
     if (to !== undefined) {
       const next = this.buttons[to]!;
       for (const button of this.buttons) button.tabIndex = button === next ? 0 : -1;

@@ -7,7 +7,7 @@
 
 import type { PlayTopic } from "../../api/types";
 import type { Message } from "../../core/messages";
-import { consume, moveInList } from "../../marks/keys";
+import { consume, moveInCircle } from "../../marks/keys";
 import { make, type Text } from "../../marks/make";
 
 export class TopicList {
@@ -48,7 +48,7 @@ export class TopicList {
 
   private move(event: KeyboardEvent): void {
     const at = this.buttons.indexOf(event.target as HTMLButtonElement);
-    const to = moveInList(event.key, at, this.buttons.length, "both");
+    const to = moveInCircle(event.key, at, this.buttons.length, "both");
     if (at < 0 || to === undefined) return;
     consume(event);
     this.chosen(this.topics[to]!);

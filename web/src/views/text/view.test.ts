@@ -65,6 +65,27 @@ test("long texts are read through a window", async () => {
   expect(tokens()[0]!.textContent).toBe("1000");
 }, 30_000);
 
+test("a caption waits for the names of tokens beyond the window", async () => {
+  const texts = Array.from({ length: 3000 }, (_, index) => ` ${index}`);
+  const { source } = invent({ source: texts, layers: 1, heads: 1 });
+  let open = (): void => {};
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const tokens: typeof source.tokens = async (side, range) => {
+    if (range && range[1] - range[0] === 1) await gate;
+    return source.tokens(side, range);
+  };
+  const own = { ...source, tokens, within: () => own };
+  const { stage, element } = setStage(own, { head: 0, query: 2990 });
+  const mounted = view.mount(stage);
+  await settle();
+  expect(element.querySelector(".text-readout")!.textContent).toContain("…"); // some are beyond it
+  const table = mounted.table();
+  open();
+  expect((await table).caption).not.toContain("…");
+}, 30_000);
+
 test("a model average that cannot be made is said; the view stays", async () => {
   const { element, failures } = await stand({ source: FOUR }, { head: "model", query: 1 });
   expect(failures).toEqual([]);

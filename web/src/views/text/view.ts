@@ -283,9 +283,16 @@ class TextView extends MountedView<Words, TextOptions> {
     );
   }
 
+  /** The summary with the names of all tokens in it. */
+  private async wholeSummary(): Promise<string> {
+    this.summary(); // asks for tokens beyond the window
+    await Promise.all(Object.values(this.beyond).map((tokens) => tokens.settled()));
+    return this.summary();
+  }
+
   async picture(): Promise<string> {
     const { say, stage, map, panes } = this;
-    const sentence = `${this.summary()} ${say.captionScale(format(this.maximum()))}`;
+    const sentence = `${await this.wholeSummary()} ${say.captionScale(format(this.maximum()))}`;
     return writePicture(panes, map, sentence, stage, say);
   }
 
@@ -295,7 +302,7 @@ class TextView extends MountedView<Words, TextOptions> {
     const axis = this.coloured();
     const slice = await readAxis(this.stage.source, map, axis, [0, Math.min(WINDOW, axisOf(map, axis)[2])]);
     return {
-      caption: this.summary(),
+      caption: await this.wholeSummary(),
       columns: [
         this.names.position,
         this.names.token,
