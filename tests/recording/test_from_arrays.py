@@ -121,7 +121,7 @@ def test_signed_values_are_kept_with_their_sign(tmp_path):
 
 
 def test_metrics_have_no_value_for_signed_values():
-    recording = from_arrays({"encoder.self.0": -make_weights(1, 3, 3)}, content="signed")
+    recording = from_arrays(-make_weights(2, 1, 3, 3), content="signed")
     for name in METRICS:
         metric = METRICS[name]
         if any(each.required for each in metric.parameters):

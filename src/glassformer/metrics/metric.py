@@ -165,9 +165,8 @@ def score(recording: Recording, name: str, /, *, over: Over | None = None, **par
     settled = settle(name, metric.parameters, parameters)
     if not recording.maps:
         raise InputError("recording.no_maps")
-    signed = next((each for each in recording.maps if each.content == "signed"), None)
-    if signed is not None and metric.rule == "none":
-        raise InputError("metrics.signed", place=signed.place)
+    if metric.rule == "none" and any(each.content == "signed" for each in recording.maps):
+        raise InputError("metrics.signed")
     parts = metric.measure(recording, level, settled)
     measured: Over = "query" if level == "query" else metric.over
     result = Score(
@@ -197,7 +196,7 @@ def _measure_map(
     place, heads = attention_map.place, attention_map.heads
     try:
         if attention_map.content == "signed":
-            raise UndefinedError("metrics.signed", place=place)
+            raise UndefinedError("metrics.signed")
         rows = function(attention_map, **settled)
     except UndefinedError as error:
         nothing = np.zeros(attention_map.shape[:2] if over == "query" else heads)

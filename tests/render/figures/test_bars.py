@@ -1,8 +1,11 @@
 """Bars: as tall as scores."""
 
+import itertools
+
 import numpy as np
 
 from drawings import make_recording
+from glassformer.recording import from_arrays
 from glassformer.render.figures import figure
 
 
@@ -15,3 +18,12 @@ def test_bars_are_as_tall_as_scores():
     axes = drawn.canvas.axes[0]
     heights = np.array([[bar.get_height() for bar in group] for group in axes.containers]).T  # (layer, head)
     np.testing.assert_allclose(heights, np.array(values))
+
+
+def test_names_of_layers_do_not_overlap():
+    recording = from_arrays(np.full((6, 8, 2, 2), 0.5))
+    narrow, wide = (figure(recording, "bars", width=width).canvas for width in ("column", "page"))
+    assert all(name.get_rotation() == 60 for name in narrow.axes[0].get_xticklabels())
+    wide.draw_without_rendering()
+    boxes = [name.get_window_extent() for name in wide.axes[0].get_xticklabels()]
+    assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))

@@ -14,6 +14,9 @@ from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import describe_evidence, write_texts
 from glassformer.render.figures.style import head_colour
 from glassformer.render.terminal.tables import name_unit
+from glassformer.render.terminal.text import measure
+
+LETTER = 0.05  # inches of a letter below the bars
 
 
 def draw(sheet: Sheet) -> None:
@@ -44,7 +47,9 @@ def draw(sheet: Sheet) -> None:
         axes.bar(
             x, values[known], thick * 0.9, color=head_colour(head), label=legend[head], gid=f"head-{head}"
         )
-    axes.set_xticks(range(len(parts)), names, rotation=0 if len(parts) <= 6 else 60)
+    room = (sheet.width - 1.2) / len(parts)  # inches for each name, without the legend and the numbers
+    fits = max(measure(name) + 1 for name in names) * LETTER <= room
+    axes.set_xticks(range(len(parts)), names, rotation=0 if fits else 60)
     axes.tick_params(axis="x", length=0)
     axes.set_xlabel(layer)
     axes.set_ylabel(f"{metric}, {sheet.text(name_unit(result))}")

@@ -22,14 +22,15 @@ def draw(sheet: Sheet) -> None:
     maps = _choose(sheet)
     heads = max(each.heads for each in maps)
     mosaic = build_mosaic(maps, heads)
-    sheet.caption = f"{sheet.text('heads_caption')} {parts.describe_evidence(sheet)}"
+    signed = any(each.content == "signed" for each in maps)
+    caption = sheet.text("signed_heads_caption" if signed else "heads_caption")
+    sheet.caption = f"{caption} {parts.describe_evidence(sheet)}"
     names = [label_part(each.place, sheet.language) for each in maps]
     title = sheet.text(message("render.figures.every_head", model=sheet.recording.model))
     axis_names = sheet.text("head"), sheet.text("layer")
     sheet.choose_fonts(title, *names, *axis_names)
     axes = sheet.canvas.add_subplot()
     sheet.set_size(min((sheet.width - 1.3) * len(maps) / heads + 0.9, 10.0))
-    signed = any(each.content == "signed" for each in maps)
     largest = float(np.nanmax(np.abs(mosaic))) or 1.0
     colours = parts.choose_scale(largest if signed else 1.0, signed=signed)
     picture = axes.imshow(mosaic, **colours, interpolation="none", aspect="equal", gid="heads")

@@ -79,7 +79,8 @@ def _masked(attention_map: AttentionMap, head: int, level: int) -> NDArray[np.bo
 
 
 def _describe(sheet: Sheet, attention_map: AttentionMap, level: int) -> str:
-    sums = attention_map.relaxed is None and attention_map.sink_weights is None
+    unchanged = attention_map.relaxed is None and attention_map.sink_weights is None
+    sums = unchanged and attention_map.content == "weights"
     pixels = sheet.text(message("render.figures.pixels", side=2**level)) if level else ""
     rows = sheet.text("rows_sum_to_one") if sums and not level else ""
     return " ".join(filter(None, (pixels, rows, parts.describe_evidence(sheet))))

@@ -25,6 +25,8 @@ def draw(sheet: Sheet) -> None:
     first = choice.heads[0] if choice.heads else None
     attention_map, best = sheet.choose_head(first)
     heads = [attention_map.require_head(head) for head in choice.heads or (best,)]
+    if attention_map.content == "signed":
+        raise InputError("render.figures.signed_lines", place=attention_map.place)
     _, queries, keys = attention_map.shape
     if max(queries, keys) > LONGEST:
         raise InputError("render.figures.too_long", queries=queries, keys=keys, most=LONGEST)
@@ -53,8 +55,7 @@ def draw(sheet: Sheet) -> None:
     for names, x, side in ((rows, -0.03, "right"), (columns, 1.03, "left")):
         for number, name in enumerate(names):
             axes.text(x, number, name, ha=side, va="center", fontsize=6)
-    axes.set_xlim(-0.6, 1.6)
-    axes.set_ylim(max(queries, keys) - 0.4, -1.6)
+    axes.set(xlim=(-0.6, 1.6), ylim=(max(queries, keys) - 0.4, -1.6))
     axes.text(-0.03, -1.1, query, ha="right", color="0.4", fontsize=6)
     axes.text(1.03, -1.1, key, ha="left", color="0.4", fontsize=6)
     axes.set_axis_off()
