@@ -3,6 +3,7 @@
 import gc
 import json
 import threading
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,6 +37,17 @@ def test_clients_share_threads_and_a_closed_one_answers_no_more() -> None:
         clients[0].get("recordings")
     with InProcessClient(recording) as again:
         assert again.get("recordings").is_success
+
+
+def test_a_closed_client_leaves_nothing_to_the_shared_threads() -> None:
+    client = InProcessClient(invent_decoder(tokens=4, layers=1))
+    for path in ("", "/scores/entropy", "/thumbnails"):  # both kinds of threads
+        assert client.get(f"recordings/{client.id}{path}").is_success
+    held = [weakref.ref(each) for each in (client, client._app, client._library)]
+    client.close()
+    del client
+    gc.collect()
+    assert [each() for each in held] == [None, None, None]
 
 
 def test_a_question_that_waits_is_cancelled_by_closing() -> None:
