@@ -328,7 +328,7 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
         ("export xq.bundle xq.pdf", "html"),
         ("figure xq.bundle xq.svg --view xq", "heatmap heads lines bars curves"),
         ("figure xq.bundle xq.svg --view curves", "curves Recording RunLog"),
-        ("figure xq.bundle xq.svg --width xq", ""),
+        ("figure xq.bundle xq.svg --width xq", "column page"),
         ("figure xq.bundle xq.svg --width 99", ""),
         ("figure xq.bundle xq.svg --head 0 1", ""),
         ("figure xq.bundle xq.svg --font xq", ""),

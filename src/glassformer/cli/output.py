@@ -10,7 +10,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from glassformer.messages import Message
@@ -49,11 +48,11 @@ def has_colour() -> bool:
     return sys.stdout.isatty() and not declined
 
 
-def draw_recording(recording: "Recording", chosen: Mapping[str, Any] = MappingProxyType({})) -> str:
+def draw_recording(recording: "Recording", chosen: Mapping[str, Any] | None = None) -> str:
     """One screen: how focused each head is, the head that was chosen, what comes next, and the evidence."""
     from glassformer.render.terminal import heatmap
 
-    return heatmap.draw_recording(recording, columns=count_columns(), colour=has_colour(), **chosen)
+    return heatmap.draw_recording(recording, columns=count_columns(), colour=has_colour(), **(chosen or {}))
 
 
 def with_progress(items: Iterable[T], label: Message, total: int | None = None) -> Iterator[T]:

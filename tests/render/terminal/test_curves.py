@@ -52,7 +52,7 @@ def test_gaps_and_constants_are_drawn() -> None:
     flat = draw_curve(Curve(np.array([1, 2, 3]), np.array([2.0, np.nan, 2.0])), columns=30)
     assert "2 ┤" in flat
     assert draw_curve(Curve(np.array([1, 2]), np.array([np.nan, np.nan]))) == "  no finite value"
-    assert draw_spark(np.array([0.0, np.nan, 1.0]), 10, 0.0, 1.0) == "▁ █"
+    assert draw_spark(np.array([0.0, np.nan, 1.0]), 10) == "▁ █"
 
 
 def test_a_list_of_runs(log: RunLog, tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ def run(arguments: Arguments) -> None:
     if arguments.shell not in SHELLS:
         raise InputError("cli.completion.unknown", shell=arguments.shell, shells=SHELLS)
     verbs = list_options(arguments.parser)
-    print({"bash": _for_bash, "zsh": _for_zsh, "fish": _for_fish}[arguments.shell](verbs))
+    script = _for_fish(verbs) if arguments.shell == "fish" else _for_bash(verbs)
+    print("autoload -U +X bashcompinit && bashcompinit\n" if arguments.shell == "zsh" else "", script, sep="")
 
 
 def list_options(parser: Parser) -> dict[str, tuple[str, list[str]]]:
@@ -54,10 +55,6 @@ def _for_bash(verbs: dict[str, tuple[str, list[str]]]) -> str:
   return 0
 }}
 complete -o default -F _glassformer glassformer"""
-
-
-def _for_zsh(verbs: dict[str, tuple[str, list[str]]]) -> str:
-    return "autoload -U +X bashcompinit && bashcompinit\n" + _for_bash(verbs)
 
 
 def _for_fish(verbs: dict[str, tuple[str, list[str]]]) -> str:

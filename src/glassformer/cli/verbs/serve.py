@@ -26,7 +26,7 @@ from glassformer.errors import InputError
 from glassformer.messages import Message, message
 
 if TYPE_CHECKING:
-    from glassformer.api.jobs import JobRequest, Workbench
+    from glassformer.api.jobs import Workbench
     from glassformer.api.library import Library
     from glassformer.api.settings import Settings
 
@@ -149,11 +149,9 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
     from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 
     chosen = WorkbenchSettings(models=tuple(arguments.models), offline=arguments.offline)
-
-    def add(path: Path, request: "JobRequest") -> str:
-        return library.adopt(path, request=request)
-
-    return LocalWorkbench(chosen, folder=library.folder, add=add)
+    return LocalWorkbench(
+        chosen, folder=library.folder, add=lambda path, request: library.adopt(path, request=request)
+    )
 
 
 def _format_address(host: str, port: int, token: str | None) -> str:

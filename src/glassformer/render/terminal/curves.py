@@ -33,7 +33,8 @@ def draw_runs(logs: Sequence[RunLog], *, columns: int = 80, colour: bool = False
     for log in logs:
         best = find_best(log)
         score = "–" if best is None else f"{best[0]} {best[1]:.4g}"
-        loss = f"{_last_loss(log):.4g}" if "loss" in log.scalars else "–"
+        losses = log.scalars["loss"].values if "loss" in log.scalars else None
+        loss = "–" if losses is None else f"{losses[-max(1, round(TAIL * len(losses))) :].mean():.4g}"
         state = str(name_state(log))
         rows.append((log.name, state, str(log.last_step), loss, score, str(len(log.alarms) or "–")))
     return draw_table(rows, right={2, 3, 5}, columns=columns, colour=colour)
@@ -91,10 +92,10 @@ def draw_curve(curve: Curve, *, columns: int = 80, height: int = HEIGHT) -> str:
     return "\n".join(lines)
 
 
-def draw_spark(values: NDArray[np.float64], width: int, low: float, high: float) -> str:
-    """A curve in one line of bars; a gap where nothing is known."""
-    level = _pool(np.arange(len(values)), values, min(width, len(values)))
-    places = np.clip((level - low) / ((high - low) or 1.0) * len(_BARS), 0, len(_BARS) - 1)
+def draw_spark(shares: NDArray[np.float64], width: int) -> str:
+    """A curve from 0 to 1 in one line of bars; a gap where nothing is known."""
+    level = _pool(np.arange(len(shares)), shares, min(width, len(shares)))
+    places = np.clip(level * len(_BARS), 0, len(_BARS) - 1)
     return "".join(" " if math.isnan(place) else _BARS[int(place)] for place in places)
 
 
@@ -107,12 +108,6 @@ def find_best(log: RunLog) -> tuple[str, float] | None:
     if curve is None or not np.isfinite(curve.values).any():
         return None
     return "dev_loss", float(np.nanmin(curve.values))
-
-
-def _last_loss(log: RunLog) -> float:
-    values = log.scalars["loss"].values
-    tail = values[-max(1, round(TAIL * len(values))) :]
-    return float(tail.mean())
 
 
 def _pool(steps: NDArray[np.int64], values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
@@ -144,7 +139,10 @@ def _draw_heads(log: RunLog, columns: int) -> str:
     if not spreads:
         return ""
     width = columns - max(map(measure, spreads)) - 18
-    rows = [(name, _draw_map(mean, width)) for name, mean in spreads.items()]
+    rows = []
+    for name, mean in spreads.items():
+        now = f"  {message('render.runs.now', value=float(mean[-1]))}" if math.isfinite(mean[-1]) else ""
+        rows.append((name, draw_spark(mean, max(width, 8)) + now))
     about = wrap(str(message("render.runs.heads")), columns)
     return f"{about}\n{draw_table(rows, columns=columns, header=False)}"
 
@@ -157,13 +155,6 @@ def mean_spread(log: RunLog) -> dict[Place, tuple[NDArray[np.int64], NDArray[np.
             shares = history.statistics["entropy_share"]  # (record, head)
             found[place] = history.steps, np.ma.masked_invalid(shares).mean(1).filled(np.nan)
     return found
-
-
-def _draw_map(mean: NDArray[np.float64], width: int) -> str:
-    spark = draw_spark(mean, max(width, 8), 0.0, 1.0)
-    if not math.isfinite(mean[-1]):
-        return spark
-    return f"{spark}  {message('render.runs.now', value=float(mean[-1]))}"
 
 
 def _draw_alarms(log: RunLog, columns: int) -> str:
