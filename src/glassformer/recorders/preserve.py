@@ -10,8 +10,8 @@ Out:  contexts in which it is in evaluation mode without gradients, or has anoth
 import sys
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -28,14 +28,41 @@ HOOKS_INSTALLED = "_output_capturing_hooks_installed"  # set by transformers on 
 
 _locks: "weakref.WeakKeyDictionary[nn.Module, threading.RLock]" = weakref.WeakKeyDictionary()
 _locks_lock = threading.Lock()
-_stance = ExitStack()  # torch's stance on compiled code, shared by all threads
-_eager_users = 0  # recordings under way that need eager mode
+
+
+class Shared:
+    """A context that all threads share: entered with its first user, left with its last."""
+
+    def __init__(self, make: Callable[[], AbstractContextManager[object]]) -> None:
+        self.make = make
+        self.lock = threading.Lock()
+        self.users = 0
+        self.entered = ExitStack()
+
+    @contextmanager
+    def using(self) -> Iterator[None]:
+        with self.lock:
+            if self.users == 0:
+                self.entered.enter_context(self.make())
+            self.users += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.users -= 1
+                if self.users == 0:
+                    self.entered.close()
+
+
+_eager_mode = Shared(lambda: torch.compiler.set_stance("force_eager"))
 
 
 @contextmanager
 def exclusive(model: nn.Module) -> Iterator[None]:
     """One recording of a model at a time; compiled code runs in eager mode, without autocast."""
-    with _lock_of(model), _eager(), _plain_defaults():
+    with _locks_lock:
+        lock = _locks.setdefault(model, threading.RLock())
+    with lock, _plain_defaults():
         yield
 
 
@@ -65,18 +92,23 @@ def preserving_state(model: nn.Module) -> Iterator[None]:
                 _put_back(config.__dict__, found)
 
 
-@contextmanager
-def using_attention(model: nn.Module, implementation: str) -> Iterator[None]:
+def using_attention(model: nn.Module, implementation: str) -> AbstractContextManager[None]:
     """Every part of the model uses this attention implementation."""
-    configs = [config for config in configurations(model) if hasattr(config, "_attn_implementation_internal")]
-    found = [config._attn_implementation_internal for config in configs]
+    name = "_attn_implementation_internal"
+    return replacing(name, [(each, implementation) for each in configurations(model) if hasattr(each, name)])
+
+
+@contextmanager
+def replacing(name: str, values: Collection[tuple[Any, Any]]) -> Iterator[None]:
+    """An attribute of some objects has other values; afterwards those that it had."""
+    found = [(thing, getattr(thing, name)) for thing, _ in values]
     try:
-        for config in configs:
-            config._attn_implementation_internal = implementation
+        for thing, value in values:
+            setattr(thing, name, value)
         yield
     finally:
-        for config, before in zip(configs, found, strict=True):
-            config._attn_implementation_internal = before
+        for thing, value in found:
+            setattr(thing, name, value)
 
 
 def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
@@ -102,8 +134,10 @@ def configurations(model: nn.Module, *, generation: bool = False) -> list[Any]:
 
 @contextmanager
 def _plain_defaults() -> Iterator[None]:
-    """No autocast, which would hide the precision of a model; new tensors on the CPU."""
+    """No compiled code; no autocast, which would hide the precision of a model; new tensors on the CPU."""
     with ExitStack() as contexts:
+        if "torch._dynamo" in sys.modules:  # otherwise nothing is compiled, and importing it takes seconds
+            contexts.enter_context(_eager_mode.using())
         for kind in ("cpu", "cuda"):
             if torch.is_autocast_enabled(kind):
                 contexts.enter_context(torch.autocast(kind, enabled=False))
@@ -112,35 +146,10 @@ def _plain_defaults() -> Iterator[None]:
         yield
 
 
-@contextmanager
-def _eager() -> Iterator[None]:
-    """Compiled code runs in eager mode while at least one recording is under way."""
-    global _eager_users
-    if "torch._dynamo" not in sys.modules:  # nothing is compiled, and importing it takes seconds
-        yield
-        return
-    with _locks_lock:
-        if _eager_users == 0:
-            _stance.enter_context(torch.compiler.set_stance("force_eager"))
-        _eager_users += 1
-    try:
-        yield
-    finally:
-        with _locks_lock:
-            _eager_users -= 1
-            if _eager_users == 0:
-                _stance.close()
-
-
 def _set_modes(modes: Iterable[tuple[nn.Module, bool]]) -> None:
     for module, training in modes:
         if module.training is not training:  # setting an attribute of a module is slow
             module.training = training
-
-
-def _lock_of(model: nn.Module) -> threading.RLock:
-    with _locks_lock:
-        return _locks.setdefault(model, threading.RLock())
 
 
 def _put_back(current: Any, found: dict[Any, Any]) -> None:

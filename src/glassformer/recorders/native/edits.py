@@ -6,7 +6,7 @@ Out:  a context in which scores and weights that come through a window are repla
 """
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
@@ -19,6 +19,7 @@ from glassformer.place import Place
 from glassformer.recorders.edits.active import ActiveEdits, limit_layers
 from glassformer.recorders.edits.edit import Edit, Index, ScoreTensor, Weights, check_keys_left
 from glassformer.recorders.native.attentions import find_attentions, find_stacks
+from glassformer.recorders.preserve import replacing
 
 
 @contextmanager
@@ -45,7 +46,7 @@ def _change_windows(network: nn.Module, active: ActiveEdits, hooks: ExitStack) -
     for places, attention in touched:
         windows = _Windows(places, attention, active)
         for handle in windows.open():
-            hooks.callback(handle.remove)
+            hooks.enter_context(handle)
 
 
 class _Windows:
@@ -89,19 +90,11 @@ class _Windows:
         return weights.tensor
 
 
-@contextmanager
-def _fewer_layers(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
+def _fewer_layers(network: nn.Module, edits: Sequence[Edit]) -> AbstractContextManager[None]:
     """Stacks run as many layers as edits leave to them."""
     stacks = find_stacks(network)
-    found = {name: stack.depth for name, stack in stacks.items()}
-    limits = limit_layers(found, edits)
-    try:
-        for name, count in limits.items():
-            stacks[name].depth = count
-        yield
-    finally:
-        for name, depth in found.items():
-            stacks[name].depth = depth
+    limits = limit_layers({name: stack.depth for name, stack in stacks.items()}, edits)
+    return replacing("depth", [(stacks[name], count) for name, count in limits.items()])
 
 
 def _check_network(network: nn.Module, active: ActiveEdits) -> None:

@@ -5,20 +5,20 @@ Out:  its maps. With the exact kernel weights are formed as the network's explic
       last bit; with the fast one no n×n matrix exists. Afterwards the network has its own products again.
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from itertools import count
 
 from torch import Tensor
 
 from glassformer.messages import Message, message
-from glassformer.model.attention import Attention, Mask, Product
+from glassformer.model.attention import Mask
 from glassformer.model.similarity import dot, soft
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.maps import MapMaker
 from glassformer.recorders.native.attentions import find_attentions
+from glassformer.recorders.preserve import replacing
 from glassformer.recording import Kind
 
 KERNELS: dict[Kernel, Message] = {
@@ -37,16 +37,14 @@ def can_measure(network: object) -> bool:
     )
 
 
-@contextmanager
-def measured_attention(network: Transformer, maker: MapMaker, kernel: Kernel) -> Iterator[None]:
+def measured_attention(network: Transformer, maker: MapMaker, kernel: Kernel) -> AbstractContextManager[None]:
     """Inside this context every attention of the network is computed and measured by `maker`."""
     products: dict[tuple[str, Kind], _MeasuredProduct] = {}
-    with ExitStack() as changes:
-        for stack, kind, _, attention in find_attentions(network):
-            assert isinstance(attention, Attention)
-            product = products.setdefault((stack, kind), _MeasuredProduct(maker, kernel, stack, kind))
-            changes.enter_context(_replaced(attention, product))
-        yield
+    measured = [
+        (attention, products.setdefault((stack, kind), _MeasuredProduct(maker, kernel, stack, kind)))
+        for stack, kind, _, attention in find_attentions(network)
+    ]
+    return replacing("product", measured)
 
 
 class _MeasuredProduct:
@@ -90,13 +88,3 @@ def _form_weights(queries: Tensor, keys: Tensor, mask: Mask, factor: float) -> T
     if mask.bias is not None:
         scores = scores + mask.bias
     return soft(scores, mask.explicit(scores.shape[-2], scores.shape[-1], scores.device))
-
-
-@contextmanager
-def _replaced(attention: Attention, product: Product) -> Iterator[None]:
-    own = attention.product
-    attention.product = product
-    try:
-        yield
-    finally:
-        attention.product = own

@@ -11,7 +11,7 @@ less often, as the configuration says.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import torch
@@ -22,7 +22,7 @@ from glassformer.place import name_term
 from glassformer.recorders.call import Call, allowed_by, repeat_heads
 from glassformer.recorders.edits.active import ActiveEdits, limit_layers
 from glassformer.recorders.edits.edit import Edit, Index, Scores, Weights, check_keys_left, find_relaxed
-from glassformer.recorders.preserve import configurations
+from glassformer.recorders.preserve import configurations, replacing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap
 
@@ -116,26 +116,12 @@ def check_first_layers(
             )
 
 
-@contextmanager
-def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> Iterator[None]:
+def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> AbstractContextManager[None]:
     parent, name, blocks = _find_blocks(stacks, stack, calls)
     if len(blocks) == calls:
-        try:
-            setattr(parent, name, blocks[:count])
-            yield
-        finally:
-            setattr(parent, name, blocks)
-        return
-    counting = [
-        each for each in configurations(stacks.model) if getattr(each, "num_hidden_layers", 0) == calls
-    ]
-    try:
-        for config in counting:
-            config.num_hidden_layers = count
-        yield
-    finally:
-        for config in counting:
-            config.num_hidden_layers = calls
+        return replacing(name, [(parent, blocks[:count])])
+    name, configs = "num_hidden_layers", configurations(stacks.model)
+    return replacing(name, [(each, count) for each in configs if getattr(each, name, 0) == calls])
 
 
 def _find_blocks(stacks: Stacks, stack: str, calls: int) -> tuple[nn.Module, str, nn.ModuleList]:

@@ -11,7 +11,6 @@ thread; calls of other threads are computed by the eager function and not record
 """
 
 import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -24,7 +23,7 @@ from glassformer.errors import RecordingError
 from glassformer.place import Place
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.edits.active import ActiveEdits
-from glassformer.recorders.preserve import preserving_state, using_attention
+from glassformer.recorders.preserve import Shared, preserving_state, using_attention
 from glassformer.recorders.transformers.edits import change_scores, change_weights
 from glassformer.recorders.transformers.layers import Counter, Stacks
 
@@ -81,8 +80,6 @@ class Capture:
 
 
 _active: ContextVar[Capture | None] = ContextVar("glassformer_capture", default=None)
-_users = 0
-_users_lock = threading.Lock()
 
 
 @contextmanager
@@ -91,20 +88,11 @@ def capturing(model: nn.Module, capture: Capture, *, preserved: bool = False) ->
 
     `preserved`: the caller is inside `preserving_state` already.
     """
-
-    def notice(module: nn.Module, crosses: bool) -> None:
-        if _active.get() is capture:
-            capture.counter.notice(module, crosses)
-
-    def begin() -> None:
-        if _active.get() is capture:
-            capture.counter.begin()
-
     with (
         nullcontext() if preserved else preserving_state(model),
-        _registered(),
+        _registration.using(),
         using_attention(model, NAMES[capture.kernel]),
-        capture.counter.stacks.watching(notice, begin),
+        capture.counter.watching(lambda: _active.get() is capture),
     ):
         token = _active.set(capture)
         try:
@@ -115,25 +103,22 @@ def capturing(model: nn.Module, capture: Capture, *, preserved: bool = False) ->
 
 @contextmanager
 def _registered() -> Iterator[None]:
-    """Our functions are registered with transformers while at least one recording is under way."""
+    """Our functions are registered with transformers."""
     from transformers import AttentionInterface
     from transformers.masking_utils import AttentionMaskInterface
 
-    global _users
-    with _users_lock:
-        _users += 1
-        for name in NAMES.values():
-            AttentionInterface.register(name, _attend)
-            AttentionMaskInterface.register(name, _mask)
+    for name in NAMES.values():
+        AttentionInterface.register(name, _attend)
+        AttentionMaskInterface.register(name, _mask)
     try:
         yield
     finally:
-        with _users_lock:
-            _users -= 1
-            if _users == 0:
-                for name in NAMES.values():  # there is no public way to unregister
-                    AttentionInterface._global_mapping.pop(name, None)
-                    AttentionMaskInterface._global_mapping.pop(name, None)
+        for name in NAMES.values():  # there is no public way to unregister
+            AttentionInterface._global_mapping.pop(name, None)
+            AttentionMaskInterface._global_mapping.pop(name, None)
+
+
+_registration = Shared(_registered)  # for as long as at least one recording is under way
 
 
 def _attend(

@@ -18,8 +18,6 @@ from glassformer.place import Kind, Place
 # Names of the arguments by which modules of transformers get the states of another stack.
 OTHER_STATES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
 
-Notice = Callable[[nn.Module, bool], None]  # a module, and whether it was given states of another stack
-
 
 class Stacks:
     """The stacks of one model: which of them a module belongs to."""
@@ -63,21 +61,6 @@ class Stacks:
             )
             self.names[path] = own[next(depths, 0)].removesuffix("_model") or path
 
-    @contextmanager
-    def watching(self, notice: Notice, begin: Callable[[], None]) -> Iterator[None]:
-        """Call `begin` when the model starts a pass, and `notice` with the kind of states a module gets."""
-
-        def begin_pass(*_: object) -> None:
-            begin()
-
-        with ExitStack() as hooks:
-            hooks.callback(self.model.register_forward_pre_hook(begin_pass).remove)
-            for module in self.paths:
-                if places := self.places[type(module)]:
-                    hook = _notice_states(places, notice)
-                    hooks.callback(module.register_forward_pre_hook(hook, with_kwargs=True).remove)
-            yield
-
 
 class Counter:
     """Numbers the calls of one forward pass."""
@@ -87,12 +70,28 @@ class Counter:
         self.counts: dict[tuple[str, Kind], int] = {}
         self.crossing: dict[nn.Module, bool] = {}
 
-    def begin(self) -> None:
-        """A new forward pass: count from 0 again."""
-        self.counts.clear()
+    @contextmanager
+    def watching(self, active: Callable[[], bool]) -> Iterator[None]:
+        """While `active`: count from 0 in each pass; notice which modules get states of another stack."""
+        places = self.stacks.places
 
-    def notice(self, module: nn.Module, crosses: bool) -> None:
-        self.crossing[module] = crosses
+        def begin(*_: object) -> None:
+            if active():
+                self.counts.clear()
+
+        def notice(module: nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
+            if active():
+                self.crossing[module] = any(
+                    named.get(name, positional[at] if at < len(positional) else None) is not None
+                    for name, at in places[type(module)]
+                )
+
+        with ExitStack() as hooks:
+            hooks.enter_context(self.stacks.model.register_forward_pre_hook(begin))
+            for module in self.stacks.paths:
+                if places[type(module)]:
+                    hooks.enter_context(module.register_forward_pre_hook(notice, with_kwargs=True))
+            yield
 
     def locate(self, module: nn.Module) -> Place:
         """The place of the call that `module` makes now."""
@@ -123,11 +122,3 @@ def _places_of_other_states(module_class: type[nn.Module]) -> tuple[tuple[str, i
     """The parameters for states of another stack that a class's forward has, and their places."""
     names = [name for name in inspect.signature(module_class.forward).parameters if name != "self"]
     return tuple((name, names.index(name)) for name in OTHER_STATES if name in names)
-
-
-def _notice_states(places: tuple[tuple[str, int], ...], notice: Notice) -> Callable[..., None]:
-    def hook(module: nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
-        given = (named.get(name, positional[at] if at < len(positional) else None) for name, at in places)
-        notice(module, any(states is not None for states in given))
-
-    return hook

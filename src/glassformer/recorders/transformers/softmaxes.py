@@ -158,12 +158,8 @@ def check_reports(found: Mapping[Place, Tensor], stacks: Stacks, reports: Iterab
 @contextmanager
 def _handling(model: nn.Module, handle: Handle) -> Iterator[None]:
     mode = SoftmaxMode(handle)
-    hook = model.register_forward_pre_hook(mode.begin)
-    try:
-        with mode:
-            yield
-    finally:
-        hook.remove()
+    with model.register_forward_pre_hook(mode.begin), mode:
+        yield
 
 
 def are_equal(result: Tensor, weights: Tensor) -> bool:
