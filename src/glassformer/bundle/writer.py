@@ -16,7 +16,6 @@ from math import prod
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from types import TracebackType
 from typing import BinaryIO
 
 import numpy as np
@@ -75,9 +74,7 @@ class BundleWriter:
     def __enter__(self) -> "BundleWriter":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.discard()
 
     def declare(self, name: str, shape: Sequence[int], dtype: str = "float32") -> AnyArray:

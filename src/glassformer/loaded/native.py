@@ -34,11 +34,7 @@ def open_native(folder: Path, name: str) -> "NativeModel":
     checkpoint = open_checkpoint(folder)
     tokenizer = None if checkpoint.tokenizer is None else open_tokenizer(checkpoint.tokenizer)
     return NativeModel(
-        checkpoint.network,
-        tokenizer,
-        name=name,
-        generation=checkpoint.generation,
-        labels=checkpoint.labels,
+        checkpoint.network, tokenizer, name=name, generation=checkpoint.generation, labels=checkpoint.labels
     )
 
 

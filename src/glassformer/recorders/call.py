@@ -59,12 +59,7 @@ class Masks:
         if table is None and biases:
             bias = torch.stack(torch.broadcast_tensors(*biases)).sum(0)
         return replace(
-            pattern,
-            scale=call.scale,
-            bias=bias,
-            distance_bias=table,
-            softcap=call.softcap,
-            sink=call.sink,
+            pattern, scale=call.scale, bias=bias, distance_bias=table, softcap=call.softcap, sink=call.sink
         )
 
     def _find_pattern(self, call: Call) -> Scoring:

@@ -30,14 +30,7 @@ from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import HIDDEN, Scoring
 from glassformer.recorders.statistics.transfer import TransferPool, on_side_stream, record_event
 from glassformer.recorders.store import LONGEST_DENSE, Array, ArrayStore, as_numbers, store_temporarily
-from glassformer.recording import (
-    AttentionMap,
-    Factors,
-    HeadStatistics,
-    Tokens,
-    count_pixels,
-    measure,
-)
+from glassformer.recording import AttentionMap, Factors, HeadStatistics, Tokens, count_pixels, measure
 from glassformer.recording.tiles import PYRAMID_LEVEL
 from glassformer.rounding import rounding
 
@@ -54,11 +47,10 @@ class Axes:
     real: dict[str, NDArray[np.bool_]]  # by stack, (token,) False for padding
     source: str = "encoder"  # the stack whose states are the keys of cross-attention
 
-    def queries(self, place: Place, count: int) -> Tokens:
-        return self._find(place.stack, count)
-
-    def keys(self, place: Place, count: int) -> Tokens:
-        return self._find(place.stack if place.kind == "self" else self.source, count)
+    def find(self, place: Place, queries: int, keys: int) -> tuple[Tokens, Tokens]:
+        """The queries and the keys of a map."""
+        read = place.stack if place.kind == "self" else self.source
+        return self._find(place.stack, queries), self._find(read, keys)
 
     def rows(self, place: Place, count: int) -> NDArray[np.bool_]:
         """Which query rows are real."""
@@ -136,10 +128,9 @@ class MapMaker:
         place = call.place
         states = self._keep(place, _describe_states(call), self._choose_states(call))
         finished = AttentionMap(
-            place=place,
-            query=self.axes.queries(place, statistics.queries),
-            key=self.axes.keys(place, statistics.keys),
-            statistics=statistics,
+            place,
+            *self.axes.find(place, statistics.queries, statistics.keys),
+            statistics,
             dense=numbers if "weights" in self.want else None,
             dense_scores=scores,
             sink_weights=_weigh_sink(call.sink, statistics, numbers, call.silenced),
@@ -184,10 +175,9 @@ class MapMaker:
             _require_finite(place, measured.raw.finite)
             statistics, states = measured.statistics, keep()
             return AttentionMap(
-                place=place,
-                query=self.axes.queries(place, statistics.queries),
-                key=self.axes.keys(place, statistics.keys),
-                statistics=statistics,
+                place,
+                *self.axes.find(place, statistics.queries, statistics.keys),
+                statistics,
                 dense=measured.weights,
                 factors=_make_factors(states, scoring, statistics) if factored else None,
                 # Factors have their sink; statistics alone are checked with it, too.

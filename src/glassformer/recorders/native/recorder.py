@@ -25,20 +25,14 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.comparison import Comparison
-from glassformer.recorders.edits.edit import check_generation, find_relaxed, needs_numbered_queries
+from glassformer.recorders.edits.edit import check_generation, needs_numbered_queries
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.edits import applying_edits
 from glassformer.recorders.native.measured_attention import KERNELS, can_measure
 from glassformer.recorders.native.selfcheck import check_network
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
 from glassformer.recorders.native.windows import Watch
-from glassformer.recorders.outputs import (
-    ALTERNATIVES,
-    StepReader,
-    read_classes,
-    read_generation,
-    read_words,
-)
+from glassformer.recorders.outputs import ALTERNATIVES, StepReader, read_classes, read_generation, read_words
 from glassformer.recorders.preserve import exclusive
 from glassformer.recorders.request import Request, Run, check_size
 from glassformer.recorders.store import LONGEST_DENSE
@@ -199,7 +193,7 @@ class NativeRecorder:
         if request.kernel == "fast" and not plain:
             raise InputError("record.fast_kernel_plain")
         if not plain or (request.kernel is None and longest <= SHORT):
-            return Watch(self.network, axes, want, lambda place: find_relaxed(edits, place))
+            return Watch(self.network, axes, want, edits)
         dense = longest <= LONGEST_DENSE and bool({"weights", "scores"} & set(want))
         kernel: Kernel = request.kernel or ("exact" if dense else "fast")
         maker = MapMaker(axes, want, keep=request.keep)

@@ -11,6 +11,8 @@ stream), norm (where norms come last). A step reads what the step before it wrot
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -142,7 +144,8 @@ class Trace:
             for kind, part, residual in parts:
                 turn = _Turn(name, number, blocks, kind)
                 if isinstance(part, FeedForward):
-                    yield from self._watch_feed_forward(part, turn)
+                    yield part.expand, self._keep(turn, "inner")
+                    yield part.contract, self._keep(turn, "output", given="active")
                 if isinstance(part, Attention):
                     yield from self._watch_attention(part, turn)
                 yield from self._watch_residual(residual, turn)
@@ -154,7 +157,9 @@ class Trace:
             yield module.qkv, self._split(module, turn, ("queries", "keys", "values"))
         elif isinstance(module, CrossAttention) and module.q is not None and module.kv is not None:
             # Keys and values of all layers are made before the first layer runs: they count by themselves.
-            yield module.kv, self._split(module, turn.separate(), ("keys", "values"))
+            own = copy(turn)
+            yield module.kv, self._split(module, own, ("keys", "values"))
+            yield module.kv, lambda *_: own.advance()
             yield module.q, self._split(module, turn, ("queries",))
         turned = self.network.config.positions == "rotary" and isinstance(module, SelfAttention)
         if turned:
@@ -169,10 +174,6 @@ class Trace:
             yield module.scores, self._keep(turn, "biased")
         yield module.mixed, self._keep(turn, "mixed")
         yield module.output, self._keep(turn, "output", given="joined")
-
-    def _watch_feed_forward(self, module: FeedForward, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
-        yield module.expand, self._keep(turn, "inner")
-        yield module.contract, self._keep(turn, "output", given="active")
 
     def _watch_residual(self, module: Residual, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
         """The residual connection, which is the last step of a sub-layer."""
@@ -228,7 +229,6 @@ class Trace:
         def hook(_: nn.Module, __: Any, output: Tensor) -> None:
             for name, part in zip(names, output.chunk(len(names), dim=-1), strict=True):
                 self.keep(f"{turn()}/{name}", module.split(part)[0])
-            turn.finish_call()
 
         return hook
 
@@ -245,26 +245,17 @@ class Trace:
         return hook
 
 
+@dataclass(slots=True)
 class _Turn:
     """Which layer a sub-layer computes now: layers that share a block call it one after the other."""
 
-    def __init__(self, stack: str, number: int, blocks: int, kind: str, *, counted: bool = False) -> None:
-        self.stack = stack
-        self.layer = number
-        self.blocks = blocks
-        self.kind = kind
-        self.counted = counted  # advances after each call
+    stack: str
+    layer: int
+    blocks: int
+    kind: str
 
     def __call__(self) -> str:
         return f"{self.stack}/{self.layer}/{self.kind}"
-
-    def separate(self) -> "_Turn":
-        """The same sub-layer, counted separately."""
-        return _Turn(self.stack, self.layer, self.blocks, self.kind, counted=True)
-
-    def finish_call(self) -> None:
-        if self.counted:
-            self.advance()
 
     def advance(self) -> None:
         self.layer += self.blocks

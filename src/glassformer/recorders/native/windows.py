@@ -8,7 +8,7 @@ Hooks are registered only inside `watching`; a map is measured as soon as its la
 by replaced products instead (measured_attention.py).
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -19,12 +19,12 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from glassformer.loaded.native import Network
-from glassformer.messages import Message
 from glassformer.model.attention import Attention, triangle
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
 from glassformer.recorders.call import Kernel
+from glassformer.recorders.edits.edit import Edit, find_relaxed
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.attentions import FoundAttention, find_stacks, open_windows
 from glassformer.recorders.native.measured_attention import measured_attention
@@ -33,7 +33,6 @@ from glassformer.recording import AttentionMap, measure
 
 Array = NDArray[np.float32]
 Hook = Callable[[nn.Module, Any, Tensor], None]
-Relaxed = Callable[[Place], Message | None]  # why rows of a map need not sum to one; None: they must
 
 
 ORDER = (("encoder", "self"), ("decoder", "self"), ("decoder", "cross"))  # of the maps of a recording
@@ -47,14 +46,14 @@ class Watch:
         network: Network,
         axes: Axes,
         want: Collection[str],
-        relaxed: Relaxed = lambda _: None,
+        edits: Sequence[Edit] = (),
         maker: MapMaker | None = None,
         kernel: Kernel = "exact",
     ) -> None:
         self.network = network
         self.axes = axes
         self.want = want
-        self.relaxed = relaxed
+        self.edits = edits
         self.maker = maker
         self.kernel: Kernel = kernel
         self.scale = _multiplier(network)
@@ -110,16 +109,15 @@ class Watch:
         hard = isinstance(found.module, Attention) and found.module.best_keys is not None
         summed = weights > 0 if hard else allowed  # hard attention chooses keys before the softmax
         log_sum_exp = scores.double().masked_fill(~summed, -torch.inf).logsumexp(-1)
-        relaxed = self.relaxed(place)
+        relaxed = find_relaxed(self.edits, place)
         if relaxed is not None:
             allowed = allowed | (weights > 0)  # an edit after the softmax may put weight anywhere
         dense = weights.cpu().numpy()
         self.found.append(
             AttentionMap(
-                place=place,
-                query=self.axes.queries(place, dense.shape[1]),
-                key=self.axes.keys(place, dense.shape[2]),
-                statistics=measure(dense, allowed.cpu().numpy(), log_sum_exp=log_sum_exp.cpu().numpy()),
+                place,
+                *self.axes.find(place, *dense.shape[1:]),
+                measure(dense, allowed.cpu().numpy(), log_sum_exp=log_sum_exp.cpu().numpy()),
                 dense=dense if "weights" in self.want else None,
                 dense_scores=_numbers(scores if "scores" in self.want else None),
                 scale=self.scale,

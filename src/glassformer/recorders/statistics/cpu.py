@@ -7,6 +7,7 @@ Out:  RawStatistics; cpu_rows.py does the arithmetic.
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from math import log
 from typing import Any
 
@@ -33,8 +34,7 @@ def measure_on_cpu(
     """Statistics of all heads, and the output (head, query, value width) where there are values."""
     job = _prepare(queries, keys, values, scoring.to("cpu"), wanted)
     results = _allocate(job, wanted.weights)
-    with torch.no_grad():
-        mass = _run(job, results)
+    mass = _run(job, results)
     output = None if results.output is None else results.output[:, : job.shape[1]].to(queries)
     return _finish(job, results, mass, wanted.pyramids), output
 
@@ -122,7 +122,7 @@ def _run(job: Job, results: Results) -> NDArray[np.float64]:
         return mass[0].numpy()
     try:
         with ThreadPoolExecutor(threads, initializer=_settle_thread) as workers:
-            list(workers.map(lambda part: _measure_alone(job, results, part), parts))
+            list(workers.map(partial(measure_part, job, results), parts))
     finally:
         torch.set_num_threads(torch.get_num_threads())  # new threads must not inherit a worker's setting
     return mass.numpy().sum(axis=0)
@@ -132,11 +132,6 @@ def _settle_thread() -> None:
     """Make torch compute with one thread here, and treat denormal numbers, which are very slow, as 0."""
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
-
-
-def _measure_alone(job: Job, results: Results, part: Part) -> None:
-    with torch.inference_mode():  # each thread has its own
-        measure_part(job, results, part)
 
 
 def _finish(

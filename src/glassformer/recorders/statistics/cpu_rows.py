@@ -13,7 +13,6 @@ Shapes: g heads at once, b rows, w keys of a span.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -74,14 +73,6 @@ class Part:
     mass: Tensor  # (head, padded key) float64
 
 
-class RowBlock(NamedTuple):
-    """A block of rows of a few heads."""
-
-    heads: slice
-    rows: slice  # padded
-    real: slice  # rows that exist
-
-
 @dataclass(frozen=True, slots=True)
 class _Span:
     """Some keys seen from a block of rows: what is the same for all heads."""
@@ -96,6 +87,19 @@ class _Span:
 
 
 @dataclass(frozen=True, slots=True)
+class _Block:
+    """A block of rows of a few heads, the keys that they can reach, and where its results go."""
+
+    job: Job
+    results: Results
+    mass: Tensor  # see Part
+    heads: slice
+    rows: slice  # padded
+    real: slice  # rows that exist
+    spans: list[_Span]
+
+
+@dataclass(frozen=True, slots=True)
 class _Exponentials:
     """2**(score - top) of one span, and what rows need of it."""
 
@@ -106,6 +110,7 @@ class _Exponentials:
     energy: Tensor  # (g, b)
 
 
+@torch.inference_mode()
 def measure_part(job: Job, results: Results, part: Part) -> None:
     """Fill in the rows of a part, block by block."""
     _, queries, keys = job.shape
@@ -127,7 +132,7 @@ def measure_part(job: Job, results: Results, part: Part) -> None:
         first, last = reach.start // job.unit * job.unit, -(-reach.stop // job.unit) * job.unit
         spans = [_survey(job, rows, real, slice(at, min(at + SPAN, last))) for at in range(first, last, SPAN)]
         for heads in part.groups:
-            _measure_block(job, results, part, RowBlock(heads, rows, real), spans, (held, scratch))
+            _measure(_Block(job, results, part.mass, heads, rows, real, spans), held, scratch)
 
 
 def _survey(job: Job, rows: slice, real: slice, keys: slice) -> _Span:
@@ -148,46 +153,31 @@ def _survey(job: Job, rows: slice, real: slice, keys: slice) -> _Span:
     return _Span(keys, exist.stop - exist.start, hidden, places.abs() * side.abs(), side, within, gaps)
 
 
-def _measure_block(
-    job: Job,
-    results: Results,
-    part: Part,
-    place: RowBlock,
-    spans: list[_Span],
-    memory: tuple[Tensor, Tensor],
-) -> None:
-    """All numbers of one block of rows of a few heads."""
-    heads, rows, _ = place
-    held, scratch = memory
+def _measure(block: _Block, held: Tensor, scratch: Tensor) -> None:
+    """All numbers of a block; `held` has room for its exponentials, `scratch` for the scores of a span."""
+    job, heads, rows, scoring = block.job, block.heads, block.rows, block.job.scoring
     size = heads.stop - heads.start, rows.stop - rows.start
-    queries = _scale(job, heads, rows)
+    # Products with keys are scores to base 2, or what the soft cap takes.
+    factor = scoring.scale * LOG2_E if scoring.softcap is None else scoring.scale / scoring.softcap
+    queries = job.queries[heads, rows] * factor  # (g, b, width)
     used, found = 0, []
-    for span in spans:
+    for span in block.spans:
         width = span.keys.stop - span.keys.start
         cells = size[0] * size[1] * width
         scores = scratch[:cells].view(*size, width)
-        _form_scores(job, results, place, span, queries, scores)
+        _form_scores(block, span, queries, scores)
         found.append(_exponentiate(job, scores, held[used : used + cells].view(*size, width)))
         used += cells
-    numbers, factors = _combine(job, place, spans, found, held[:used])
-    above, distance, mixed = _add_up(job, results, part, place, spans, found, factors)
-    results.rows[:, heads, rows] = torch.stack([*numbers, above, distance])
-    if results.output is not None and mixed is not None:
-        results.output[heads, rows] = mixed
+    numbers, factors = _combine(block, found, held[:used])
+    above, distance, mixed = _add_up(block, found, factors)
+    block.results.rows[:, heads, rows] = torch.stack([*numbers, above, distance])
+    if block.results.output is not None and mixed is not None:
+        block.results.output[heads, rows] = mixed
 
 
-def _scale(job: Job, heads: slice, rows: slice) -> Tensor:
-    """Queries (g, b, width) whose products with keys are scores to base 2, or what the soft cap takes."""
-    scoring = job.scoring
-    factor = scoring.scale * LOG2_E if scoring.softcap is None else scoring.scale / scoring.softcap
-    return job.queries[heads, rows] * factor
-
-
-def _form_scores(
-    job: Job, results: Results, place: RowBlock, span: _Span, queries: Tensor, scores: Tensor
-) -> None:
+def _form_scores(block: _Block, span: _Span, queries: Tensor, scores: Tensor) -> None:
     """q · k, soft cap, biases, masks, in place (g, b, w)."""
-    (heads, rows, real), scoring = place, job.scoring
+    job, heads, real, scoring = block.job, block.heads, block.real, block.job.scoring
     torch.bmm(queries, job.read(job.keys, heads, span.keys).transpose(1, 2), out=scores)
     if scoring.softcap is not None:
         scores.tanh_().mul_(scoring.softcap * LOG2_E)
@@ -202,7 +192,7 @@ def _form_scores(
     if span.width < scores.shape[2]:
         scores[:, :, span.width :] = MASKED
     if job.counting:
-        results.allowed[heads, rows] += (scores > HIDDEN).sum(-1)
+        block.results.allowed[heads, block.rows] += (scores > HIDDEN).sum(-1)
 
 
 def _exponentiate(job: Job, scores: Tensor, cells: Tensor) -> _Exponentials:
@@ -213,23 +203,21 @@ def _exponentiate(job: Job, scores: Tensor, cells: Tensor) -> _Exponentials:
     return _Exponentials(cells, top, unit, cells.sum(-1), scores.mul_(cells).sum(-1))
 
 
-def _combine(
-    job: Job, place: RowBlock, spans: list[_Span], found: list[_Exponentials], held: Tensor
-) -> tuple[list[Tensor], list[Tensor]]:
+def _combine(block: _Block, found: list[_Exponentials], held: Tensor) -> tuple[list[Tensor], list[Tensor]]:
     """Top, total, energy, peak and its key for each row (g, b); what makes weights of each span."""
-    heads, _, real = place
+    job, real = block.job, block.real
     if len(found) == 1 and job.scoring.sink is None:  # the usual case, in few calls
         only = found[0]
         numbers, shares, key_top = [only.top, only.total, only.energy], None, only.top
         chosen = torch.zeros_like(only.unit)
     else:
-        numbers, shares, key_top, chosen = _join(job, heads, found)
+        numbers, shares, key_top, chosen = _join(job, block.heads, found)
     normaliser = numbers[1].reciprocal()
     if job.blind:
         normaliser = normaliser.masked_fill_(key_top <= HIDDEN, 0)  # no weight where all keys are hidden
     normaliser[:, real.stop - real.start :] = 0
     peak = normaliser if shares is None else torch.exp2(key_top - numbers[0]) * normaliser
-    numbers += [peak, _find_peak(job, spans, found, held, chosen)]
+    numbers += [peak, _find_peak(job, block.spans, found, held, chosen)]
     factors = [normaliser] if shares is None else [share * normaliser for share in shares]
     return numbers, factors
 
@@ -276,22 +264,17 @@ def _find_peak(
 
 
 def _add_up(
-    job: Job,
-    results: Results,
-    part: Part,
-    place: RowBlock,
-    spans: list[_Span],
-    found: list[_Exponentials],
-    factors: list[Tensor],
+    block: _Block, found: list[_Exponentials], factors: list[Tensor]
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Everything that is a sum or a maximum of weights; the exponentials are used up."""
-    (heads, rows, real), side = place, job.side
+    job, results, heads, rows, real = block.job, block.results, block.heads, block.rows, block.real
+    side = job.side
     group, height = heads.stop - heads.start, rows.stop - rows.start
     strip = min(side, height)
     pixels = slice(rows.start // side, rows.start // side + height // strip)
     above = distance = torch.zeros((), dtype=torch.float32)
     mixed: Tensor | None = None
-    for span, exponentials, factor in zip(spans, found, factors, strict=True):
+    for span, exponentials, factor in zip(block.spans, found, factors, strict=True):
         weights = exponentials.cells.mul_(factor.unsqueeze(-1))  # (g, b, w)
         if results.weights is not None:
             last = span.keys.start + span.width
@@ -304,7 +287,7 @@ def _add_up(
         columns = slice(span.keys.start // side, span.keys.stop // side)
         sums = strips.sum(2)  # (g, strip, w)
         received = sums.sum(1) if job.rows is None else torch.matmul(job.rows[rows], weights)
-        part.mass[heads, span.keys] += received
+        block.mass[heads, span.keys] += received
         results.sums[heads, pixels, columns] = sums.unflatten(-1, (-1, side)).sum(-1)
         results.maxima[heads, pixels, columns] = strips.amax(2).unflatten(-1, (-1, side)).amax(-1)
         distance = distance + _sum_distances(span, weights)

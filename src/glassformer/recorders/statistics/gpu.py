@@ -46,11 +46,7 @@ def choose_blocks(queries: Tensor) -> Blocks:
 
 
 def measure_on_gpu(
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor | None,
-    scoring: Scoring,
-    wanted: Wanted,
+    queries: Tensor, keys: Tensor, values: Tensor | None, scoring: Scoring, wanted: Wanted
 ) -> tuple[GpuStatistics, Tensor | None]:
     """Measure queries (head, query, width) at keys (key head, key, width); the output as well."""
     queries, keys, scoring = _lay_out(queries), _lay_out(keys), scoring.to(queries.device)
@@ -76,11 +72,7 @@ def find_log_sum_exp(
 
 
 def measure_weights(
-    queries: Tensor,
-    keys: Tensor,
-    scoring: Scoring,
-    log_sum_exp: Tensor,
-    wanted: Wanted = STATISTICS_ONLY,
+    queries: Tensor, keys: Tensor, scoring: Scoring, log_sum_exp: Tensor, wanted: Wanted = STATISTICS_ONLY
 ) -> tuple[Rows, list[Columns]]:
     """What follows from the weights, log-sum-exp given: of rows, and of columns, by heads.
 

@@ -112,7 +112,8 @@ def generate(
     if not model.can_generate():
         raise InputError("recorders.generation.cannot_generate", model=builder.reader.name)
     given = _begin(builder, _open_end(builder, given), prefix)
-    settings = builder.loaded.generation_arguments(decode, _count_prompt(given))
+    ids = given.tensors.get("input_ids")
+    settings = builder.loaded.generation_arguments(decode, 1 if ids is None else int(ids.shape[1]))
     compared = 0 if settings["do_sample"] else max(2, 1 + len(builder.loaded.end_ids))  # as transformers does
     search = Search(decode.alternatives if decode else ALTERNATIVES, compared)
     if not cache:
@@ -212,11 +213,6 @@ def _choose_rows(found: Steps, rows: Sequence[int]) -> Steps:
         place: [each[0 if len(each) == 1 else row] for each, row in zip(passes, rows, strict=False)]
         for place, passes in found.items()
     }
-
-
-def _count_prompt(given: ModelInputs) -> int:
-    ids = given.tensors.get("input_ids")
-    return 1 if ids is None else int(ids.shape[1])
 
 
 def _method(settings: dict[str, Any]) -> str:

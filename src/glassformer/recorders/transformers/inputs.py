@@ -22,7 +22,7 @@ from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.recorders.maps import Axes
 from glassformer.recorders.transformers.layers import Stacks
-from glassformer.recording import Tokens
+from glassformer.recording import Side, Tokens
 from glassformer.text.tokenizer import Encoding
 
 TOKEN_INPUTS = (
@@ -60,12 +60,8 @@ class InputBuilder:
         self.model: nn.Module = loaded.network
         self.reader = loaded.reader
         self.config: Any = loaded.config
+        self.translates = loaded.translates  # whether there is a target side: an encoder and a decoder
         self.names = frozenset(inspect.signature(type(self.model).forward).parameters)
-
-    @property
-    def translates(self) -> bool:
-        """Whether there is a target side: an encoder and a decoder."""
-        return self.loaded.translates
 
     def build(self, encoding: Encoding, target: Encoding | None = None) -> ModelInputs:
         """Encodings as tensors; without a target an encoder-decoder cannot run yet."""
@@ -87,12 +83,8 @@ class InputBuilder:
         """The model's own inputs, a batch of one."""
         tensors = {name: _as_tensor(name, value).to(self.loaded.device) for name, value in inputs.items()}
         self._check_names(tensors)
-        source, target = (self._name_ids(tensors.get(name)) for name in ("input_ids", "decoder_input_ids"))
-        return ModelInputs(
-            tensors,
-            None if source is None else as_tokens("source", source),
-            None if target is None else as_tokens("target", target),
-        )
+        target = self._name_ids("target", tensors.get("decoder_input_ids"))
+        return ModelInputs(tensors, self._name_ids("source", tensors.get("input_ids")), target)
 
     def _check_names(self, tensors: Mapping[str, Tensor]) -> None:
         """Refuse inputs of which the model takes none, and masks that do not fit their tokens."""
@@ -186,12 +178,12 @@ class InputBuilder:
         """A batch of one, which the model may change."""
         return torch.from_numpy(ids[None].copy()).to(self.loaded.device)
 
-    def _name_ids(self, ids: Tensor | None) -> Encoding | None:
+    def _name_ids(self, side: Side, ids: Tensor | None) -> Tokens | None:
         if ids is None:
             return None
         numbers = tuple(ids[0].tolist())
         self._check(as_array(numbers), "text")
-        return self.reader.read(numbers)
+        return as_tokens(side, self.reader.read(numbers))
 
     def _check(self, ids: NDArray[np.int64], side: str) -> None:
         if len(ids) == 0:

@@ -116,7 +116,6 @@ class TransformersRecorder:
                     "record.cannot_edit_generation", kind=type(self.model).__name__, edit=active.edits[0]
                 )
             inside, watcher = editing_reports(self.model, self.stacks, given.tensors, active), None
-        cache = not needs_numbered_queries(edits)
         written = generate(
             self.builder,
             given,
@@ -125,7 +124,7 @@ class TransformersRecorder:
             inside=inside,
             watcher=watcher,
             tolerance=tolerance_of(self.model, SHARPEST),  # longer texts and edits may sharpen attention
-            cache=cache,
+            cache=not needs_numbered_queries(edits),
         )
         if request.on_step is not None:
             for step in (*(written.generation.nodes or written.generation.steps), None):
@@ -135,11 +134,7 @@ class TransformersRecorder:
     # One pass
 
     def _see(
-        self,
-        given: ModelInputs,
-        request: Request,
-        verdict: Verdict,
-        written: GeneratedText | None,
+        self, given: ModelInputs, request: Request, verdict: Verdict, written: GeneratedText | None
     ) -> PassResult:
         axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers))
         settings = self.builder.settings(request.want)
@@ -166,12 +161,7 @@ class TransformersRecorder:
         return PassResult(outputs, maps, notes, kernel, comparison)
 
     def _see_reports(
-        self,
-        given: ModelInputs,
-        request: Request,
-        verdict: Verdict,
-        axes: Axes,
-        settings: dict[str, Any],
+        self, given: ModelInputs, request: Request, verdict: Verdict, axes: Axes, settings: dict[str, Any]
     ) -> PassResult:
         if request.kernel == "fast":
             raise InputError("record.no_fast_kernel", kind=type(self.model).__name__)

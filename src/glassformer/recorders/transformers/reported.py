@@ -24,6 +24,7 @@ from glassformer.recorders.maps import Axes
 from glassformer.recorders.preserve import preserving_state, using_attention
 from glassformer.recorders.store import Array, as_numbers
 from glassformer.recorders.transformers.layers import Stacks
+from glassformer.recorders.transformers.results import walk_outputs
 from glassformer.recording import AttentionMap, measure
 from glassformer.rounding import row_tolerance
 
@@ -42,21 +43,18 @@ def run_eager(model: nn.Module, inputs: Mapping[str, Any], **settings: Any) -> t
     """Run with eager attention: the model's outputs, and the weights it reports."""
     with preserving_state(model), using_attention(model, "eager"):
         outputs = model(**inputs, **settings, output_attentions=True)
-    return outputs, list(read_reports(outputs))
-
-
-def read_reports(outputs: Any) -> Iterator[Report]:
-    """The attentions in a model's outputs, also in the outputs of its parts."""
-    for (stack, kind), values in _find_attentions(outputs):
-        for layer, weights in enumerate(each for each in values if _is_map(each)):
-            yield Report(Place(stack, kind, layer), weights)
+    return outputs, [
+        Report(Place(stack, kind, layer), weights)
+        for stack, kind, values in _find_attentions(outputs)
+        for layer, weights in enumerate(filter(_is_map, values))
+    ]
 
 
 def find_other_reports(outputs: Any) -> list[Message]:
     """Where a model reports something else than maps of queries and keys: attention in parts of a text."""
     return [
         describe_group(stack, kind)
-        for (stack, kind), values in _find_attentions(outputs)
+        for stack, kind, values in _find_attentions(outputs)
         if any(each is not None and not _is_map(each) for each in values)
     ]
 
@@ -108,23 +106,18 @@ def are_weights(weights: Tensor, real: Tensor) -> bool:
     return bool((rows >= 0).all() and ((rows.float().sum(-1) - 1).abs() <= tolerance).all())
 
 
-def _find_attentions(outputs: Any, prefix: str = "") -> Iterator[tuple[tuple[str, Kind], Sequence[Any]]]:
-    for name, value in outputs.items():
-        if isinstance(value, Mapping):
-            part = f"{prefix}{name.removesuffix('_output').removesuffix('_model')}"
-            yield from _find_attentions(value, part)
-        elif name.endswith("attentions") and not name.endswith(NOT_MAPS) and isinstance(value, tuple | list):
-            yield _name_stack(name, prefix), value
+def _find_attentions(outputs: Any) -> Iterator[tuple[str, Kind, Sequence[Any]]]:
+    """Stack and kind of all attention in a model's outputs, and what is reported of each layer."""
+    for part, name, values in walk_outputs(outputs):
+        if name.endswith("attentions") and not name.endswith(NOT_MAPS) and isinstance(values, tuple | list):
+            if name.startswith("cross"):
+                yield part or "decoder", "cross", values
+            else:
+                yield part or name.removesuffix("attentions").removesuffix("_"), "self", values
 
 
 def _is_map(reported: Any) -> bool:
     return isinstance(reported, Tensor) and reported.dim() == 4
-
-
-def _name_stack(name: str, prefix: str) -> tuple[str, Kind]:
-    if name.startswith("cross"):
-        return prefix or "decoder", "cross"
-    return prefix or name.removesuffix("attentions").removesuffix("_"), "self"
 
 
 def make_maps(
@@ -133,10 +126,9 @@ def make_maps(
     stacks: Stacks,
     axes: Axes,
     want: Collection[str],
-    edits: ActiveEdits | None = None,
+    edits: ActiveEdits,
 ) -> tuple[list[AttentionMap], list[Message]]:
     """The maps, and notes on them."""
-    edits = ActiveEdits() if edits is None else edits
     maps: list[AttentionMap] = []
     notes = [message("recorders.notes.allowed_inferred")]
     absent = [name for name in ABSENT if name in want]
@@ -160,10 +152,9 @@ def make_maps(
         numbers = as_numbers(whole)
         maps.append(
             AttentionMap(
-                place=place,
-                query=axes.queries(place, numbers.shape[1]),
-                key=axes.keys(place, numbers.shape[2]),
-                statistics=measure(numbers, _find_allowed(numbers, place, edits), rows),
+                place,
+                *axes.find(place, *numbers.shape[1:]),
+                measure(numbers, _find_allowed(numbers, place, edits), rows),
                 dense=numbers if "weights" in want else None,
                 dtype=str(weights.dtype).removeprefix("torch."),
                 relaxed=relaxed,

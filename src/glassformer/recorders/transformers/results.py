@@ -27,8 +27,13 @@ def read_hidden(
     """By stack (layer + 1, token, width): embeddings, then the state after each block, the last normed."""
     hidden: dict[str, Array] = {}
     notes = []
-    for path, states in _find_states(outputs):
-        stack = path or stacks.names.get("", "encoder")
+    for part, name, states in walk_outputs(outputs):
+        if not name.endswith("hidden_states") or not isinstance(states, tuple):
+            continue
+        if not states or not isinstance(states[0], Tensor):
+            continue
+        named = part or name.removesuffix("hidden_states").removesuffix("_")
+        stack = named or stacks.names.get("", "encoder")
         if (
             not all(isinstance(each, Tensor) for each in states)  # of PegasusX, some are pairs
             or len({each.shape for each in states}) != 1
@@ -61,14 +66,10 @@ def read_output(model: nn.Module, outputs: Any, stack: str, show: Show) -> Outpu
     return read_words(logits[0], stack, lambda ids: [labels[each] for each in ids])
 
 
-def _find_states(outputs: Any, prefix: str = "") -> Iterator[tuple[str, tuple[Tensor, ...]]]:
+def walk_outputs(outputs: Any, part: str = "") -> Iterator[tuple[str, str, Any]]:
+    """Part, name and value of all outputs; a model's parts, such as stacks, may have their own."""
     for name, value in outputs.items():
         if isinstance(value, Mapping):
-            yield from _find_states(value, name.removesuffix("_output").removesuffix("_model"))
-        elif (
-            name.endswith("hidden_states")
-            and isinstance(value, tuple)
-            and value
-            and isinstance(value[0], Tensor)
-        ):
-            yield prefix or name.removesuffix("hidden_states").removesuffix("_"), value
+            yield from walk_outputs(value, f"{part}{name.removesuffix('_output').removesuffix('_model')}")
+        else:
+            yield part, name, value

@@ -37,7 +37,6 @@ class FoundSoftmax(NamedTuple):
     heads: int
 
 
-FoundSoftmaxes = Mapping[int, FoundSoftmax]  # by the number of the softmax in a pass
 Softmax = Callable[[Tensor], Tensor]
 Handle = Callable[[int, Tensor, Softmax], Tensor]
 
@@ -87,16 +86,30 @@ def editing_reports(
         yield {}
         return
     softmaxes, places = find_softmaxes(model, stacks, shorten(inputs))
-    known = {each.place for each in softmaxes.values()}
-    for edit in edits.edits:
-        lost = next((place for place in places if place not in known and edit.touches(place)), None)
+    mapped = {each.place for each in softmaxes.values()}
+    for change in edits.edits:
+        lost = next((place for place in places if place not in mapped and change.touches(place)), None)
         if lost is not None:
-            raise InputError("recorders.edits.no_softmax", model=type(model).__name__, place=lost, edit=edit)
+            name = type(model).__name__
+            raise InputError("recorders.edits.no_softmax", model=name, place=lost, edit=change)
     for place in places:
         edits.touch(place)  # named in the error where an edit changes nothing
-    with preserving_state(model), using_attention(model, "eager"), editing(model, softmaxes, edits) as found:
+    found: dict[Place, Tensor] = {}
+
+    def edit(number: int, scores: Tensor, softmax: Softmax) -> Tensor:
+        known = softmaxes.get(number)
+        if known is None or not edits.touch(known.place):
+            return softmax(scores)
+        before = MaskedScores(known.place, scores.reshape(-1, known.heads, *scores.shape[-2:]), masked=HIDDEN)
+        edits.change_scores(before)
+        after = Weights(known.place, softmax(before.tensor.reshape(scores.shape)).reshape(before.shape))
+        edits.change_weights(after)
+        found[known.place] = after.tensor  # (B, H, T, S)
+        return after.tensor.reshape(scores.shape)
+
+    with preserving_state(model), using_attention(model, "eager"), _handling(model, edit):
         yield found
-    missed = next((place for place in known - found.keys() if edits.touch(place)), None)
+    missed = next((place for place in mapped - found.keys() if edits.touch(place)), None)
     if missed is not None:
         raise RecordingError("recorders.edits.softmax_missed", model=type(model).__name__, place=missed)
 
@@ -104,7 +117,7 @@ def editing_reports(
 def find_softmaxes(
     model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]
 ) -> tuple[dict[int, FoundSoftmax], list[Place]]:
-    """The softmaxes of a pass that are maps, each the only one with the reported result; and all places."""
+    """By number in a pass, softmaxes that are maps: the only ones with a reported result; and all places."""
     results, reports = collect_softmaxes(model, inputs)
     softmaxes, places = {}, []
     for report, weights in reports:
@@ -125,26 +138,6 @@ def collect_softmaxes(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[list
 
     with _handling(model, collect):
         return results, run_eager(model, inputs)[1]
-
-
-@contextmanager
-def editing(model: nn.Module, softmaxes: FoundSoftmaxes, edits: ActiveEdits) -> Iterator[dict[Place, Tensor]]:
-    """The same, given which softmax is which map; weights are (B, H, T, S)."""
-    found: dict[Place, Tensor] = {}
-
-    def edit(number: int, scores: Tensor, softmax: Softmax) -> Tensor:
-        known = softmaxes.get(number)
-        if known is None or not edits.touch(known.place):
-            return softmax(scores)
-        before = MaskedScores(known.place, scores.reshape(-1, known.heads, *scores.shape[-2:]), masked=HIDDEN)
-        edits.change_scores(before)
-        after = Weights(known.place, softmax(before.tensor.reshape(scores.shape)).reshape(before.shape))
-        edits.change_weights(after)
-        found[known.place] = after.tensor  # (B, H, T, S)
-        return after.tensor.reshape(scores.shape)
-
-    with _handling(model, edit):
-        yield found
 
 
 def check_reports(found: Mapping[Place, Tensor], stacks: Stacks, reports: Iterable[Report]) -> None:
