@@ -77,6 +77,13 @@ def freeze(name: str, value: Any, kinds: Sequence[str], axes: Sequence[Axis]) ->
     return view
 
 
+def freeze_field(thing: Any, name: str, kinds: Sequence[str], axes: Sequence[Axis]) -> None:
+    """The same for a field of a frozen dataclass while it is being constructed; a default of None stays."""
+    value = getattr(thing, name)
+    if value is not None or type(thing).__dataclass_fields__[name].default is not None:
+        keep(thing, **{name: freeze(f"{type(thing).__name__}.{name}", value, kinds, axes)})
+
+
 def is_mapped(array: AnyArray) -> bool:
     """Whether the memory belongs to a file: such arrays are checked by samples, to open them lazily."""
     owner: Any = array

@@ -23,7 +23,7 @@ from glassformer.recording.arrays import (
     AnyArray,
     Floats,
     Rebuilt,
-    freeze,
+    freeze_field,
     is_mapped,
     keep,
     require_choice,
@@ -230,8 +230,7 @@ class AttentionMap(Rebuilt):
             )
         matrix = [("head", heads), ("query", queries), ("key", keys)]
         for name in ("dense", "dense_scores"):
-            if (array := getattr(self, name)) is not None:
-                keep(self, **{name: freeze(name, array, SINGLE, matrix)})
+            freeze_field(self, name, SINGLE, matrix)
         if self.factors is not None:
             if self.factors.shape != self.shape:
                 raise wrong_value("AttentionMap.factors", self.factors.shape, "shape", shape=str(self.shape))
@@ -244,11 +243,9 @@ class AttentionMap(Rebuilt):
             )
         vectors = {"queries": ("head", queries), "keys": ("key head", keys), "values": ("key head", keys)}
         for name, (which, tokens) in vectors.items():
-            if (array := getattr(self, name)) is not None:
-                axes = [(which, heads if which == "head" else None), ("token", tokens), ("width", None)]
-                keep(self, **{name: freeze(name, array, FLOATS, axes)})
-        if self.sink_weights is not None:
-            keep(self, sink_weights=freeze("sink_weights", self.sink_weights, SINGLE, matrix[:2]))
+            axes = [(which, heads if which == "head" else None), ("token", tokens), ("width", None)]
+            freeze_field(self, name, FLOATS, axes)
+        freeze_field(self, "sink_weights", SINGLE, matrix[:2])
 
     def _check_pyramids(self) -> None:
         pyramids = {self.require_head(head): pyramid for head, pyramid in self.pyramids.items()}

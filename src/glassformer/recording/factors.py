@@ -28,8 +28,7 @@ from glassformer.recording.arrays import (
     Booleans,
     Floats,
     Rebuilt,
-    freeze,
-    keep,
+    freeze_field,
     wrong_value,
 )
 from glassformer.recording.products import arrange_keys, multiply
@@ -55,26 +54,21 @@ class Factors(Rebuilt):
     sink: Floats | None = None  # (head,) the logit of a column that belongs to no key
 
     def __post_init__(self) -> None:
-        keep(self, queries=freeze("queries", self.queries, FLOATS, _axes("head", "query", "width")))
+        freeze_field(self, "queries", FLOATS, _axes("head", "query", "width"))
         heads, queries, width = self.queries.shape
-        axes = [("key head", None), ("key", None), ("width", width)]
-        keep(self, keys=freeze("keys", self.keys, FLOATS, axes))
+        freeze_field(self, "keys", FLOATS, [("key head", None), ("key", None), ("width", width)])
         key_heads, keys = self.keys.shape[:2]
         if key_heads == 0 or heads % key_heads:
             raise RecordingError("recording.uneven_key_heads", heads=heads, key_heads=key_heads)
-        per_query = [("head", heads), ("query", queries)]
-        keep(self, log_sum_exp=freeze("log_sum_exp", self.log_sum_exp, DOUBLES, per_query))
-        if self.bias is not None:
-            keep(self, bias=freeze("bias", self.bias, SINGLE, _axes("head", "query", "key")))
-            if any(seen not in (1, full) for seen, full in zip(self.bias.shape, self.shape, strict=True)):
-                raise wrong_value("Factors.bias", self.bias.shape, "bias", shape=str(self.shape))
-        if self.distance_bias is not None:
-            axes = [("head", heads), ("query + key - 1", queries + keys - 1)]
-            keep(self, distance_bias=freeze("distance_bias", self.distance_bias, SINGLE, axes))
-        if self.key_mask is not None:
-            keep(self, key_mask=freeze("key_mask", self.key_mask, BOOLEANS, [("key", keys)]))
-        if self.sink is not None:
-            keep(self, sink=freeze("sink", self.sink, FLOATS, [("head", heads)]))
+        freeze_field(self, "log_sum_exp", DOUBLES, [("head", heads), ("query", queries)])
+        freeze_field(self, "bias", SINGLE, _axes("head", "query", "key"))
+        lengths = self.shape if self.bias is None else self.bias.shape
+        if any(seen not in (1, full) for seen, full in zip(lengths, self.shape, strict=True)):
+            raise wrong_value("Factors.bias", lengths, "bias", shape=str(self.shape))
+        along = ("query + key - 1", queries + keys - 1)
+        freeze_field(self, "distance_bias", SINGLE, [("head", heads), along])
+        freeze_field(self, "key_mask", BOOLEANS, [("key", keys)])
+        freeze_field(self, "sink", FLOATS, [("head", heads)])
         self._check_numbers()
 
     def _check_numbers(self) -> None:

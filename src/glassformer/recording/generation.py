@@ -19,7 +19,7 @@ from glassformer.recording.arrays import (
     LONGS,
     Floats,
     Rebuilt,
-    freeze,
+    freeze_field,
     keep,
     require_choice,
     require_count,
@@ -44,18 +44,15 @@ class Output(Rebuilt):
     def __post_init__(self) -> None:
         require_text("Output.stack", self.stack)
         require_choice("Output.kind", self.kind, ("tokens", "classes"))
-        keep(self, ids=freeze("Output.ids", self.ids, LONGS, [("position", None), ("k", None)]))
-        axes = [("position", self.ids.shape[0]), ("k", self.ids.shape[1])]
-        logs = freeze("Output.log_probabilities", self.log_probabilities, FLOATS, axes)
-        keep(
-            self,
-            log_probabilities=logs,
-            vocabulary=MappingProxyType({int(key): text for key, text in self.vocabulary.items()}),
-        )
+        freeze_field(self, "ids", LONGS, [("position", None), ("k", None)])
+        positions, count = self.ids.shape
+        freeze_field(self, "log_probabilities", FLOATS, [("position", positions), ("k", count)])
+        vocabulary = {int(key): text for key, text in self.vocabulary.items()}
+        keep(self, vocabulary=MappingProxyType(vocabulary))
         for text in self.vocabulary.values():
             require_type("Output.vocabulary", text, str)
-        if not (logs <= _SLACK).all():
-            raise wrong_value("Output.log_probabilities", logs.max(), "log_probability")
+        if not (self.log_probabilities <= _SLACK).all():
+            raise wrong_value("Output.log_probabilities", self.log_probabilities.max(), "log_probability")
         missing = set(np.unique(self.ids).tolist()) - set(self.vocabulary)
         if missing:
             raise RecordingError("recording.id_without_text", id=min(missing))

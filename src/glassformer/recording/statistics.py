@@ -35,7 +35,7 @@ from glassformer.recording.arrays import (
     Integers,
     Rebuilt,
     choose,
-    freeze,
+    freeze_field,
     is_mapped,
     keep,
     require_choice,
@@ -81,22 +81,19 @@ class HeadStatistics(Rebuilt):
     content: Content = "weights"
 
     def __post_init__(self) -> None:
-        keep(self, entropy=freeze("entropy", self.entropy, FLOATS, [("head", None), ("query", None)]))
+        freeze_field(self, "entropy", FLOATS, [("head", None), ("query", None)])
         heads, queries = self.entropy.shape
         per_query = [("head", heads), ("query", queries)]
-        keep(
-            self,
-            peak=freeze("peak", self.peak, FLOATS, per_query),
-            peak_key=freeze("peak_key", self.peak_key, INTEGERS, per_query),
-            above=freeze("above", self.above, INTEGERS, per_query),
-            log_sum_exp=freeze("log_sum_exp", self.log_sum_exp, DOUBLES, per_query),
-            distance=freeze("distance", self.distance, FLOATS, per_query),
-            mass=freeze("mass", self.mass, FLOATS, [("head", heads), ("key", None)]),
-            rows=freeze("rows", self.rows, BOOLEANS, [("query", queries)]),
-        )
-        shared = np.ndim(self.allowed) == 1
-        allowed = freeze("allowed", self.allowed, INTEGERS, per_query[1:] if shared else per_query)
-        keep(self, allowed=np.broadcast_to(allowed, (heads, queries)) if shared else allowed)
+        for name in ("peak", "distance"):
+            freeze_field(self, name, FLOATS, per_query)
+        for name in ("peak_key", "above"):
+            freeze_field(self, name, INTEGERS, per_query)
+        freeze_field(self, "log_sum_exp", DOUBLES, per_query)
+        freeze_field(self, "mass", FLOATS, [("head", heads), ("key", None)])
+        freeze_field(self, "rows", BOOLEANS, [("query", queries)])
+        freeze_field(self, "allowed", INTEGERS, per_query[1:] if np.ndim(self.allowed) == 1 else per_query)
+        if self.allowed.ndim == 1:
+            keep(self, allowed=np.broadcast_to(self.allowed, (heads, queries)))
         if not isinstance(self.threshold, float) or not 0 <= self.threshold < 1:
             raise wrong_value("HeadStatistics.threshold", self.threshold, "share")
         require_choice("HeadStatistics.content", self.content, ("weights", "signed"))
@@ -129,12 +126,13 @@ class HeadStatistics(Rebuilt):
         return _level_of(self.thumbnail_mean.shape[1:], self.queries, self.keys)
 
     def _check_thumbnails(self, heads: int, queries: int) -> None:
-        axes = [("head", heads), ("query pixel", None), ("key pixel", None)]
-        mean = freeze("thumbnail_mean", self.thumbnail_mean, SINGLE, axes)
-        axes = [("head", heads), ("query pixel", mean.shape[1]), ("key pixel", mean.shape[2])]
-        maximum = freeze("thumbnail_max", self.thumbnail_max, SINGLE, axes)
-        keep(self, thumbnail_mean=mean, thumbnail_max=maximum)
-        _level_of(mean.shape[1:], queries, self.keys)
+        freeze_field(
+            self, "thumbnail_mean", SINGLE, [("head", heads), ("query pixel", None), ("key pixel", None)]
+        )
+        pixels = self.thumbnail_mean.shape[1:]
+        axes = [("head", heads), ("query pixel", pixels[0]), ("key pixel", pixels[1])]
+        freeze_field(self, "thumbnail_max", SINGLE, axes)
+        _level_of(pixels, queries, self.keys)
 
     def _check_values(self) -> None:
         numbers = choose(self.queries, _SAMPLE) if is_mapped(self.entropy) else np.arange(self.queries)
@@ -182,9 +180,9 @@ class Pyramid(Rebuilt):
     def __post_init__(self) -> None:
         if not isinstance(self.level, int) or not 0 <= self.level < 32:
             raise wrong_value("Pyramid.level", self.level, "level")
-        mean = freeze("Pyramid.mean", self.mean, SINGLE, [("query pixel", None), ("key pixel", None)])
-        axes = [("query pixel", mean.shape[0]), ("key pixel", mean.shape[1])]
-        keep(self, mean=mean, maximum=freeze("Pyramid.maximum", self.maximum, SINGLE, axes))
+        freeze_field(self, "mean", SINGLE, [("query pixel", None), ("key pixel", None)])
+        rows, columns = self.mean.shape
+        freeze_field(self, "maximum", SINGLE, [("query pixel", rows), ("key pixel", columns)])
 
     def __repr__(self) -> str:
         return f"Pyramid(level {self.level}, {self.mean.shape[0]} x {self.mean.shape[1]} pixels)"

@@ -16,7 +16,7 @@ from glassformer.recording.arrays import (
     LONGS,
     Booleans,
     Rebuilt,
-    freeze,
+    freeze_field,
     keep,
     require_choice,
     wrong_value,
@@ -53,16 +53,15 @@ class Tokens(Rebuilt):
         if self.text is not None and not isinstance(self.text, str):
             raise wrong_value("Tokens.text", self.text, "string")
         axis = ("token", count)
-        keep(self, ids=freeze("Tokens.ids", self.ids, LONGS, [axis]))
-        left_out = np.size(self.special) == 0  # then none is special
-        special = np.zeros(count, dtype=bool) if left_out else self.special
-        keep(self, special=freeze("Tokens.special", special, BOOLEANS, [axis]))
-        if self.words is not None:
-            keep(self, words=freeze("Tokens.words", self.words, LONGS, [axis]))
-            if count and int(self.words.min()) < -1:
-                raise wrong_value("Tokens.words", int(self.words.min()), "word")
+        freeze_field(self, "ids", LONGS, [axis])
+        if np.size(self.special) == 0:  # then none is special
+            keep(self, special=np.zeros(count, dtype=bool))
+        freeze_field(self, "special", BOOLEANS, [axis])
+        freeze_field(self, "words", LONGS, [axis])
+        if self.words is not None and count and int(self.words.min()) < -1:
+            raise wrong_value("Tokens.words", int(self.words.min()), "word")
+        freeze_field(self, "offsets", LONGS, [axis, ("end", 2)])
         if self.offsets is not None:
-            keep(self, offsets=freeze("Tokens.offsets", self.offsets, LONGS, [axis, ("end", 2)]))
             self._check_offsets(self.offsets)
 
     def _check_offsets(self, offsets: NDArray[np.int64]) -> None:
