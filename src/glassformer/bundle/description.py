@@ -15,31 +15,20 @@ from typing import Any
 
 import numpy as np
 
+from glassformer import recording as recording_types
 from glassformer.errors import BundleError
 from glassformer.messages import Message
 from glassformer.place import Place
-from glassformer.recording import (
-    Alternative,
-    AttentionMap,
-    Evidence,
-    Factors,
-    Generation,
-    HeadStatistics,
-    Output,
-    Pyramid,
-    Recording,
-    Step,
-    Tokens,
-)
+from glassformer.recording import Recording, Tokens
 from glassformer.recording.arrays import AnyArray
 
 StoreArray = Callable[[str, AnyArray], str]  # where an array was met and the array → its name in the file
 
 _TYPES: dict[str, type[Any]] = {
-    kind.__name__: kind
-    for kind in (
-        Alternative, AttentionMap, Evidence, Factors, Generation, HeadStatistics, Output, Pyramid, Recording,
-        Step, Tokens,
+    name: getattr(recording_types, name)
+    for name in (
+        "Alternative", "AttentionMap", "Evidence", "Factors", "Generation", "HeadStatistics", "Output",
+        "Pyramid", "Recording", "Step", "Tokens",
     )
 }  # fmt: skip
 

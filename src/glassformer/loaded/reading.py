@@ -63,12 +63,8 @@ class Reader:
             return encoding
         return self.prepend(find_language(self.tokenizer, target_language), encoding)
 
-    def read_target(self, target: Inputs) -> Encoding:
-        """The words of a target, without special tokens."""
-        return self.read(target, target=True)
-
     def read(self, inputs: Inputs, second_text: str | None = None, *, target: bool = False) -> Encoding:
-        """A text as its tokenizer splits it, or ids as they are."""
+        """A text as its tokenizer splits it, or ids as they are; a target is without special tokens."""
         if isinstance(inputs, str):
             if self.tokenizer is None:
                 raise InputError("loaded.cannot.reads_text", name=self.name)

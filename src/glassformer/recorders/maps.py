@@ -9,7 +9,7 @@ Out:  an `AttentionMap`. With the exact kernel the weights are those of the call
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -89,7 +89,11 @@ class MapMaker:
 
     def receive(self, call: Call) -> Tensor | None:
         """Take what is needed from a call; returns the output of attention where the call has no weights."""
-        _check_batch(call)
+        batch, _, count, _ = call.queries.shape
+        if batch != 1:
+            raise RecordingError(
+                "recorders.maps.several_sequences", place=call.place, batch=batch, count=count
+            )
         for name in call.unknown:
             self.notes[message(UNVERIFIED, name=name)] = None
         if call.weights is not None or not measures_there(call.queries):
@@ -126,7 +130,7 @@ class MapMaker:
         if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
             scores = as_numbers(form_scores(call, scoring))
         place = call.place
-        states = self._keep(place, _describe_states(call), self._choose_states(call))
+        states = self._send_states(call)()
         finished = AttentionMap(
             place,
             *self.axes.find(place, statistics.queries, statistics.keys),
@@ -194,47 +198,35 @@ class MapMaker:
         assert output is not None
         return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
 
-    def _send_states(self, call: Call, also: Collection[str]) -> Callable[[], States]:
-        """Store vectors; those of a GPU in the background, as copies that the model cannot change."""
-        place, about, wanted = call.place, _describe_states(call), self._choose_states(call, also)
-        if not call.queries.is_cuda or not wanted:
-            states = self._keep(place, about, wanted)
+    def _send_states(self, call: Call, also: Collection[str] = ()) -> Callable[[], States]:
+        """Store vectors that are wanted; those of a GPU in the background, as copies that the model cannot
+        change."""
+        stack, kind, layer = call.place[:3]
+        scale, dtype, device = call.scale, str(call.queries.dtype).removeprefix("torch."), call.queries.device
+        given = {"queries": call.queries[0], "keys": call.keys[0], "values": call.values[0]}
+        wanted = {name: each.detach() for name, each in given.items() if name in self.want or name in also}
+
+        def keep(vectors: Mapping[str, Tensor]) -> States:
+            path = f"kept/{stack}/{kind}/{layer}"
+            return States(
+                scale, dtype, **{name: self.keep(f"{path}/{name}", each) for name, each in vectors.items()}
+            )
+
+        if device.type != "cuda" or not wanted:
+            states = keep(wanted)
             return lambda: states
         copies = {name: each.clone(memory_format=torch.contiguous_format) for name, each in wanted.items()}
-        ready, device = record_event(call.queries.device), call.queries.device
+        ready = record_event(device)
 
-        def keep() -> States:
+        def keep_later() -> States:
             with on_side_stream(device, ready):
-                return self._keep(place, about, copies)
+                return keep(copies)
 
-        return self._start_transfers().store(keep, sum(each.nbytes for each in copies.values()))
+        return self._start_transfers().store(keep_later, sum(each.nbytes for each in copies.values()))
 
     def _start_transfers(self) -> TransferPool:
         self.transfers = self.transfers or TransferPool()
         return self.transfers
-
-    def _choose_states(self, call: Call, also: Collection[str] = ()) -> dict[str, Tensor]:
-        """Queries, keys and values as far as they are wanted."""
-        states = {"queries": call.queries[0], "keys": call.keys[0], "values": call.values[0]}
-        return {name: each.detach() for name, each in states.items() if name in self.want or name in also}
-
-    def _keep(self, place: Place, about: States, states: Mapping[str, Tensor]) -> States:
-        stack, kind, layer = place[:3]
-        kept: dict[str, Any] = {
-            name: self.keep(f"kept/{stack}/{kind}/{layer}/{name}", tensor) for name, tensor in states.items()
-        }
-        return about._replace(**kept)
-
-
-def _check_batch(call: Call) -> None:
-    batch, _, count, _ = call.queries.shape
-    if batch != 1:
-        raise RecordingError("recorders.maps.several_sequences", place=call.place, batch=batch, count=count)
-
-
-def _describe_states(call: Call) -> States:
-    """The same before anything is kept."""
-    return States(call.scale, str(call.queries.dtype).removeprefix("torch."))
 
 
 def _are_finite(call: Call) -> bool:

@@ -29,12 +29,11 @@ from glassformer.recorders.request import (
     Recorder,
     Request,
     Run,
+    check_computing,
     check_edits,
-    check_kernel,
-    check_store,
     check_want,
 )
-from glassformer.recorders.store import ArrayStore
+from glassformer.recorders.store import ArrayStore, store_temporarily
 from glassformer.recorders.transformers.recorder import TransformersRecorder
 from glassformer.recording import Evidence, Recording
 
@@ -106,17 +105,18 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         loaded.require("traces")
     if changes:
         loaded.require("edits")
+    check_computing(kernel, keep)
     _check_sides(loaded, target, settings, source_language)
     if prefix and (target is not None or (settings is None and loaded.shape != "encoder-decoder")):
         raise InputError("record.prefix_not_continued")
     request = Request(
         source=_read_source(loaded, inputs, target, second_text, target_language),
-        target=None if target is None else loaded.reader.read_target(target),
+        target=None if target is None else loaded.reader.read(target, target=True),
         decode=settings,
         want=wanted,
         edits=changes,
-        kernel=check_kernel(kernel),
-        keep=check_store(keep),
+        kernel=kernel,
+        keep=keep or store_temporarily,
         model_hash=loaded.identity.hash(),
         prefix=tuple(prefix),
         on_step=on_step,

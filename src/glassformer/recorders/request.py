@@ -18,7 +18,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.comparison import Comparison
 from glassformer.recorders.edits.edit import Edit
-from glassformer.recorders.store import ArrayStore, store_temporarily
+from glassformer.recorders.store import ArrayStore
 from glassformer.recording import AttentionMap, Generation, Output, Step, Tokens
 from glassformer.registry import suggestion
 from glassformer.text.tokenizer import Encoding
@@ -90,18 +90,12 @@ def check_want(want: Collection[str]) -> frozenset[str]:
     return frozenset(words)
 
 
-def check_kernel(kernel: Kernel | None) -> Kernel | None:
-    """The kernel, if there is one of that name."""
+def check_computing(kernel: Kernel | None, keep: ArrayStore | None) -> None:
+    """Refuse a kernel of which there is none, and a store that cannot be called."""
     if kernel not in (None, *get_args(Kernel)):
         raise InputError("record.unknown_kernel", seen=repr(kernel))
-    return kernel
-
-
-def check_store(keep: ArrayStore | None) -> ArrayStore:
-    """Where large arrays go: a temporary file unless something else is given."""
     if keep is not None and not callable(keep):
         raise InputError("record.keep_not_callable", kind=type(keep).__name__)
-    return keep or store_temporarily
 
 
 def check_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:

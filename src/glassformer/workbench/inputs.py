@@ -48,7 +48,7 @@ def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -
     if model.shape == "decoder":
         count += len(prefix)
     _check_length(model, count, "text", task["tokens"])
-    target = prefix if request.target is None else model.reader.read_target(request.target)
+    target = prefix if request.target is None else model.reader.read(request.target, target=True)
     if model.shape != "decoder":
         _check_length(model, len(target) + 1, "target", task["tokens"])
     return JobInputs(inputs, count, request.second_text, request.target, language, prefix)

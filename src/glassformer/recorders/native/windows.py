@@ -12,9 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
@@ -29,9 +27,9 @@ from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.attentions import FoundAttention, find_stacks, open_windows
 from glassformer.recorders.native.measured_attention import measured_attention
 from glassformer.recorders.native.tracing import Trace
+from glassformer.recorders.store import Array
 from glassformer.recording import AttentionMap, measure
 
-Array = NDArray[np.float32]
 Hook = Callable[[nn.Module, Any, Tensor], None]
 
 

@@ -7,18 +7,15 @@ Out:  hidden states by stack, `Output`; and notes on what could not be kept.
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.recorders.outputs import Show, read_classes, read_words
+from glassformer.recorders.store import Array
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import Output
-
-Array = NDArray[np.float32]
 
 
 def read_hidden(

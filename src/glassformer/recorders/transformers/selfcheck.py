@@ -5,6 +5,7 @@ Out:  a `Verdict`: whether its attention goes through the interface, and how far
       that it reports with eager attention. A model without attention is refused.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -179,8 +180,5 @@ def _causality(groups: Mapping[Group, Sequence[Tensor]]) -> dict[str, bool]:
 
 
 def _count(places: Iterable[Place]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for place in places:
-        if place.kind == "self":
-            counts[place.stack] = counts.get(place.stack, 0) + 1
-    return counts
+    """How many places of self-attention each stack has."""
+    return Counter(place.stack for place in places if place.kind == "self")
