@@ -46,7 +46,7 @@ _LATER: dict[str, dict[str, Any]] = {
 def describe(recording: Recording, place: StoreArray) -> dict[str, Any]:
     """Everything of a recording that is not an array; each array is handed to `place`."""
     writer = _Writer(place)
-    content = writer.write_object(recording, "content")
+    content = writer.write(recording, "content")
     return {"tokens": writer.tokens, "content": content}
 
 
@@ -82,13 +82,10 @@ class _Writer:
         if isinstance(value, tuple):
             return [self.write(each, f"{where}/{index}") for index, each in enumerate(value)]
         if is_dataclass(value):
-            return self.write_object(value, where)
+            return (
+                self._write_tokens(value) if isinstance(value, Tokens) else self._write_fields(value, where)
+            )
         return {"float": str(value)} if isinstance(value, float) and not isfinite(value) else value
-
-    def write_object(self, value: Any, where: str) -> dict[str, Any]:
-        if isinstance(value, Tokens):
-            return {"tokens": self._number(value)}
-        return self._write_fields(value, where)
 
     def _write_fields(self, value: Any, where: str) -> dict[str, Any]:
         name = type(value).__name__
@@ -100,11 +97,11 @@ class _Writer:
         }
         return {"type": name, "fields": parts}
 
-    def _number(self, tokens: Tokens) -> int:
+    def _write_tokens(self, tokens: Tokens) -> dict[str, Any]:
         if id(tokens) not in self._numbers:
             self._numbers[id(tokens)] = number = len(self.tokens)
             self.tokens.append(self._write_fields(tokens, f"tokens/{number}"))
-        return self._numbers[id(tokens)]
+        return {"tokens": self._numbers[id(tokens)]}
 
 
 class _Reader:

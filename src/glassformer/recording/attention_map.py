@@ -180,7 +180,10 @@ class AttentionMap(Rebuilt):
         if dense is not None:
             return (dense if head is None else dense[heads[0]])[..., rows, columns]
         factors = self.require_factors(what)
-        self._require_small((len(heads), rows.stop - rows.start, columns.stop - columns.start))
+        shape = (len(heads), rows.stop - rows.start, columns.stop - columns.start)
+        if (size := 4 * prod(shape)) > MOST_BYTES:
+            most = MOST_BYTES / 2**30
+            raise RecordingError("recording.too_large", size=size / 2**30, shape=str(shape), most=most)
         compute = factors.weights if what == "weights" else factors.scores
         parts = [compute(each, rows, columns).astype(np.float32, copy=False) for each in heads]
         return parts[0] if head is not None else np.stack(parts)
@@ -204,11 +207,6 @@ class AttentionMap(Rebuilt):
         return f"AttentionMap({self.name}: {heads} heads, {queries} x {keys}, {backing})"
 
     # Checks
-
-    def _require_small(self, shape: tuple[int, int, int]) -> None:
-        if (size := 4 * prod(shape)) > MOST_BYTES:
-            most = MOST_BYTES / 2**30
-            raise RecordingError("recording.too_large", size=size / 2**30, shape=str(shape), most=most)
 
     def _check_signed(self) -> None:
         if self.dense is None:

@@ -97,7 +97,12 @@ class HeadStatistics(Rebuilt):
         if not isinstance(self.threshold, float) or not 0 <= self.threshold < 1:
             raise wrong_value("HeadStatistics.threshold", self.threshold, "share")
         require_choice("HeadStatistics.content", self.content, ("weights", "signed"))
-        self._check_thumbnails(heads, queries)
+        axes = [("head", heads), ("query pixel", None), ("key pixel", None)]
+        freeze_field(self, "thumbnail_mean", SINGLE, axes)
+        _, *pixels = self.thumbnail_mean.shape
+        axes = [("head", heads), ("query pixel", pixels[0]), ("key pixel", pixels[1])]
+        freeze_field(self, "thumbnail_max", SINGLE, axes)
+        _level_of(tuple(pixels), queries, self.keys)
         if self.content == "weights":
             self._check_values()
 
@@ -124,15 +129,6 @@ class HeadStatistics(Rebuilt):
     def level(self) -> int:
         """The thumbnails show 2**level tokens a pixel."""
         return _level_of(self.thumbnail_mean.shape[1:], self.queries, self.keys)
-
-    def _check_thumbnails(self, heads: int, queries: int) -> None:
-        freeze_field(
-            self, "thumbnail_mean", SINGLE, [("head", heads), ("query pixel", None), ("key pixel", None)]
-        )
-        pixels = self.thumbnail_mean.shape[1:]
-        axes = [("head", heads), ("query pixel", pixels[0]), ("key pixel", pixels[1])]
-        freeze_field(self, "thumbnail_max", SINGLE, axes)
-        _level_of(pixels, queries, self.keys)
 
     def _check_values(self) -> None:
         numbers = choose(self.queries, _SAMPLE) if is_mapped(self.entropy) else np.arange(self.queries)

@@ -7,6 +7,7 @@ Out:  a context in which scores and weights that come through a window are repla
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
@@ -49,18 +50,16 @@ def _change_windows(network: nn.Module, active: ActiveEdits, hooks: ExitStack) -
             hooks.enter_context(handle)
 
 
+@dataclass(slots=True)
 class _Windows:
     """The scores and weights of one attention; layers that share a block call it one after the other."""
 
-    def __init__(
-        self, places: list[Place], attention: Attention | ContextAttention, active: ActiveEdits
-    ) -> None:
-        self.places = places
-        self.attention = attention
-        self.active = active
-        self.calls = 0
-        self.queries: int | None = None  # of one sequence: cross-attention gets the beams as more queries
-        self.hidden: list[Index] = []
+    places: list[Place]
+    attention: Attention | ContextAttention
+    active: ActiveEdits
+    calls: int = 0
+    queries: int | None = None  # of one sequence: cross-attention gets the beams as more queries
+    hidden: list[Index] = field(default_factory=list)
 
     def open(self) -> Iterator[RemovableHandle]:
         if isinstance(self.attention, CrossAttention):

@@ -6,7 +6,7 @@ Out:  a `Run`. The network runs once, in evaluation mode; weights are those befo
 """
 
 from collections.abc import Collection, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 
 import torch
@@ -59,16 +59,15 @@ class NativeRecorder:
         assert isinstance(source, Encoding)
         want = complete_want(request.want)
         self._check_ids((*source.ids, *request.prefix))
-        with ExitStack() as changes:
-            changes.enter_context(exclusive(self.network))
+        with exclusive(self.network):
             comparison = self._check_once(request.model_hash, source)
-            changes.enter_context(applying_edits(self.network, edits))
-            source, written, generation = self._write(source, request)
-            tokens, axes = _read_sides(source, written)
-            watch = self._watch(axes, want, request)
-            check_traceable(want, edits, [source, written])
-            self._check_size(source, written, want, watch)
-            logits = self._run(source, written, watch)
+            with applying_edits(self.network, edits):
+                source, written, generation = self._write(source, request)
+                tokens, axes = _read_sides(source, written)
+                watch = self._watch(axes, want, request)
+                check_traceable(want, edits, [source, written])
+                self._check_size(source, written, want, watch)
+                logits = self._run(source, written, watch)
         return Run(
             source=tokens[0],
             target=tokens[1],
@@ -161,10 +160,8 @@ class NativeRecorder:
 
     def _run(self, source: Encoding, written: Encoding | None, watch: Watch | None) -> Tensor:
         """Logits of the only text: (token, vocabulary), or (class,)."""
-        with ExitStack() as contexts:
-            contexts.enter_context(at_inference(self.network))
-            if watch is not None:
-                contexts.enter_context(watch.watching())
+        watching = nullcontext() if watch is None else watch.watching()
+        with at_inference(self.network), watching:
             ids = self._tensor(source.ids)
             if written is not None:
                 logits = self.network(ids, target=self._tensor(written.ids))

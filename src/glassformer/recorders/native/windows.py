@@ -10,6 +10,7 @@ by replaced products instead (measured_attention.py).
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -36,28 +37,23 @@ Hook = Callable[[nn.Module, Any, Tensor], None]
 ORDER = (("encoder", "self"), ("decoder", "self"), ("decoder", "cross"))  # of the maps of a recording
 
 
+@dataclass(slots=True)
 class Watch:
     """Everything that is recorded during one forward pass."""
 
-    def __init__(
-        self,
-        network: Network,
-        axes: Axes,
-        want: Collection[str],
-        edits: Sequence[Edit] = (),
-        maker: MapMaker | None = None,
-        kernel: Kernel = "exact",
-    ) -> None:
-        self.network = network
-        self.axes = axes
-        self.want = want
-        self.edits = edits
-        self.maker = maker
-        self.kernel: Kernel = kernel
-        self.scale = _multiplier(network)
-        self.found: list[AttentionMap] = []
-        self.states: dict[str, list[Tensor]] = {}  # by stack
-        self.trace = Trace(network) if "trace" in want and isinstance(network, Transformer) else None
+    network: Network
+    axes: Axes
+    want: Collection[str]
+    edits: Sequence[Edit] = ()
+    maker: MapMaker | None = None
+    kernel: Kernel = "exact"
+    found: list[AttentionMap] = field(default_factory=list)
+    states: dict[str, list[Tensor]] = field(default_factory=dict)  # by stack
+    trace: Trace | None = None
+
+    def __post_init__(self) -> None:
+        if "trace" in self.want and isinstance(self.network, Transformer):
+            self.trace = Trace(self.network)
 
     @property
     def maps(self) -> tuple[AttentionMap, ...]:
@@ -118,7 +114,7 @@ class Watch:
                 measure(dense, allowed.cpu().numpy(), log_sum_exp=log_sum_exp.cpu().numpy()),
                 dense=dense if "weights" in self.want else None,
                 dense_scores=_numbers(scores if "scores" in self.want else None),
-                scale=self.scale,
+                scale=_multiplier(self.network),
                 dtype=str(parts["pattern"].dtype).removeprefix("torch."),
                 relaxed=relaxed,
                 queries=_numbers(parts.get("queries")),

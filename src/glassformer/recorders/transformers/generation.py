@@ -10,7 +10,7 @@ maps are those of the pass, whose peaks are compared with those of every step.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -118,10 +118,7 @@ def generate(
     search = Search(decode.alternatives if decode else ALTERNATIVES, compared)
     if not cache:
         settings["use_cache"] = False
-    with ExitStack() as contexts:
-        contexts.enter_context(inside)
-        contexts.enter_context(seeded(decode))
-        contexts.enter_context(builder.explaining_lookups())
+    with inside, seeded(decode), builder.explaining_lookups():
         result = model.generate(**given.tensors, **settings, logits_processor=search.processors())
     rows = search.finish(result)
     generation = search.read(builder.reader.show, _method(settings))
