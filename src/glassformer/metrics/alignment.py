@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.metrics.blocks import require_weights
 from glassformer.metrics.gold import AlignedPair
 from glassformer.metrics.metric import head_metric
 from glassformer.metrics.parameters import About
@@ -97,6 +98,5 @@ def _find_links(attention_map: AttentionMap, gold: AlignedPair, by: str, reading
         raise InputError("metrics.empty_side")
     if by == "diagonal":
         return [align_diagonally(len(gold.source), len(gold.target))] * attention_map.heads
-    if not attention_map.has_weights:
-        raise UndefinedError("metrics.only_statistics")
+    require_weights(attention_map)
     return [align_head(attention_map, head, gold, reading) for head in range(attention_map.heads)]

@@ -94,12 +94,8 @@ def find_whole_heads(attention_map: AttentionMap) -> np.ndarray:
     """Which heads (head,) have rows that sum to one: all, unless an edit after the softmax changed some."""
     if attention_map.relaxed is None:
         return np.ones(attention_map.heads, dtype=bool)
-    statistics, sink, tolerance = (
-        attention_map.statistics,
-        attention_map.sink_weights,
-        attention_map.tolerance,
-    )
-    return ~find_wrong_mass(statistics, sink, tolerance)[0]
+    statistics, sink = attention_map.statistics, attention_map.sink_weights
+    return ~find_wrong_mass(statistics, sink, attention_map.tolerance)[0]
 
 
 def read_rows(attention_map: AttentionMap, rows: NDArray[np.int64]) -> NDArray[np.float32]:

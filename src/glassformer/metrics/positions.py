@@ -55,9 +55,8 @@ def look_at_first(attention_map: AttentionMap) -> Rows:
         raise UndefinedError("metrics.no_key")
     first = real[0]  # padding may stand before it
     choosing = statistics.looking & (count_outcomes(attention_map) > 1)
-    forced = (
-        statistics.looking & ~choosing & (statistics.peak_key == first)
-    )  # rows that can look at the first key only
+    # Rows that can look at the first key only.
+    forced = statistics.looking & ~choosing & (statistics.peak_key == first)
     without_choice = np.where(forced, statistics.peak, 0.0).sum(axis=1, dtype=np.float64)
     totals = np.maximum(statistics.mass[:, first] - without_choice, 0.0)
     return Rows(totals, choosing.sum(axis=1), _NO_ROW)

@@ -179,14 +179,10 @@ class Score:
         if over == self.over:
             return self
         sums = all(part.totals is not None and part.counts is not None for part in self.parts)
-        if over not in LEVELS[1:] or self.over not in LEVELS or LEVELS.index(over) < LEVELS.index(self.over):
-            raise InputError(
-                "metrics.wrong_level", metric=self.name, over=name_term(self.over), wanted=name_term(over)
-            )
-        if self.rule == "none" or not sums:
-            raise InputError(
-                "metrics.no_roll_up", metric=self.name, over=name_term(self.over), wanted=name_term(over)
-            )
+        later = LEVELS[LEVELS.index(self.over) + 1 :] if self.over in LEVELS else ()
+        if over not in later or self.rule == "none" or not sums:
+            code = "metrics.wrong_level" if over not in later else "metrics.no_roll_up"
+            raise InputError(code, metric=self.name, over=name_term(self.over), wanted=name_term(over))
         return replace(self, over=over, parts=tuple(_roll_up(self.parts, over, self.rule)))
 
     def __repr__(self) -> str:

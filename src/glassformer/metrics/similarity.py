@@ -42,12 +42,8 @@ def compare_heads(recording: Recording, *, rows: RowLimit = 256) -> tuple[Part, 
     parts = []
     for group in group_maps(recording):
         divergences, undefined = measure_divergences(group, rows)
-        names = [
-            message("metrics.head", place=each.place, head=head)
-            for each in group
-            for head in range(each.heads)
-        ]
-        labels = tuple(map(str, names))
+        heads = [(each.place, head) for each in group for head in range(each.heads)]
+        labels = tuple(str(message("metrics.head", place=place, head=head)) for place, head in heads)
         parts.append(Part(None, ("head", "head"), divergences, undefined=undefined, labels=(labels, labels)))
     return tuple(parts)
 
@@ -97,13 +93,8 @@ def measure_divergences(group: Sequence[AttentionMap], most: int) -> tuple[Numbe
     keys = group[0].shape[2] + 1
     work = heads * heads // 2 * len(rows) * keys
     if work > MOST_LOGARITHMS:
-        raise InputError(
-            "metrics.long_comparison",
-            heads=heads,
-            rows=len(rows),
-            keys=keys - 1,
-            fewer=max(1, len(rows) * MOST_LOGARITHMS // work),
-        )
+        few = max(1, len(rows) * MOST_LOGARITHMS // work)
+        raise InputError("metrics.long_comparison", heads=heads, rows=len(rows), keys=keys - 1, fewer=few)
     mixed = np.zeros((heads, heads))  # entropies of the means of two heads, summed over rows
     height = max(1, BLOCK // (heads * keys))
     for start in range(0, len(rows), height):

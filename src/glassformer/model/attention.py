@@ -106,10 +106,9 @@ class Attention(nn.Module):
     @property
     def explicit(self) -> bool:
         """Whether weights must be formed: a hook reads them, or no fused kernel computes them."""
-        watched = self.scores._forward_hooks or self.pattern._forward_hooks
-        return (
-            bool(watched) or self.best_keys is not None or not isinstance(self.similarity, ProductSimilarity)
-        )
+        if self.best_keys is not None or not isinstance(self.similarity, ProductSimilarity):
+            return True
+        return bool(self.scores._forward_hooks or self.pattern._forward_hooks)
 
     def split(self, hidden: Tensor) -> Tensor:
         return hidden.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, T, D) → (B, H, T, K)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import (
     DROPPED,
@@ -23,7 +24,7 @@ from glassformer.model.hypotheses import (
     Candidates,
     Generated,
     SearchTrace,
-    no_candidate_error,
+    Tree,
     read_hypothesis,
 )
 from glassformer.model.prompt import SearchStart
@@ -77,11 +78,11 @@ class BeamSearch:
         """The best finished hypotheses of each row."""
         generated = []
         for row, limit in enumerate(self.start.limits):
-            tree = self.trace.tree(row)
+            tree = Tree(self.trace, row)
             best = list(zip(*self.finished[row], strict=True))[: self.settings.n_best]
             found = [(score, tree.path(end // self.count, end)) for score, end in best if score != NEVER]
             if not found and limit:
-                raise no_candidate_error(row)
+                raise InputError("model.no_candidate", row=row)
             found = found or [(0.0, [])]
             hypotheses = (read_hypothesis(path, self.start.end_id, score) for score, path in found)
             generated.append(Generated.of(hypotheses, tree))

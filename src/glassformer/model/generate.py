@@ -23,6 +23,7 @@ from glassformer.model.hypotheses import (
     Generated,
     Node,
     SearchTrace,
+    Tree,
     read_hypothesis,
 )
 from glassformer.model.prompt import SearchStart, read_prompt
@@ -158,7 +159,7 @@ class SinglePathSearch:
         lengths = Counter(row for candidates in self.trace.steps for row in candidates.rows)
         generated = []
         for row in range(len(self.start.limits)):
-            tree = self.trace.tree(row)
+            tree = Tree(self.trace, row)
             path = tree.path(lengths[row] - 1, lengths[row] - 1)
             score = path[-1].total if path else 0.0
             generated.append(Generated.of([read_hypothesis(path, self.start.end_id, score)], tree))

@@ -88,15 +88,10 @@ class ClassifierHead(nn.Module):
 
 def build_head(config: ModelConfig) -> LanguageHead | ClassifierHead | None:
     """The head behind `ModelConfig.head`; None where hidden states come out as they are."""
-    match config.head:
-        case "language":
-            return LanguageHead(config)
-        case "masked":
-            return MaskedHead(config)
-        case "classes":
-            return ClassifierHead(config)
-        case "none":
-            return None
+    if config.head == "classes":
+        return ClassifierHead(config)
+    kinds = {"language": LanguageHead, "masked": MaskedHead}
+    return kinds[config.head](config) if config.head in kinds else None
 
 
 def pool(hidden: Tensor, real: Tensor | None, how: Pooling) -> Tensor:

@@ -104,7 +104,7 @@ class Candidates:
                 if total == -math.inf:  # not a candidate: it only fills the row of a small vocabulary
                     continue
                 if math.isnan(total):
-                    raise no_candidate_error(row)
+                    raise InputError("model.no_candidate", row=row)
                 id_ = self.step * width + rank
                 kept = choices[beam] if choices else ()
                 nodes.append(
@@ -137,9 +137,6 @@ class SearchTrace:
             self._nodes.append(dict(zip(each.rows, each.nodes(), strict=True)))
         return self._nodes[step]
 
-    def tree(self, row: int) -> "Tree":
-        return Tree(self, row)
-
 
 class Tree:
     """Every token that was considered for one row."""
@@ -162,11 +159,6 @@ class Tree:
             path.append(node)
             step, id_ = step - 1, node.parent
         return path[::-1]
-
-
-def no_candidate_error(row: int) -> InputError:
-    """No token may follow in this row of the batch."""
-    return InputError("model.no_candidate", row=row)
 
 
 def read_hypothesis(path: list[Node], end_id: int | None, score: float) -> Hypothesis:

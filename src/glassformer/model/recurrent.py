@@ -105,10 +105,8 @@ class ContextAttention(nn.Module):
     def forward(self, state: Tensor, source: Source) -> Tensor:
         """One context (row, D) for each row's state (row, D); rows of one source stand together."""
         queries = self.queries(state.unflatten(0, (len(source.values), 1, -1)))  # (B, 1, T, D)
-        projected = (queries @ self.similarity.query_weight.transpose(-2, -1)).unsqueeze(
-            -2
-        )  # (B, 1, T, 1, D)
-        joined = torch.tanh(projected + source.projected_keys.unsqueeze(-3))  # (B, 1, T, S, D)
+        projected = queries @ self.similarity.query_weight.transpose(-2, -1)
+        joined = torch.tanh(projected.unsqueeze(-2) + source.projected_keys.unsqueeze(-3))  # (B, 1, T, S, D)
         scores = self.scores(joined @ self.similarity.vector[0])  # (B, 1, T, S)
         weights = self.pattern(soft(scores, source.allowed))
         mixed: Tensor = self.mixed(weights @ source.values)
@@ -191,9 +189,8 @@ class RecurrentTranslator(nn.Module):
         start = tuple(torch.tanh(bridge(part)) for bridge, part in zip(self.bridges, last, strict=True))
         attention = self.decoder.attention
         projected_keys, values = (states[:, None],) * 2 if attention is None else attention.project(states)
-        return Source(
-            last[0][-1], start, projected_keys, values, None if real is None else real[:, None, None, :]
-        )
+        allowed = None if real is None else real[:, None, None, :]
+        return Source(last[0][-1], start, projected_keys, values, allowed)
 
     def decode(self, ids: Tensor, state: State, source: Source) -> tuple[Tensor, State]:
         """Logits (row, token, vocabulary) for words written after `state`, and the state after them."""

@@ -18,6 +18,7 @@ from glassformer.registry import suggestion
 
 YES, NO = ("true", "1", "yes"), ("false", "0", "no")
 LONGEST_NAME = 40  # characters of a name or value that an error repeats
+WRONG = ("malformed", 422)  # code and status of a parameter that is refused
 
 
 @cache
@@ -72,7 +73,8 @@ def read_parameters(topic: Topic, given: Mapping[str, str]) -> dict[str, Value]:
     for name in given:
         if name not in known:
             near = suggestion(name[:LONGEST_NAME], known)
-            raise _refuse("lessons.no_parameter", topic=topic.name, name=name[:LONGEST_NAME], suggestion=near)
+            shown = name[:LONGEST_NAME]
+            raise ApiError("lessons.no_parameter", *WRONG, topic=topic.name, name=shown, suggestion=near)
     return {
         name: _read(parameter, given[name]) if name in given else parameter.default
         for name, parameter in known.items()
@@ -85,18 +87,18 @@ def _read(parameter: Parameter, text: str) -> Value:
         case "choice":
             allowed = [choice.value for choice in parameter.choices]
             if text not in allowed:
-                raise _refuse("lessons.not_a_choice", name=name, value=value, known=allowed)
+                raise ApiError("lessons.not_a_choice", *WRONG, name=name, value=value, known=allowed)
             return text
         case "flag":
             if text.lower() not in (*YES, *NO):
-                raise _refuse("lessons.not_a_flag", name=name, value=value)
+                raise ApiError("lessons.not_a_flag", *WRONG, name=name, value=value)
             return text.lower() in YES
         case "text":
             most = parameter.max_length or 0
             if not text.strip():
-                raise _refuse("lessons.blank", name=name, most=most)
+                raise ApiError("lessons.blank", *WRONG, name=name, most=most)
             if len(text) > most:
-                raise _refuse("lessons.too_long", name=name, count=len(text), most=most)
+                raise ApiError("lessons.too_long", *WRONG, name=name, count=len(text), most=most)
             return text.strip()
         case "integer" | "number":
             return _read_number(parameter, text)
@@ -113,9 +115,5 @@ def _read_number(parameter: Parameter, text: str) -> Value:
     whole = parameter.kind == "integer"
     if not low <= number <= high or (whole and number != int(number)):
         code = "lessons.not_an_integer" if whole else "lessons.not_a_number"
-        raise _refuse(code, name=parameter.name, value=text[:LONGEST_NAME], low=low, high=high)
+        raise ApiError(code, *WRONG, name=parameter.name, value=text[:LONGEST_NAME], low=low, high=high)
     return int(number) if whole else number
-
-
-def _refuse(message_code: str, **parameters: Any) -> ApiError:
-    return ApiError(message(message_code, **parameters), code="malformed", status=422)

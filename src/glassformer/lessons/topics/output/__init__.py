@@ -16,6 +16,7 @@ from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Lines, Matrix
 from glassformer.messages import message
 from glassformer.model.transformer import Transformer
+from glassformer.text.sequences import pad_rows
 
 END = "<eos>"
 WORDS = ("a", "am", "I", "thanks", "student", END)  # all that can be said
@@ -109,25 +110,16 @@ def read_batch() -> Batch:
     targets = [target.split() for _, target in PAIRS.values()]
     read = [[VOCABULARY.index(word) for word in (START, *target)] for target in targets]
     wanted = [[WORDS.index(word) for word in (*target, END)] for target in targets]
-    lengths = [len(each) for each in wanted]
-    return Batch(
-        _pad(sources, VOCABULARY.index(PAD)),
-        torch.arange(max(map(len, sources))) < torch.tensor([[len(each)] for each in sources]),
-        _pad(read, VOCABULARY.index(PAD)),
-        _pad(wanted, 0),
-        torch.arange(max(lengths)) < torch.tensor(lengths)[:, None],
-    )
+    (ids, source_real), (padded, real) = (pad_rows(rows, VOCABULARY.index(PAD)) for rows in (sources, read))
+    assert source_real is not None  # the sentences differ in length
+    assert real is not None
+    return Batch(ids, source_real, padded, pad_rows(wanted, 0)[0], real)
 
 
 def score(network: Transformer, batch: Batch) -> Tensor:
     """Logits of the six words at every position of the targets: (sentence, position, word)."""
     logits: Tensor = network(batch.ids, batch.source_real, target=batch.read, target_real=batch.real)
     return logits[..., FIRST:]
-
-
-def _pad(rows: list[list[int]], filling: int) -> Tensor:
-    longest = max(map(len, rows))
-    return torch.tensor([[*each, *(filling,) * (longest - len(each))] for each in rows])
 
 
 def _describe(chosen: str, first: Tensor, output: Tensor, losses: list[float], smoothing: float) -> Result:
