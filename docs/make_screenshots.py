@@ -58,14 +58,15 @@ def _take_all(address: str) -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
         page.goto(address)
         found = page.evaluate("fetch('api/recordings').then(r => r.json())")
-        ids = {entry["title"]["en"]: entry["id"] for entry in found}
+        ids = {entry["title"]["parameters"].get("text"): entry["id"] for entry in found}  # files by name
         shipped = [entry for entry in found if entry["origin"] == "shipped"]
         place = "&".join(f"{name}={value}" for name, value in shipped[0]["selection"].items())
         take(page, f"{address}#recording={shipped[0]['id']}&{place}", "first")
         take(page, f"{address}#recording={ids['gpt2']}&view=overview", "overview")
-        take(page, f"{address}#recording={ids['translator']}&view=heatmap&map=11&head=1", "heatmap")
-        take(page, f"{address}#recording={ids['gpt2']}&view=lines&map=2&head=3", "lines")
-        take(page, f"{address}#recording={ids['translator']}&view=generation", "generation")
+        translator, cross = f"{address}#recording={ids['translator']}", "place=decoder.cross.2&head=1"
+        take(page, f"{translator}&view=heatmap&{cross}", "heatmap")
+        take(page, f"{address}#recording={ids['gpt2']}&view=lines&place=decoder.self.2&head=3", "lines")
+        take(page, f"{translator}&view=generation", "generation")
         take(page, f"{address}#recording={ids['gpt2']}&view=numbers", "numbers")
         take(page, f"{address}#recording={ids['long']}&view=heatmap", "long", wait=4000)
         browser.close()

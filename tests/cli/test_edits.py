@@ -36,7 +36,7 @@ def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
     [
         ("", "''"),
         ("zap encoder self 2 5", "'zap'"),
-        ("zero encodr self 2 5", "The model has attention in: decoder layer 0"),
+        ("zero encodr self 2 5", "The model has attention in: decoder.self.0"),
         ("zero encoder self two 5", "'two' cannot be the LAYER"),
         ("zero encoder self all 5", "'all' cannot be the LAYER"),
         ("zero encoder self 2", "has no HEAD"),

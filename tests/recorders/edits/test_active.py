@@ -67,7 +67,7 @@ def test_what_is_written_under_an_edit_is_what_the_edited_network_says(
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (AblateHead("decoder", "self", 3, 0), "nothing to edit.*decoder layer 2, self"),
+        (AblateHead("decoder", "self", 3, 0), r"nothing to edit.*decoder\.self\.2"),
         (
             AblateHead("decoder", "self", 0, 4),
             "no head 4 in decoder layer 0, self. .* from 0 to 3",

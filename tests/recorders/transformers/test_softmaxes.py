@@ -261,7 +261,7 @@ def test_a_map_that_no_softmax_gives_is_named() -> None:
     [
         (
             AblateHead("decoder", "self", 9, 0),
-            "nothing to edit .*in: decoder layer 0, self, decoder",
+            r"nothing to edit .*in: decoder\.self\.0, decoder",
         ),
         (AblateHead("decoder", "self", 0, 9), "There is no head 9 in decoder layer 0, self"),
         (CutEdge("decoder", "self", 0, 0, 50, 1), "There was nothing to edit"),

@@ -116,6 +116,14 @@ describe("training runs", () => {
   });
 });
 
+describe("training runs without a view that shows them", () => {
+  test("cannot be chosen", async () => {
+    const { element, app } = await open({ ...recordings(), runs }, [aView("picture", {})]);
+    expect(app.trainingRuns.value).toHaveLength(1);
+    expect(element.querySelector("[data-action=run]")).toBeNull();
+  });
+});
+
 describe("the first visit", () => {
   test("opens the recording that the server names, not the newest", async () => {
     const { source } = invent();

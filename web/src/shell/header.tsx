@@ -111,12 +111,13 @@ function RecordingChooser() {
   );
 }
 
-/** Training runs, where the host has any. */
+/** Training runs, where the host has any and a view shows them. */
 function RunChooser() {
   const app = useApp();
   const say = app.words.value;
   const ids = app.trainingRuns.value.map(({ id }) => id);
   const open = app.selection.value.run;
+  if (!app.views.titles.some(({ needs }) => needs === "runs")) return null;
   if (ids.length === 0 && open === "") return null;
   return (
     <Chooser

@@ -59,7 +59,11 @@ class ActiveEdits:
 
     def _refuse_idle(self, edits: Iterable[Edit]) -> None:
         for edit in edits:
-            raise InputError("recorders.edits.nothing_to_change", edit=edit, places=list(self.places))
+            raise InputError(
+                "recorders.edits.nothing_to_change",
+                edit=edit,
+                places=[place.address for place in self.places],
+            )
 
     def _at(self, place: Place) -> list[tuple[int, Edit]]:
         return [(number, edit) for number, edit in enumerate(self.edits) if edit.touches(place)]

@@ -45,15 +45,21 @@ def draw(sheet: Sheet) -> None:
     for place, (name, curve) in enumerate(curves):
         known = np.isfinite(curve.values)
         look = {"color": head_colour(place), "label": name.replace("_", " "), "gid": name}
-        axes.plot(curve.steps[known], curve.values[known], **look)
+        axes.plot(curve.steps[known], curve.values[known], marker=_choose_marker(int(known.sum())), **look)
     axes.set_ylabel(", ".join(name.replace("_", " ") for name, _ in curves[:2]))
     axes.legend()
     if watched:
         heads = grid[1, 0]
         for place, ((steps, mean), name) in enumerate(zip(watched.values(), maps, strict=True)):
-            heads.plot(steps, mean, color=head_colour(place), label=name, gid=f"heads-{place}")
+            look = {"color": head_colour(place), "label": name, "gid": f"heads-{place}"}
+            heads.plot(steps, mean, marker=_choose_marker(len(steps)), **look)
         heads.set_ylim(0, 1)
         heads.legend(ncols=2)
         heads.set_ylabel(spread)
     grid[-1, 0].set_xlabel(step_label)
     write_texts(sheet, axes, log.name)
+
+
+def _choose_marker(points: int) -> str | None:
+    """A dot for a single point, which makes no line."""
+    return "o" if points == 1 else None

@@ -9,7 +9,7 @@ export const words = {
   atInput: "in the input",
   inputs: "Input tokens",
   tops: "Tokens after the last layer",
-  idle: (token: string, index: number) => `Of ${token} (${index}) at the top come from the input:`,
+  idle: (token: string, index: number) => `${token} (${index}) at the top comes from these input tokens:`,
   share: (token: string, index: number, where: string, share: string) =>
     `${token} (${index}) ${where}: ${share}`,
   through: (token: string, index: number, share: string) =>

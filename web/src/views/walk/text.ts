@@ -43,7 +43,7 @@ export class TextScene implements WalkScene {
       make("blockquote", { dir: "auto" }, text),
       make("p", { class: "walk-down", "aria-hidden": "true" }, "↓"),
       list,
-      make("p", { class: "hint" }, () => `${say.place} · ${say.token} · ${say.id}`),
+      make("p", { class: "hint" }, () => `${say.place} · ${say.token.toLowerCase()} · ${say.id}`),
     );
   }
 
@@ -68,7 +68,7 @@ export class TextScene implements WalkScene {
     const { say } = this.context;
     return {
       caption: say.text,
-      columns: [say.place, say.token, say.id],
+      columns: [say.place, say.token.toLowerCase(), say.id],
       rows: (slice?.shown ?? []).map((shown, at) => [at, shown, slice!.ids[at] ?? null]),
     };
   }
