@@ -72,4 +72,4 @@ def test_the_server_lists_it(toy: str) -> None:
     [found] = [each for each in describe_metrics() if each.name == toy]
     assert found.family == "toy_of_a_test"
     assert [each.name for each in found.parameters] == ["least"]
-    assert "Toy peak" in found.label.model_dump_json()
+    assert "Toy peak" in found.model_dump_json()
