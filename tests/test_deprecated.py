@@ -11,6 +11,7 @@ import pytest
 
 import glassformer
 from glassformer.deprecated import MOVED, MovedModule, rename_argument
+from glassformer.metrics import score
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, from_arrays
 
@@ -84,3 +85,22 @@ def test_an_argument_keeps_its_old_name_for_a_while() -> None:
     with pytest.warns(DeprecationWarning, match="settings= of choose is now decode=") as caught:
         assert choose("a", **old) == ("a", 2)
     assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        (("encoder", 1), {}),
+        (("encoder", 1, "self"), {}),
+        (("encoder", 1, "self", None), {}),
+        (("encoder", np.int64(1), "self"), {}),
+        (("encoder", 1), {"kind": "self"}),
+        ((None, -1), {"step": None}),
+    ],
+)
+def test_a_map_is_still_found_with_its_layer_before_its_kind(arguments: Any, options: dict[str, Any]) -> None:
+    recording = from_arrays(np.broadcast_to(np.eye(2), (2, 1, 2, 2)), ["a", "b"])
+    for find in (recording.map, score(recording, "entropy").part):
+        with pytest.warns(DeprecationWarning, match=r"the order is now \(stack, kind, layer\)") as caught:
+            assert find(*arguments, **options).place == Place("encoder", "self", 1)
+        assert [each.filename for each in caught] == [__file__]

@@ -1,9 +1,14 @@
 """The address of an attention map: its text, its message, and how places are found."""
 
+from typing import Any
+
+import numpy as np
 import pytest
 
-from glassformer.errors import InputError
+from glassformer.errors import InputError, RecordingError
+from glassformer.metrics import score
 from glassformer.place import Place, match_places
+from glassformer.recording import from_arrays
 
 
 def test_a_place_reads_in_both_languages() -> None:
@@ -38,3 +43,20 @@ def test_places_are_found_by_place_address_or_parts() -> None:
     assert match_places(places, "decoder", layer=-1) == [places[2]]
     assert match_places(places, layer=-1) == [places[0], places[2]]
     assert match_places(places, "vision") == []
+
+
+@pytest.mark.parametrize(
+    "parts", [(0,), (("encoder", "self", 0),), ("encoder", None), ("encoder", "self", "2")]
+)
+def test_parts_of_another_type_are_refused(parts: Any) -> None:
+    with pytest.raises(RecordingError) as error:
+        match_places([Place("encoder", "self", 0)], *parts)
+    assert error.value.message.code == "place.wrong_parts"
+
+
+def test_an_address_that_is_missing_is_named_as_a_place() -> None:
+    recording = from_arrays(np.eye(2)[None], ["a", "b"])
+    with pytest.raises(RecordingError, match=r"There is no attention map at decoder layer 0, self, step 2\."):
+        recording.map("decoder.self.0@2")
+    with pytest.raises(InputError, match=r"no value at encoder layer 9, self\."):
+        score(recording, "entropy").part("encoder.self.9")

@@ -4,10 +4,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from glassformer.errors import ConfigurationError
+from glassformer.metrics import METRICS
 from glassformer.registry import Registry, suggestion
 
 
@@ -89,3 +91,9 @@ def test_a_second_thread_waits_for_the_first(folder: Path) -> None:
 def test_where_nothing_is_known_that_is_said():
     assert str(suggestion("gpt", [])) == "There are none."
     assert str(suggestion("gpt", ["gpt2", "bert"])) == "Did you mean 'gpt2'? Known: bert, gpt2."
+
+
+@pytest.mark.parametrize("name", [["entropy"], 5, None])
+def test_what_is_no_name_is_not_known(name: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"Known: .*entropy"):
+        METRICS[name]

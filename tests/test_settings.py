@@ -38,7 +38,7 @@ class Pair(Settings):
 @pytest.mark.parametrize(
     ("hint", "allowed", "refused"),
     [
-        (Count, (1, 9), (0, 1.0, True, "1", None)),
+        (Count, (1, 9, 2**63 - 1), (0, 2**63, 1.0, True, "1", None)),
         (Count | None, (1, None), (0, False)),
         (Share, (0, 0.5), (1, -0.1, nan, "0")),
         (UpToOne, (0, 1), (1.1, nan)),
@@ -91,3 +91,20 @@ def test_settings_come_from_toml(tmp_path: Path) -> None:
         read_toml(path)
     with pytest.raises(ConfigurationError, match="Check the path"):
         read_toml(tmp_path / "absent.toml")
+
+
+@pytest.mark.parametrize("value", ["9" * 5000, "[" * 2000, "{a=" * 2000])
+def test_what_no_parser_can_hold_is_not_toml(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(f"[train]\nsteps = {value}\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="not valid TOML"):
+        read_toml(path)
+    with pytest.raises(ConfigurationError, match="not valid TOML"):
+        read_toml("a\0b.toml")
+
+
+@pytest.mark.parametrize("value", [[1] * 100_000, 16**6000, {"a": "b" * 9999}], ids=type)
+def test_an_error_shows_the_beginning_of_a_long_value(value: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"low = .* is not possible") as error:
+        Pair(low=value)
+    assert len(str(error.value)) < 400

@@ -152,12 +152,20 @@ def accept_parts(name: str, whole: Any) -> Callable[[type[Result]], type[Result]
     return decorate
 
 
-def order_parts(kind: Any, layer: Any) -> tuple[Any, Any]:
-    """(kind, layer) as a Place has them, from calls as `recording.map("decoder", 3, "cross")`."""
-    if not isinstance(kind, Integral) or layer not in (0, "self", "cross"):
-        return kind, layer
-    _warn("the order is now (stack, kind, layer), as in Place; use layer=", stacklevel=4)
-    return layer or "self", kind
+def accept_layer_first(method: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """A decorator: takes `map("decoder", 3, "cross")`, too, where the kind now comes before the layer."""
+    whole: Callable[..., Result] = method
+
+    @wraps(method)
+    def call(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
+        if not 3 <= len(arguments) <= 5 or not isinstance(arguments[2], Integral):
+            return method(*arguments, **options)
+        _warn("the order is now (stack, kind, layer), as in Place; use layer=")
+        holder, stack, layer, *others = arguments
+        kind, step = others[:1], dict(zip(("step",), others[1:], strict=False))
+        return whole(holder, stack, *kind, layer=layer, **step, **options)
+
+    return call
 
 
 def _warn(text: str, stacklevel: int = 3) -> None:

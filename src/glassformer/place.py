@@ -6,9 +6,10 @@ Out:  a tuple that recordings, edits, scores, run logs, HTTP and URLs share.
 
 import re
 from collections.abc import Iterable
+from numbers import Integral
 from typing import Literal, NamedTuple
 
-from glassformer.errors import InputError
+from glassformer.errors import InputError, RecordingError
 from glassformer.messages import Message, message
 
 Kind = Literal["self", "cross"]
@@ -72,8 +73,10 @@ def match_places(
     A negative layer is counted from the last one of its stack: -1 is the last.
     """
     known = list(places)
-    if isinstance(place, str) and all(each.stack != place for each in known) and _ADDRESS.fullmatch(place):
-        place = Place.parse(place)
+    if not (isinstance(place, Place | str | None) and isinstance(kind, str) and isinstance(layer, Integral)):
+        raise RecordingError("place.wrong_parts", stack=place, kind=kind, layer=layer)
+    if isinstance(place, str) and all(each.stack != place for each in known):
+        place = _read_address(place)
     if isinstance(place, Place):
         return [each for each in known if each == place]
     alike = [each for each in known if place in (None, each.stack) and (each.kind, each.step) == (kind, step)]
@@ -81,6 +84,17 @@ def match_places(
     return [each for each in alike if each.layer == (layer if layer >= 0 else last[each.stack] + 1 + layer)]
 
 
+def as_place(place: Place | str, kind: Kind, layer: int, step: int | None) -> Place:
+    """The place that is meant: as it is, by its address, or by its stack and the rest."""
+    place = _read_address(place) if isinstance(place, str) else place
+    return place if isinstance(place, Place) else Place(place, kind, layer, step)
+
+
+def _read_address(text: str) -> Place | str:
+    """The place behind an address; the text itself where it is none, but the name of a stack."""
+    return Place.parse(text) if _ADDRESS.fullmatch(text) else text
+
+
 def name_term(name: str) -> Message:
     """A stack, a kind or something recorded as a message; a name that is not ours stays as it is."""
-    return Message(f"term.{name}", {}, name.replace("{", "{{").replace("}", "}}"))
+    return Message(f"term.{name}", {}, str(name).replace("{", "{{").replace("}", "}}"))

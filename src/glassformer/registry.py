@@ -18,7 +18,7 @@ from glassformer.messages import Message, message
 def suggestion(name: str, known: Iterable[str]) -> Message:
     """The end of an error about an unknown name: the nearest one, and what there is."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    near = get_close_matches(str(name), names, n=1, cutoff=0.5)
     if near:
         return message("registry.nearest", near=near[0], names=names)
     return message("registry.known", names=names) if names else message("registry.none")
@@ -56,7 +56,7 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         self._import_siblings()
-        if name not in self._things:
+        if not isinstance(name, str) or name not in self._things:
             near = suggestion(name, self._things)
             raise ConfigurationError("registry.unknown", kind=self._kind, name=name, suggestion=near)
         return self._things[name]

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, literal, message
+from glassformer.messages.message import LONGEST_QUOTE
 from glassformer.registry import suggestion
 
 _COMPARE = {"least": operator.ge, "above": operator.gt, "most": operator.le, "below": operator.lt}
@@ -69,10 +70,8 @@ class Settings:
         for name, hint in get_type_hints(type(self), include_extras=True).items():
             value = getattr(self, name)
             if not fits(value, hint):
-                shown = value if isinstance(value, str | int | float | None) else literal(repr(value))
-                raise ConfigurationError(
-                    "settings.wrong_value", name=name, value=shown, wanted=describe_type(hint)
-                )
+                shown, wanted = _show(value), describe_type(hint)
+                raise ConfigurationError("settings.wrong_value", name=name, value=shown, wanted=wanted)
         self.check()
 
     def check(self) -> None:
@@ -108,11 +107,19 @@ def check_names(kind: type[Settings], names: Iterable[str], also: Sequence[str] 
 def read_toml(path: str | Path) -> dict[str, Any]:
     """The tables of a TOML file."""
     try:
-        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        return parse_toml(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigurationError("settings.unreadable", path=path, reason=str(error.strerror)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigurationError("settings.not_toml", path=path, error=str(error)) from error
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text; ValueError for anything else, and for what no parser can hold."""
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("lists or tables are nested too deep") from error
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -125,7 +132,7 @@ def fits(value: Any, hint: Any) -> bool:
     if origin in (Union, UnionType):
         return any(fits(value, choice) for choice in arguments)
     if origin in (int, float):
-        return isinstance(value, (int, origin)) and not isinstance(value, bool)
+        return isinstance(value, (int, origin)) and not isinstance(value, bool) and not _is_huge(value)
     if origin in (list, tuple):
         return isinstance(value, origin) and all(fits(item, arguments[0]) for item in value)
     return isinstance(value, origin) if isinstance(origin, type) else True
@@ -146,6 +153,18 @@ def describe_type(hint: Any, *limits: Limits) -> Message:
     kind = message(f"settings.types.{name}", default=name)
     texts = [text for each in limits for text in each.describe()]
     return message("settings.types.limited", type=kind, limits=texts) if texts else kind
+
+
+def _is_huge(value: Any) -> bool:
+    """Whether a whole number has more than 64 bits; Python refuses to write the largest ones as text."""
+    return isinstance(value, int) and not -(2**63) <= value < 2**63
+
+
+def _show(value: Any) -> Any:
+    """A value as it stands in an error."""
+    if isinstance(value, str | int | float | None) and not _is_huge(value):
+        return value
+    return literal((hex(value) if isinstance(value, int) else repr(value))[:LONGEST_QUOTE])
 
 
 def _find_limits(hint: Any) -> list[Limits]:

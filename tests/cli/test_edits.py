@@ -7,6 +7,7 @@ import pytest
 
 from cli.conftest import Command
 from glassformer.cli.edits import list_forms, read_decoding, read_edit
+from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
 
@@ -68,3 +69,10 @@ def test_the_documents_have_every_edit() -> None:
 def test_a_way_to_decode(words: str, beams: int, sample: bool, seed: int | None) -> None:
     chosen = read_decoding(words.split(), GenerationSettings(beams=3, max_new_tokens=9))
     assert (chosen.beams, chosen.sample, chosen.seed, chosen.max_new_tokens) == (beams, sample, seed, 9)
+
+
+@pytest.mark.parametrize("number", ["-1", "many", "9" * 5000])
+def test_a_number_of_beams_that_cannot_be(number: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_decoding(["beam", number], GenerationSettings())
+    assert error.value.message.code == "cli.edits.not_a_count"

@@ -60,6 +60,8 @@ def test_too_much_at_once_is_refused_with_its_size(make, monkeypatch):
         ((0, None, slice(5, 4)), "key slice is"),
         ((0, slice(0, 9, 2)), "no step"),
         ((0, slice(-2, None)), "query slice is"),
+        ((0, 3), "query slice is 3"),
+        ((0, None, slice("a", None)), "key slice is"),
     ],
 )
 @pytest.mark.parametrize("backing", ["dense", "factors"])

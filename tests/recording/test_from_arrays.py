@@ -5,7 +5,7 @@ import pytest
 
 import glassformer
 from glassformer import bundle
-from glassformer.errors import InputError
+from glassformer.errors import GlassformerError
 from glassformer.metrics import METRICS, score
 from glassformer.place import Place
 from glassformer.recording import from_arrays, measure, tile
@@ -22,7 +22,7 @@ def make_weights(*shape, causal=False, seed=0):
 
 
 def code_of(function, *arguments, **options):
-    with pytest.raises(InputError) as caught:
+    with pytest.raises(GlassformerError) as caught:
         function(*arguments, **options)
     return caught.value.message.code
 
@@ -146,6 +146,11 @@ def test_metrics_have_no_value_for_signed_values():
         ([], {}, "no_arrays"),
         ({}, {}, "no_arrays"),
         ({"encoder.self.0": "abc"}, {}, "not_numbers"),
+        (make_weights(1, 2, 4, 4) * 1j, {}, "not_numbers"),
+        (np.zeros((1, 0, 2, 2)), {}, "wrong_axes"),
+        ([[[[1.0], [0.5, 0.5]]]], {}, "uneven"),
+        (make_weights(1, 2, 4, 4), {"mask": np.ones((3, 3))}, "wrong_mask"),
+        (make_weights(1, 2, 4, 4), {"mask": [[True], [True, False]]}, "wrong_mask"),
         (np.full((1, 1, 2, 2), np.nan), {}, "not_finite"),
         (np.full((1, 1, 2, 2), np.inf), {"content": "signed"}, "not_finite"),
     ],
@@ -156,3 +161,11 @@ def test_what_cannot_be_is_refused(weights, options, code):
 
 def test_an_address_that_is_none_is_refused():
     assert code_of(from_arrays, {"encoder.0": make_weights(1, 2, 2)}) == "place.malformed"
+
+
+def test_nothing_is_guessed_or_lost():
+    weights = make_weights(1, 2, 2)
+    assert code_of(from_arrays, weights, content="sined") == "recording.wrong_value"
+    assert code_of(from_arrays, weights, [["a"], ["b"]]) == "recording.wrong_value"
+    twice = {"encoder.self.0": weights, Place("encoder", "self", 0): weights}
+    assert code_of(from_arrays, twice) == "recording.two_maps"

@@ -167,5 +167,5 @@ def test_a_map_in_the_order_of_a_place_and_in_the_old_one(recording):
 
 @pytest.mark.parametrize("arguments", [("encoder", "self", "cross"), ("encoder", None), (None, 0, 1)])
 def test_a_map_asked_for_in_no_order_is_a_sentence(recording, arguments):
-    with pytest.raises(RecordingError, match=r"recording\.map\(stack, kind, layer\)"):
+    with pytest.raises(RecordingError, match=r"such as \"decoder\", \"cross\", 3"):
         recording.map(*arguments)

@@ -22,3 +22,8 @@ def test_a_vocabulary_without_languages_wants_none() -> None:
         find_language(build_words(["a"]), "fr")
     with pytest.raises(InputError, match="leave the language out"):
         find_language(None, "fr")
+
+
+def test_half_a_character_is_no_language() -> None:
+    with pytest.raises(InputError, match="half of a surrogate pair"):
+        find_language(build_words(["a"]), "\udcff")

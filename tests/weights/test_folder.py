@@ -12,6 +12,7 @@ import torch
 from glassformer.config import ModelConfig
 from glassformer.errors import CheckpointError
 from glassformer.model.transformer import Transformer
+from glassformer.text.builders import build_words
 from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
 from glassformer.weights.folder import replace_folder
 
@@ -142,4 +143,10 @@ def test_a_file_in_the_way(tmp_path: Path) -> None:
 def test_other_errors_pass_through(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), replace_folder(tmp_path / "model"):
         _ = 1 / 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_is_not_utf_8(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="Cannot write"):
+        save_checkpoint(build(0), tmp_path / "model\udcff", build_words(["a"]))
     assert list(tmp_path.iterdir()) == []

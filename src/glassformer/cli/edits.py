@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 METHODS = ("greedy", "beam", "sample")
+LONGEST_NUMBER = 18  # digits
 ALTERNATIVES = 5  # recorded for each token that is generated
 
 
@@ -98,7 +99,7 @@ def read_decoding(parts: Sequence[str], settings: "GenerationSettings") -> "Gene
     if method not in METHODS:
         raise InputError("cli.edits.unknown_method", method=method, suggestion=suggestion(method, METHODS))
     for part in numbers:
-        if not part.isdecimal():
+        if not part.isdecimal() or len(part) > LONGEST_NUMBER:
             form = "sample 1" if method == "sample" else "beam 4"
             raise InputError("cli.edits.not_a_count", part=part, method=method, form=form)
     settings = replace(settings, alternatives=ALTERNATIVES, n_best=1)

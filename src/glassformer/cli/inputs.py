@@ -6,7 +6,6 @@ Out:  the same, checked.
 
 import io
 import sys
-import tomllib
 from argparse import SUPPRESS
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.place import Place
+from glassformer.settings import parse_toml
 
 
 def add_language(parser: Parser) -> None:
@@ -91,7 +91,7 @@ def read_assignments(texts: Iterable[str]) -> dict[str, Any]:
         if not equals or not name.strip():
             raise InputError("cli.errors.not_an_assignment", text=text)
         try:
-            found[name.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
+            found[name.strip()] = parse_toml(f"value = {value}")["value"]
+        except ValueError:
             found[name.strip()] = {"True": True, "False": False}.get(value.strip(), value)
     return found

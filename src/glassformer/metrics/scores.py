@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.deprecated import order_parts
+from glassformer.deprecated import accept_layer_first
 from glassformer.errors import GlassformerError, InputError
 from glassformer.messages import Message, as_message, message
-from glassformer.place import Place, match_places, name_term
+from glassformer.place import Place, as_place, match_places, name_term
 from glassformer.recording import Kind
 
 if TYPE_CHECKING:
@@ -148,6 +148,7 @@ class Score:
             raise InputError("metrics.uneven_parts", metric=self.name)
         return np.stack([part.values for part in self.parts])
 
+    @accept_layer_first
     def part(
         self, stack: Place | str | None = None, kind: Kind = "self", layer: int = 0, step: int | None = None
     ) -> Part:
@@ -156,7 +157,6 @@ class Score:
         Without a stack, the part of the only stack that has one.
         """
         places = [part.place for part in self.parts if part.place is not None]
-        kind, layer = order_parts(kind, layer)
         found = match_places(places, stack, kind, layer, step)
         if len(found) != 1:
             code = "metrics.several_parts" if found else "metrics.no_part"
@@ -164,7 +164,7 @@ class Score:
                 anywhere = message("metrics.any_stack")
                 asked = message("place.map", stack=anywhere, layer=layer, kind=name_term(kind))
                 raise InputError(code, metric=self.name, place=asked, known=places)
-            place = stack if isinstance(stack, Place) else Place(stack, kind, layer, step)
+            place = as_place(stack, kind, layer, step)
             raise InputError(code, metric=self.name, place=place, known=places)
         return next(part for part in self.parts if part.place == found[0])
 

@@ -7,6 +7,7 @@ Out:  AttentionMap; `weights` and `scores` of any rectangle, exact whichever way
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import isfinite, prod
+from operator import index
 from types import MappingProxyType
 from typing import Literal
 
@@ -258,8 +259,11 @@ def span(part: slice | None, length: int, axis: str) -> slice:
     """A slice with its ends filled in; refuses steps and ends beyond the axis."""
     if part is None:
         return slice(0, length)
-    start = 0 if part.start is None else int(part.start)
-    stop = length if part.stop is None else int(part.stop)
-    if part.step not in (None, 1) or not 0 <= start <= stop <= length:
-        raise RecordingError("recording.wrong_slice", axis=name_term(axis), slice=str(part), length=length)
-    return slice(start, stop)
+    try:
+        start = 0 if part.start is None else index(part.start)
+        stop = length if part.stop is None else index(part.stop)
+        if part.step in (None, 1) and 0 <= start <= stop <= length:
+            return slice(start, stop)
+    except (AttributeError, TypeError):  # a number in place of a slice, or ends that are none
+        pass
+    raise RecordingError("recording.wrong_slice", axis=name_term(axis), slice=str(part), length=length)

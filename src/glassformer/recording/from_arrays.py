@@ -7,15 +7,15 @@ Out:  a Recording like any other: it can be shown, saved, scored and compared. S
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from glassformer.errors import InputError
+from glassformer.errors import InputError, RecordingError
 from glassformer.messages import message
 from glassformer.place import Kind, Place
-from glassformer.recording.arrays import AnyArray, Booleans
+from glassformer.recording.arrays import AnyArray, Booleans, require_choice
 from glassformer.recording.attention_map import AttentionMap
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.recording import Recording
@@ -60,7 +60,12 @@ def from_arrays(
     """
     kind = kind or ("self" if target is None else "cross")
     stack = stack or ("encoder" if kind == "self" and target is None else "decoder")
-    arrays = {place: _read_array(value, place) for place, value in _list_places(weights, stack, kind)}
+    require_choice("content", content, get_args(Content))
+    arrays: dict[Place, tuple[NDArray[np.float64], str]] = {}
+    for place, value in _list_places(weights, stack, kind):
+        if place in arrays:
+            raise RecordingError("recording.two_maps", place=place)
+        arrays[place] = _read_array(value, place)
     if not arrays:
         raise InputError("recording.from_arrays.no_arrays")
     sides = _find_sides(arrays, tokens, target)
@@ -85,7 +90,10 @@ def _list_places(weights: Arrays, stack: str, kind: Kind) -> Iterable[tuple[Plac
         ]
     whole: Any = weights
     if isinstance(weights, (list, tuple)) and not (weights and hasattr(weights[0], "shape")):
-        whole = np.array(weights, dtype=np.float64) if weights else []
+        try:
+            whole = np.array(weights, dtype=np.float64) if weights else []
+        except (TypeError, ValueError) as error:
+            raise InputError("recording.from_arrays.uneven", error=str(error)) from error
     axes = 4 if isinstance(whole, (list, tuple)) else len(getattr(whole, "shape", ()))
     if axes not in (3, 4, 5):
         raise InputError("recording.from_arrays.wrong_axes", shape=str(tuple(getattr(whole, "shape", ()))))
@@ -96,15 +104,17 @@ def _list_places(weights: Arrays, stack: str, kind: Kind) -> Iterable[tuple[Plac
 def _read_array(value: Any, place: Place) -> tuple[NDArray[np.float64], str]:
     """One map (head, query, key) in float64, and the precision it came in."""
     precision = str(getattr(value, "dtype", "float32")).removeprefix("torch.")
-    if hasattr(value, "detach"):  # a torch tensor, perhaps on a GPU, in bfloat16 or with gradients
-        value = value.detach().cpu().double().numpy()
     try:
+        if precision.startswith("complex"):
+            raise TypeError
+        if hasattr(value, "detach"):  # a torch tensor, perhaps on a GPU, in bfloat16 or with gradients
+            value = value.detach().cpu().double().numpy()
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RuntimeError):
         raise InputError("recording.from_arrays.not_numbers", place=place) from None
     if array.ndim == 4 and array.shape[0] == 1:
         array = array[0]
-    if array.ndim != 3:
+    if array.ndim != 3 or not len(array):
         raise InputError("recording.from_arrays.wrong_axes", shape=str(array.shape))
     if not np.isfinite(array).all():
         raise InputError("recording.from_arrays.not_finite", place=place)
@@ -131,7 +141,7 @@ def _make_tokens(side: Side, texts: Sequence[str] | None, length: int) -> Tokens
     if texts is None:
         return Tokens.positional(side, length)
     known: dict[str, int] = {}
-    ids = [known.setdefault(text, len(known)) for text in texts]
+    ids = [known.setdefault(str(text), len(known)) for text in texts]
     return Tokens(side, tuple(texts), np.array(ids, dtype=np.int64))
 
 
@@ -165,9 +175,13 @@ def _measure(
     """The statistics of a map; rows of weights without any weight count as padding."""
     if content == "signed":
         return measure_signed(array)
-    allowed: Booleans = np.asarray((array > 0).any(axis=0) if mask is None else mask, dtype=bool)
+    try:
+        allowed: Booleans = np.asarray((array > 0).any(axis=0) if mask is None else mask, dtype=bool)
+        used: Booleans = np.asarray(np.broadcast_to(allowed, array.shape).any(axis=-1))  # (head, query)
+    except ValueError as error:
+        shape = str(array.shape)
+        raise InputError("recording.from_arrays.wrong_mask", place=place, shape=shape) from error
     totals = array.sum(axis=-1)  # (head, query)
-    used: Booleans = np.asarray(np.broadcast_to(allowed, array.shape).any(axis=-1))  # (head, query)
     tolerance = row_tolerance(precision)
     wrong = used & ~(np.abs(totals - 1) <= tolerance) | (array.min(axis=-1, initial=0.0) < -tolerance)
     if wrong.any():

@@ -15,10 +15,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.deprecated import order_parts
+from glassformer.deprecated import accept_layer_first
 from glassformer.errors import GlassformerError, RecordingError
 from glassformer.messages import Message
-from glassformer.place import Kind, Place, match_places, name_term
+from glassformer.place import Kind, Place, as_place, match_places, name_term
 from glassformer.recording.arrays import (
     FLOATS,
     Floats,
@@ -89,6 +89,7 @@ class Recording(Rebuilt):
         """Write everything into one file, a bundle, which `Recording.open` and `glassformer show` open."""
         import_module("glassformer.bundle").save(self, path)
 
+    @accept_layer_first
     def map(
         self, stack: Place | str | None = None, kind: Kind = "self", layer: int = 0, step: int | None = None
     ) -> AttentionMap:
@@ -97,9 +98,6 @@ class Recording(Rebuilt):
         Without a stack, the map of the only stack that has such a layer. These are the same:
         `map("decoder", "cross", 5)`, `map("decoder.cross.5")` and `map(Place("decoder", "cross", 5))`.
         """
-        kind, layer = order_parts(kind, layer)
-        if not isinstance(kind, str) or not isinstance(layer, (int, np.integer)):
-            raise RecordingError("recording.wrong_order", layer=str(layer), kind=str(kind))
         found = match_places((each.place for each in self.maps), stack, kind, layer, step)
         if len(found) != 1:
             self._refuse_map(found, stack, kind, layer, step)
@@ -126,7 +124,7 @@ class Recording(Rebuilt):
         if stack is None:
             code = "recording.several_stacks" if found else "recording.no_layer"
             raise RecordingError(code, kind=name_term(kind), layer=layer, known=known)
-        place = stack if isinstance(stack, Place) else Place(stack, kind, layer, step)
+        place = as_place(stack, kind, layer, step)
         raise RecordingError("recording.no_map", place=place, known=known)
 
     def _list_maps(self) -> tuple[Message, ...]:

@@ -7,7 +7,7 @@ Out:  ids of such tokens, and the languages there are, in the two spellings that
 import re
 
 from glassformer.errors import InputError
-from glassformer.text.tokenizer import Tokenizer
+from glassformer.text.tokenizer import Tokenizer, check_text
 
 SPELLINGS = (">>{}<<", "<2{}>")
 _NAMED = re.compile(r">>([\w-]{2,12})<<|<2([\w-]{2,12})>")
@@ -16,6 +16,7 @@ _SHOWN = 12
 
 def find_language(tokenizer: Tokenizer | None, language: str) -> int:
     """The token that names a language; an unknown one is an error that lists those there are."""
+    check_text(language)
     names = [spelling.format(language) for spelling in SPELLINGS]
     ids = [] if tokenizer is None else map(tokenizer.find, names)
     found = next((token for token in ids if token is not None), None)

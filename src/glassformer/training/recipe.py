@@ -11,7 +11,6 @@ import json
 import os
 import shutil
 import time
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -24,7 +23,7 @@ from glassformer.errors import ConfigurationError, InputError, TrainingError
 from glassformer.messages import message
 from glassformer.registry import suggestion
 from glassformer.runlog import RECIPE, SCALARS, is_run
-from glassformer.settings import SettingsType, read_settings, read_toml
+from glassformer.settings import SettingsType, parse_toml, read_settings, read_toml
 from glassformer.tasks.task import build_task, read_task
 from glassformer.text.batches import BatchSettings
 from glassformer.text.files import write_json
@@ -183,18 +182,17 @@ def _read_overrides(overrides: Overrides) -> Iterator[tuple[str, Any]]:
         if not equals:
             raise ConfigurationError("training.recipe.bad_override", override=override)
         try:
-            yield name.strip(), tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
+            yield name.strip(), parse_toml(f"value = {value}")["value"]
+        except ValueError:
             yield name.strip(), value
 
 
 def _override(tables: dict[str, Any], name: str, value: Any) -> None:
     table, dot, key = name.partition(".")
-    override = f"{name}={value}"
     if not dot or not key:
-        raise ConfigurationError("training.recipe.bad_override", override=override)
+        raise ConfigurationError("training.recipe.bad_override", override=f"{name}={value}")
     if "." in key:
-        inner = key.partition(".")[0]
+        inner, override = key.partition(".")[0], f"{name}={value}"
         raise ConfigurationError(
             "training.recipe.nested_override", override=override, table=table, inner=inner
         )

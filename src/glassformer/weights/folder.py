@@ -37,7 +37,7 @@ def replace_folder(folder: Path) -> Iterator[Path]:
         yield new
         new.chmod(0o755)  # a temporary folder is for its owner only
         _put_in_place(new, folder)
-    except (OSError, SafetensorError) as error:
+    except (OSError, SafetensorError, UnicodeError) as error:
         raise CheckpointError("weights.cannot_write", folder=folder, reason=error) from error
     finally:
         shutil.rmtree(new, ignore_errors=True)

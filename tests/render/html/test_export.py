@@ -161,6 +161,10 @@ def test_hostile_tokens_are_data() -> None:
     assert tokens["texts"] == [HOSTILE, "</title>"]
 
 
+def test_half_a_character_becomes_a_question_mark() -> None:
+    assert b"<title>\xc3\xa9?</title>" in html.render(invent_decoder(tokens=2), title="é\udcff")
+
+
 def test_policy_allows_the_one_script_and_the_one_style() -> None:
     text = html.render(invent_decoder(tokens=2)).decode()
     policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text)

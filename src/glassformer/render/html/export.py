@@ -107,7 +107,7 @@ def render(
         )
     )
     tail = f'<script type="module">{loader}</script></body></html>'
-    return b"".join((head.encode(), _pack_code(code), *blocks, tail.encode()))
+    return b"".join((head.encode(errors="replace"), _pack_code(code), *blocks, tail.encode()))
 
 
 def _take(path: str, response: "Response") -> bool:
