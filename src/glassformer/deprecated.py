@@ -158,12 +158,13 @@ def accept_layer_first(method: Callable[Parameters, Result]) -> Callable[Paramet
 
     @wraps(method)
     def call(*arguments: Parameters.args, **options: Parameters.kwargs) -> Result:
-        if not 3 <= len(arguments) <= 5 or not isinstance(arguments[2], Integral):
+        holder_and_stack, layer, kind, step = arguments[:2], arguments[2:3], arguments[3:4], arguments[4:]
+        is_old = isinstance(next(iter(layer), None), Integral) and all(isinstance(each, str) for each in kind)
+        if not is_old or len(step) > 1:
             return method(*arguments, **options)
         _warn("the order is now (stack, kind, layer), as in Place; use layer=")
-        holder, stack, layer, *others = arguments
-        kind, step = others[:1], dict(zip(("step",), others[1:], strict=False))
-        return whole(holder, stack, *kind, layer=layer, **step, **options)
+        named = {"layer": layer[0], **({"step": step[0]} if step else {})}
+        return whole(*holder_and_stack, *kind, **named, **options)
 
     return call
 
