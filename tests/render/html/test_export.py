@@ -108,7 +108,8 @@ def test_states_and_vectors_come_along_by_choice() -> None:
     without, with_all = (
         read_answers(html.render(recording, hidden=both, vectors=both)) for both in (False, True)
     )
-    for word in ("/hidden/", "/vectors/queries"):
+    histograms = ("of=hidden&", "of=queries&", "of=attention&")
+    for word in ("/hidden/", "/vectors/queries", *(f"/distribution?{of}" for of in histograms)):
         assert not any(word in path for path in without)
         assert any(word in path for path in with_all)
 
@@ -197,7 +198,7 @@ def test_files_are_named_html_and_written_whole(tmp_path: Path) -> None:
 
 def test_nothing_that_was_asked_for_is_left_out() -> None:
     """However many questions there are: those of a large model are more than a server lets wait."""
-    recording = invent_decoder(tokens=3, layers=14, heads=14)
+    recording = invent_decoder(tokens=3, layers=9, heads=9)
     answers = read_answers(html.render(recording, hidden=True, vectors=True))
     id = next(path for path in answers if re.fullmatch("recordings/[^/]+", path)).partition("/")[2]
     asked = set(html.list_paths(recording, id, hidden=True, vectors=True, exact=False))

@@ -43,6 +43,7 @@ CELLS = 4_000_000  # weights in one response
 LONGEST = 2048  # tokens of a map whose weights are included
 WIDEST = 8192  # tokens of a side
 SMALL = 4096  # bytes of a response that shares a block with others, so that they compress better
+BINS = 64  # of the histograms that the page draws
 UNESCAPED = "!'()*"  # in paths, as encodeURIComponent does
 
 _STYLE = "html,body{margin:0;height:100%}[data-glassformer-file]{display:block;height:100%}"
@@ -154,6 +155,7 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
         if vectors:
             for head in range(each.heads):
                 yield from (f"{there}/vectors/{what}?head={head}" for what in ("queries", "keys", "values"))
+            yield from (f"{here}/distribution?{of}" for of in _list_distributions(each))
     if recording.trace:
         yield f"{here}/walk"
         yield from (f"{here}/trace/{name}" for name in list_arrays(recording, CELLS))
@@ -162,8 +164,27 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
         yield f"{here}/average?how=model&stack={stack}&kind={kind}"
     for stack, states in recording.hidden.items() if hidden else ():
         yield from (f"{here}/hidden/{stack}/activations?by={by}" for by in ("norm", "change"))
-        yield from (f"{here}/hidden/{stack}/{layer}" for layer in range(states.shape[0]))
+        layers = range(states.shape[0])
+        yield from (f"{here}/hidden/{stack}/{layer}" for layer in layers)
+        spread = f"{here}/distribution?of=hidden&stack={stack}"
+        yield from (f"{spread}&layer={layer}&bins={BINS}" for layer in layers)
     yield from ("playground", *(f"playground/{name}" for name in read_defaults().results))
+
+
+def _list_distributions(each: AttentionMap) -> Iterator[str]:
+    """Histograms of what a map kept: of all heads, and of each."""
+    kept = {
+        "queries": each.queries is not None,
+        "keys": each.keys is not None,
+        "values": each.values is not None,
+        "scores_unscaled": each.has_scores,
+        "scores": each.has_scores,
+        "attention": each.has_weights,
+    }
+    place = quote(each.place.address, safe=UNESCAPED)
+    for of in (name for name in kept if kept[name]):
+        yield f"of={of}&bins={BINS}&place={place}"
+        yield from (f"of={of}&bins={BINS}&head={head}&place={place}" for head in range(each.heads))
 
 
 def _list_messages(bodies: Sequence[bytes]) -> Iterator[tuple[str, bytes]]:
