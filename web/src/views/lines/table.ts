@@ -53,7 +53,7 @@ export function tabulateLines(lines: Lines, { query, key }: Tokens, word: Words,
         to + key.start,
         key.shown[to] ?? "",
         lines.head[back]!,
-        lines.weight[back]!,
+        Number(lines.weight[back]!.toPrecision(3)), // drawn from bytes: more digits would mean nothing
       ];
     }),
   };

@@ -45,5 +45,6 @@ export const words = {
   columnWeight: "weight",
   columnQuery: "query",
   columnKey: "key",
-  tableStrongest: "The strongest lines",
+  tableStrongest:
+    "The strongest lines, their weights as drawn: off by at most 0.004. A token in focus has exact ones.",
 };

@@ -46,5 +46,5 @@ export const words: SameWords<typeof en.words> = {
   columnWeight: "权重",
   columnQuery: "查询",
   columnKey: "键",
-  tableStrongest: "最强的连线",
+  tableStrongest: "最强的连线，权重与所画一致，误差不超过 0.004。聚焦一个词元可得精确值。",
 };
