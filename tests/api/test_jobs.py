@@ -1,5 +1,6 @@
 """Jobs: the server hands requests to a workbench, and what it hears to the page."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
@@ -27,6 +28,21 @@ def test_models_and_presets(site: Any) -> None:
     preset = site.json("/api/presets")[0]
     assert text_of(preset["title"]) == "狐狸"
     assert preset["recording"] is None
+
+
+@pytest.mark.parametrize("name", ["models", "presets"])
+def test_folders_are_not_searched_on_the_event_loop(
+    site: Any, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    on_loop: list[bool] = []
+
+    def search() -> list[Any]:
+        on_loop.append(asyncio._get_running_loop() is not None)
+        return []
+
+    monkeypatch.setattr(site.workbench, name, search)
+    assert site.json(f"/api/{name}") == []
+    assert on_loop == [False]
 
 
 def test_the_workbench_gets_ready_once_somebody_looks(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,10 +60,12 @@ async def list_models(request: Request, context: Context) -> Response:
 @router.get("/presets", response_model=list[Preset])
 async def list_presets(request: Request, context: Context) -> Response:
     """Texts worth looking at."""
-    presets = [] if context.workbench is None else context.workbench.presets()
-    return await respond(
-        request, context, lambda: [_with_recording(context, each) for each in presets], keep=NO_STORE
-    )
+
+    def make() -> list[Preset]:
+        presets = [] if context.workbench is None else context.workbench.presets()  # may search folders
+        return [_with_recording(context, each) for each in presets]
+
+    return await respond(request, context, make, keep=NO_STORE)
 
 
 @router.get("/jobs", response_model=list[Job])
