@@ -23,4 +23,4 @@ def test_a_single_point_is_a_dot(tmp_path):
         writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 6))
         writer.write_scalars([(5, {"dev_loss": 0.3})])
     loss, dev_loss = figure(read_run(tmp_path / "run")).canvas.axes[0].get_lines()
-    assert (loss.get_marker(), dev_loss.get_marker()) == ("None", "o")
+    assert (loss.get_marker(), dev_loss.get_marker()) == ("None", ".")

@@ -76,7 +76,7 @@ export const shell: SameWords<typeof en.shell> = {
   failedHere: "此视图出了问题。",
   partFailed: "页面的这一部分出错了，其余部分仍可使用。",
   trainingRun: "训练运行",
-  chooseRun: "选择一次训练运行 …",
+  chooseRun: "选择一次训练运行……",
   dismiss: "关闭",
   shortcuts: "键盘",
   shortcutsOn: "启用单键快捷键",

@@ -62,4 +62,4 @@ def draw(sheet: Sheet) -> None:
 
 def _choose_marker(points: int) -> str | None:
     """A dot for a single point, which makes no line."""
-    return "o" if points == 1 else None
+    return "." if points == 1 else None
