@@ -66,7 +66,8 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         inputs: a text; token ids (list, array or tensor, also a batch of one row); or a mapping, such as the
             output of a tokenizer of transformers (input_ids, attention_mask, token_type_ids) or, for a model
             of transformers, any of its inputs (pixel_values, input_features …) as a batch of one.
-        target: what the decoder of an encoder-decoder reads; without it the model writes its own.
+        target: what the decoder of an encoder-decoder reads after its start token, which is put in front (so
+            of an earlier recording `target.ids[1:]`); without it the model writes its own.
         tokenizer, device: see `load`.
         target_language: what to translate into, where the vocabulary names languages ("fr").
         second_text: for models that read pairs of texts (BERT).
