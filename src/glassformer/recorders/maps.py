@@ -199,8 +199,8 @@ class MapMaker:
         return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
 
     def _send_states(self, call: Call, also: Collection[str] = ()) -> Callable[[], States]:
-        """Store vectors that are wanted; those of a GPU in the background, as copies that the model cannot
-        change."""
+        """Store vectors that are wanted; with the fast kernel of a GPU in the background, as copies that the
+        model cannot change."""
         stack, kind, layer = call.place[:3]
         scale, dtype, device = call.scale, str(call.queries.dtype).removeprefix("torch."), call.queries.device
         given = {"queries": call.queries[0], "keys": call.keys[0], "values": call.values[0]}
@@ -212,7 +212,7 @@ class MapMaker:
                 scale, dtype, **{name: self.keep(f"{path}/{name}", each) for name, each in vectors.items()}
             )
 
-        if device.type != "cuda" or not wanted:
+        if device.type != "cuda" or call.weights is not None or not wanted:
             states = keep(wanted)
             return lambda: states
         copies = {name: each.clone(memory_format=torch.contiguous_format) for name, each in wanted.items()}
