@@ -39,7 +39,6 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Measure a recording; without names, the interpretability panel."""
-    import glassformer
     from glassformer import bundle
     from glassformer.metrics import METRICS, PANEL, difference, score
     from glassformer.render.summary import summarise_score, to_csv, to_json
@@ -54,9 +53,12 @@ def run(arguments: Arguments) -> None:
     _refuse_gold(names)
     parameters = _share(read_assignments(arguments.set), names)
     other = None if arguments.against is None else bundle.open(arguments.against)
-    recording = (
-        bundle.open(source) if text is None else glassformer.record(source, text, device=arguments.device)
-    )
+    if text is None:
+        recording = bundle.open(source)
+    else:
+        from glassformer.recorders.record import record  # only here, since it imports torch
+
+        recording = record(source, text, device=arguments.device)
     measure = partial(score, recording) if other is None else partial(difference, recording, other)
     over = arguments.over or ("head" if len(names) == 1 else "model")
     scores = []
