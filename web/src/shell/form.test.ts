@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ModelDescription, Preset } from "../api/types";
+import type { JobRequest, ModelDescription, Preset } from "../api/types";
 import { said } from "../testing/recording";
 import { emptyForm, missing, presetRequest, requestOf, swapLanguages, withModel, withRequest } from "./form";
 import { words } from "./words";
@@ -138,5 +138,17 @@ describe("the form", () => {
       target_language: "zh",
     });
     expect(requestOf(withRequest(emptyForm, request))).toEqual(request);
+  });
+
+  test("task and languages of one model are not sent to another, whose description is not known yet", () => {
+    const translation = { ...emptyForm, model: "a", task: "translation" };
+    const form = { ...translation, sourceLanguage: "en", targetLanguage: "fr" };
+    const request: JobRequest = { kind: "record", model: "b", sequence: "text", text: "A film." };
+    expect(requestOf(withRequest(form, request))).toEqual(request);
+    expect(withRequest(form, { ...request, model: "a" })).toMatchObject({
+      task: "translation",
+      sourceLanguage: "en",
+      targetLanguage: "fr",
+    });
   });
 });

@@ -66,19 +66,20 @@ export function withPreset(form: Form, preset: Preset): Form {
 }
 
 export function withRequest(form: Form, request: JobRequest): Form {
+  const { task, sourceLanguage, targetLanguage } = request.model === form.model ? form : emptyForm; // of this model
   return {
     ...form,
     model: request.model,
     other: false,
-    task: request.task ?? form.task,
+    task: request.task ?? task,
     sequence: request.sequence,
     text: request.text ?? form.text,
     secondText: request.second_text ?? "",
     target: request.target ?? "",
     length: request.length ?? form.length,
     seed: request.seed ?? form.seed,
-    sourceLanguage: request.source_language ?? form.sourceLanguage,
-    targetLanguage: request.target_language ?? form.targetLanguage,
+    sourceLanguage: request.source_language ?? sourceLanguage,
+    targetLanguage: request.target_language ?? targetLanguage,
     layers: request.layers ?? null,
   };
 }
