@@ -44,7 +44,7 @@ export const words: SameWords<typeof en.words> = {
   tileFailed: (why: string) => `有一部分未能读取，稍后会重试：${why}`,
   coarseAverage: "超过 1,024 个词元时，平均图只能粗略显示。选择单个注意力头即可放大。",
   coarseStatistics: "这幅图只保留了统计量，因此只能粗略显示。连同权重重新记录即可放大。",
-  nothing: "指向一个格子可查看权重；单击或按回车选中。",
+  nothing: "指向一个格子可查看其数值；单击或按回车选中。",
   exactly: "精确值",
   nearly: "近似值，精确值正在读取",
   drawn: "近似值，与图中一致",
