@@ -46,6 +46,13 @@ def test_reported_weights_that_no_softmax_gave_are_not_called_exact(monkeypatch:
     assert "recorders.notes.some_equal" in {note.code for note in evidence.notes}
 
 
+def test_a_comparison_of_nothing_is_not_called_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(selfcheck, "collect_softmaxes", lambda *_: ([], []))
+    evidence = check(make_gptj())
+    assert not evidence.exact
+    assert evidence.largest_error is None
+
+
 def test_bands_are_not_called_exact() -> None:
     torch.manual_seed(0)
     model = hf.LongformerModel(hf.LongformerConfig(**SMALL, attention_window=4, max_position_embeddings=64))

@@ -88,6 +88,9 @@ test("followers and requests of a view end with its signal", async () => {
   await vi.advanceTimersByTimeAsync(5000);
   expect(asked).toEqual(["runs/a", "runs/a?since=1", "runs/a?since=1"]);
   expect(signals.slice(1).map((signal) => signal?.aborted)).toEqual([true, true]);
+  scoped.follow(() => {}); // too late
+  await vi.advanceTimersByTimeAsync(5000);
+  expect(asked).toHaveLength(3);
 });
 
 test("a run that was resumed is fetched whole again", async () => {

@@ -52,6 +52,7 @@ class HttpRun implements RunSource {
       refresh: (signal) => whole.refresh(both(signal)),
       follow(changed, failed) {
         const stop = whole.follow(changed, failed);
+        if (scope.aborted) stop();
         scope.addEventListener("abort", stop, { once: true });
         return stop;
       },
