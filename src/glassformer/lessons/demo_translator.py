@@ -45,8 +45,15 @@ def train_translator(
     tokenizer = build_words([*book, *book.values()])
     with one_thread(), torch.random.fork_rng():
         torch.manual_seed(seed)
-        network = Transformer(_configure(tokenizer))
-        _train(network, tokenizer, Random(seed), steps, report)
+        network, random = Transformer(_configure(tokenizer)), Random(seed)
+        optimizer = torch.optim.Adam(network.parameters(), lr=_RATE)
+        for step in range(steps):
+            optimizer.param_groups[0]["lr"] = _RATE * min(1.0, (step + 1) / _WARM_UP)
+            loss = _loss(network, tokenizer, [invent_pair(random) for _ in range(_BATCH)])
+            optimizer.zero_grad()
+            loss.backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+            report(step, loss.item())
     return network.eval(), tokenizer
 
 
@@ -77,23 +84,6 @@ def _configure(tokenizer: LibraryTokenizer) -> ModelConfig:
         start_id=tokenizer.roles["start"],
         end_id=tokenizer.roles["end"],
     )
-
-
-def _train(
-    network: Transformer,
-    tokenizer: LibraryTokenizer,
-    random: Random,
-    steps: int,
-    report: Callable[[int, float], None],
-) -> None:
-    optimizer = torch.optim.Adam(network.parameters(), lr=_RATE)
-    for step in range(steps):
-        optimizer.param_groups[0]["lr"] = _RATE * min(1.0, (step + 1) / _WARM_UP)
-        loss = _loss(network, tokenizer, [invent_pair(random) for _ in range(_BATCH)])
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
-        report(step, loss.item())
 
 
 def _loss(network: Transformer, tokenizer: LibraryTokenizer, pairs: list[tuple[str, str]]) -> Tensor:

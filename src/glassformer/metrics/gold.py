@@ -51,15 +51,10 @@ class AlignedPair:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "possible", self.possible | self.sure)
-        for link in sorted(self.possible):
-            if not (0 <= link[0] < len(self.source) and 0 <= link[1] < len(self.target)):
-                raise InputError(
-                    "metrics.gold.wrong_link",
-                    first=link[0],
-                    second=link[1],
-                    source=len(self.source),
-                    target=len(self.target),
-                )
+        source, target = len(self.source), len(self.target)
+        for i, j in sorted(self.possible):
+            if not (0 <= i < source and 0 <= j < target):
+                raise InputError("metrics.gold.wrong_link", first=i, second=j, source=source, target=target)
 
     def swapped(self) -> "AlignedPair":
         """The same pair read the other way round, for a model that translates the other way."""
@@ -128,9 +123,7 @@ def read_alignments(links: str | Path, source: str | Path, target: str | Path) -
         try:
             pairs.append(AlignedPair(first, second, frozenset(found["-"]), frozenset(found["p"])))
         except InputError as error:
-            raise InputError(
-                "metrics.gold.wrong_line", path=links, number=number, reason=error.message
-            ) from None
+            raise _wrong_line(links, number, error.message) from None
     return tuple(pairs)
 
 
@@ -164,6 +157,6 @@ def _read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
         raise InputError("metrics.gold.unreadable", path=path, error=str(error)) from None
 
 
-def _wrong_line(path: str | Path, number: int, fault: str, **details: Any) -> InputError:
-    reason = Message(f"metrics.gold.{fault}", details)
+def _wrong_line(path: str | Path, number: int, fault: str | Message, **details: Any) -> InputError:
+    reason = fault if isinstance(fault, Message) else Message(f"metrics.gold.{fault}", details)
     return InputError("metrics.gold.wrong_line", path=path, number=number, reason=reason)

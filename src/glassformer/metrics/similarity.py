@@ -87,7 +87,9 @@ def measure_divergences(group: Sequence[AttentionMap], most: int) -> tuple[Numbe
             require_weights(each)
     except UndefinedError as error:
         return nothing, (error.message,)
-    rows = _choose_rows(group, most)
+    looking = np.concatenate([each.statistics.looking for each in group])  # (head, row)
+    rows = np.flatnonzero(looking.all(axis=0))
+    rows = rows[choose(len(rows), most)]
     if len(rows) == 0:
         return nothing, (message("metrics.no_common_row"),)
     keys = group[0].shape[2] + 1
@@ -108,12 +110,6 @@ def measure_divergences(group: Sequence[AttentionMap], most: int) -> tuple[Numbe
     whole = np.concatenate([find_whole_heads(each) for each in group])
     divergences[~whole] = divergences[:, ~whole] = np.nan
     return divergences, () if whole.all() else (message("metrics.edited_rows"),)
-
-
-def _choose_rows(group: Sequence[AttentionMap], most: int) -> NDArray[np.int64]:
-    """Rows in which every head looks somewhere."""
-    rows = np.flatnonzero(np.concatenate([each.statistics.looking for each in group]).all(axis=0))
-    return rows[choose(len(rows), most)]
 
 
 def _read(group: Sequence[AttentionMap], rows: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -106,7 +106,12 @@ def _check_memory(config: NetworkConfig, settings: GenerationSettings, start: Te
     """Refuse more beams than there is memory for, before the machine starts to swap."""
     beams = settings.beams
     free = find_free_memory(start.device) if beams > 1 else None
-    needed = len(start) * estimate_beams(config, beams, start.shape[1] + beams * tokens)
+    slots = start.shape[1] + beams * tokens
+    each = 2 * beams * config.vocabulary_size * FLOAT_BYTES  # of one source: logits and their log-softmax
+    if not isinstance(config, RecurrentConfig):
+        each += config.depth["decoder"] * 2 * config.width * slots * FLOAT_BYTES  # keys and values
+        each += beams * slots * (1 + FLOAT_BYTES)  # booleans, and the mask
+    needed = len(start) * each
     if free is not None and needed > free:
         raise ConfigurationError(
             "model.beams_memory", beams=beams, tokens=tokens, needed=needed / 2**30, free=free / 2**30
@@ -120,15 +125,6 @@ def _check_settings(config: NetworkConfig, settings: GenerationSettings) -> None
         raise InputError(
             "model.forbidden_unknown", token=max(settings.forbidden), size=config.vocabulary_size
         )
-
-
-def estimate_beams(config: NetworkConfig, beams: int, slots: int) -> int:
-    """Bytes for one source: scores of all words, and in a Transformer keys, values and masks."""
-    scores = 2 * beams * config.vocabulary_size * FLOAT_BYTES  # logits and their log-softmax
-    if isinstance(config, RecurrentConfig):
-        return scores
-    kept = config.depth["decoder"] * 2 * config.width * slots * FLOAT_BYTES
-    return scores + kept + beams * slots * (1 + FLOAT_BYTES)  # booleans, and the mask
 
 
 def find_free_memory(device: torch.device) -> int | None:

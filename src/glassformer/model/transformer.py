@@ -144,8 +144,6 @@ class Transformer(nn.Module):
     def encode(self, ids: Tensor, real: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
         """Hidden states (batch, token, width) of the encoder."""
         assert self.encoder is not None
-        check_ids(ids, self.config.vocabulary_size)
-        check_real(real, ids)
         positions = self.positions(ids, real)
         return self.encoder(self.embeddings(ids, positions, segments, real), positions, real)
 
@@ -159,8 +157,6 @@ class Transformer(nn.Module):
     ) -> Tensor:
         """Hidden states of the decoder for a whole target (teacher forcing)."""
         assert self.decoder is not None
-        check_ids(ids, self.config.vocabulary_size)
-        check_real(real, ids)
         positions = self.positions(ids, real)
         memories = None if memory is None else self.memories(memory, memory_real)
         return self.decoder(self.embeddings(ids, positions, None, real), positions, real, memories)
@@ -229,7 +225,9 @@ class Transformer(nn.Module):
         return self.embeddings.tokens.weight if self.head.weight is None else self.head.weight
 
     def positions(self, ids: Tensor, real: Tensor | None) -> Tensor:
-        """The position of each token, unless there are too many."""
+        """The position of each token; refuses ids and masks that cannot be, and too many tokens."""
+        check_ids(ids, self.config.vocabulary_size)
+        check_real(real, ids)
         self.check_length(ids.shape[1])
         return count_positions(ids, real)
 

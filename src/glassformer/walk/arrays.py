@@ -75,12 +75,7 @@ class Arrays:
         if name in self._derivations:
             return self._derivations[name][1]
         if name in self._matrices and name not in self.recording.trace:  # measured, not computed
-            found, what = self._matrices[name]
-            if not _has_matrix(found, what):
-                return None
-            if what == "mixed" and found.values is not None:
-                return (*found.shape[:2], found.values.shape[-1])
-            return found.shape
+            return _measure_matrix(*self._matrices[name])
         array = self.find(name)
         return None if array is None else array.shape
 
@@ -146,16 +141,18 @@ class Arrays:
             self._kept["output/log_probabilities"] = best[0] if one else best
 
 
-def _has_matrix(found: AttentionMap, what: str) -> bool:
-    """Whether a map shows all of its weights, scores or mixed values: kept, or few enough to compute."""
-    if what == "mixed" and found.values is None:
-        return False
+def _measure_matrix(found: AttentionMap, what: str) -> tuple[int, ...] | None:
+    """The shape of a map's weights, scores or mixed values; None: neither kept, nor few enough to compute."""
     kept = found.dense_scores if what == "scores" else found.dense
-    return kept is not None or (found.factors is not None and prod(found.shape) <= MOST_CELLS)
+    if kept is None and (found.factors is None or prod(found.shape) > MOST_CELLS):
+        return None
+    if what != "mixed":
+        return found.shape
+    return None if found.values is None else (*found.shape[:2], found.values.shape[-1])
 
 
 def _find_matrix(found: AttentionMap, what: str) -> AnyArray | None:
-    if not _has_matrix(found, what):
+    if _measure_matrix(found, what) is None:
         return None
     if what == "mixed" and found.values is not None:  # not kept, but it follows from what was
         values = np.repeat(found.values, found.heads // len(found.values), axis=0)

@@ -69,14 +69,14 @@ class Cell:
         assert name is not None
         return self.array(name)
 
-    def vector(self, name: str, row: int | None = None, head: int | None = None) -> Numbers:
+    def vector(self, name: str, row: int | None = None) -> Numbers:
         """One row of an array (row, column) or (head, row, column); of (column,) all."""
         if name == "output/probabilities":  # of one position only: the vocabulary is large
             place = "output/logits" if "output/logits" in self.arrays.recording.trace else "output/classes"
             return soften(self.vector(place, row)).astype(np.float32).astype(np.float64)
         array = self.array(name)
         if array.ndim == 3:
-            array = array[self._share(array, self.head if head is None else head)]
+            array = array[self._share(array)]
         if array.ndim == 2:
             array = array[self.row if row is None else row]
         return array.astype(np.float64)
@@ -84,7 +84,7 @@ class Cell:
     def matrix(self, name: str) -> AnyArray:
         """(row, column) of the head in question."""
         array = self.array(name)
-        return array[self._share(array, self.head)] if array.ndim == 3 else array
+        return array[self._share(array)] if array.ndim == 3 else array
 
     def value(self, name: str) -> float:
         """The number at this place."""
@@ -99,11 +99,11 @@ class Cell:
     def read(self, name: str, row: int | None = None, column: int | None = None) -> Reading:
         """Where something was read from, for the page to point at."""
         array = self.array(name)
-        head = self._share(array, self.head) if array.ndim == 3 and self.head is not None else None
+        head = self._share(array) if array.ndim == 3 and self.head is not None else None
         return Reading(name=name, head=head, row=row, column=column)
 
-    def _share(self, array: AnyArray, head: int | None) -> int:
+    def _share(self, array: AnyArray) -> int:
         """The head of an array that several heads may share."""
-        shape = self.step.shape.output or ()
+        shape, head = self.step.shape.output or (), self.head or 0
         heads = shape[0] if len(shape) == 3 else 1
-        return (head or 0) // max(1, heads // len(array)) if len(array) < heads else (head or 0)
+        return head // max(1, heads // len(array)) if len(array) < heads else head

@@ -22,18 +22,18 @@ def compute(inputs: Inputs) -> Result:
     query = min(inputs.integer("query"), len(ids) - 1)
     weights = look(network, ids, layer)  # (H, T, S)
     rows = weights[:, query]
-    mean = rows.mean(0)
-    word = labels[query]
-    entropies = torch.special.entr(torch.cat((rows, mean[None]))).sum(-1)
+    shown = torch.cat((rows, rows.mean(0, keepdim=True)))  # the mean stands below
+    entropies = torch.special.entr(shown).sum(-1)
     apart = differ(weights)
     names = [*map(str, range(len(rows))), "Ø"]
-    favourites = [labels[int(place)] for place in rows.argmax(-1)]
-    count = len(set(rows.argmax(-1).tolist()))
+    best = rows.argmax(-1).tolist()
+    words = [message("lessons.heads.favourite", head=head, word=labels[key]) for head, key in enumerate(best)]
+    count = len(set(best))
     figures = (
         matrix(
             "heads",
-            message("lessons.heads.attention_of_word", word=word, layer=layer),
-            torch.cat((rows, mean[None])),
+            message("lessons.heads.attention_of_word", word=labels[query], layer=layer),
+            shown,
             axis(names, "lessons.heads.head"),
             axis(labels, "lessons.heads.key"),
             ends=(0.0, 1.0),
@@ -58,9 +58,7 @@ def compute(inputs: Inputs) -> Result:
         heads=len(rows),
         layer=layer,
         count=count,
-        favourites=[
-            message("lessons.heads.favourite", head=head, word=name) for head, name in enumerate(favourites)
-        ],
+        favourites=words,
         of_mean=float(entropies[-1]),
         of_heads=float(entropies[:-1].mean()),
     )

@@ -30,19 +30,18 @@ def compute(inputs: Inputs) -> Result:
     counted = torch.ones_like(real) if count_padding else real
     quiet, loud = normalise(batch, counted, kind), normalise(louder, counted, kind)
     change = (loud - quiet).abs().amax(-1)  # (B, T)
-    shown = real if not count_padding else counted
     first = float(change[0][real[0]].max())
     rows = axis(labels, "lessons.norms.word")
     columns = axis(range(batch.shape[-1]), "lessons.norms.feature")
     figures: list[Figure] = [
-        matrix("before", "lessons.norms.before", _blank(louder, shown), rows, columns),
-        matrix("after", "lessons.norms.after", _blank(loud, shown), rows, columns),
+        matrix("before", "lessons.norms.before", _blank(louder, counted), rows, columns),
+        matrix("after", "lessons.norms.after", _blank(loud, counted), rows, columns),
         Bars(
             id="change",
             title=message("lessons.norms.what_changed", part=part, factor=factor),
             labels=tuple(labels),
             value_title=message("lessons.norms.largest_change"),
-            series=(series("lessons.norms.change", _blank(change, shown).flatten()),),
+            series=(series("lessons.norms.change", _blank(change, counted).flatten()),),
         ),
         _measure(loud, counted, kind),
     ]
@@ -63,9 +62,7 @@ def read_batch(data: str) -> tuple[Tensor, Tensor, list[str]]:
     alphabet = sorted({token for each in tokens for token in each} - {PADDING})
     table = torch.randn(len(alphabet) + 1, FEATURES, generator=seeded(0)) * 1.5 + 0.5
     table[-1] = 0.0  # padding is a row of zeros, as in most embedding tables
-    ids = [
-        [alphabet.index(token) if token != PADDING else len(alphabet) for token in each] for each in tokens
-    ]
+    ids = [[[*alphabet, PADDING].index(token) for token in each] for each in tokens]
     real = torch.tensor([[token != PADDING for token in each] for each in tokens])
     return table[torch.tensor(ids)], real, [token for each in tokens for token in each]
 

@@ -20,6 +20,7 @@ WIDTH = 64
 ROUNDING = 1e-4  # differences below are those of sums in another order
 
 
+@torch.no_grad()
 def compute(inputs: Inputs) -> Result:
     """Run an untrained encoder on both orders: what is shown holds for any weights."""
     text, kind = inputs.text("text"), inputs.text("positions")
@@ -28,7 +29,7 @@ def compute(inputs: Inputs) -> Result:
     alphabet = sorted(set(letters))
     ids = torch.tensor([alphabet.index(letter) for letter in letters])
     network = build(len(alphabet), kind, inputs.integer("seed"))
-    straight, shuffled = run(network, ids), run(network, ids[order])
+    straight, shuffled = (network.encode(each[None])[0] for each in (ids, ids[order]))  # (token, width)
     moved = torch.empty_like(straight)
     moved[order] = shuffled  # each word's output back at its old place
     change = (moved - straight).norm(dim=-1) / straight.norm(dim=-1)  # (token,)
@@ -95,9 +96,3 @@ def build(vocabulary: int, kind: str, seed: int) -> Transformer:
     if network.encoder is not None and network.encoder.bias is not None:
         torch.nn.init.normal_(network.encoder.bias.table.weight)  # untrained it would hardly be felt
     return network
-
-
-@torch.no_grad()
-def run(network: Transformer, ids: Tensor) -> Tensor:
-    """The last hidden states (token, width)."""
-    return network.encode(ids[None])[0]

@@ -108,14 +108,11 @@ def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:
     arrows = [_arrow(points, position, pair, f"{position}", 0) for position in shown]
     arrows += [_arrow(points, position + shift, pair, f"{position} + {shift}", 1) for position in shown]
     degrees = angle * 180 / torch.pi
+    shifted = "lessons.positions.rotary_shift" if kind == "rotary" else "lessons.positions.shift"
     circle = Points(
         id="circle",
         title=message("lessons.positions.pair", pair=pair),
-        note=message(
-            "lessons.positions.rotary_shift" if kind == "rotary" else "lessons.positions.shift",
-            shift=shift,
-            degrees=degrees,
-        ),
+        note=message(shifted, shift=shift, degrees=degrees),
         arrows=tuple(arrows),
         groups=(message("lessons.positions.before"), message("lessons.positions.after")),
         reach=1.1,
