@@ -43,9 +43,21 @@ def train_translator(
     """Train from scratch on `steps` batches of new sentences; `report` gets the number and loss of each."""
     book = {"the": "le", **_NOUNS, **_COLOURS, **_VERBS}
     tokenizer = build_words([*book, *book.values()])
+    config = ModelConfig(
+        vocabulary_size=tokenizer.size,
+        layers=1,
+        width=64,
+        heads=2,
+        feed_forward=128,
+        max_length=32,
+        dropout=0.0,
+        padding_id=tokenizer.roles["padding"],
+        start_id=tokenizer.roles["start"],
+        end_id=tokenizer.roles["end"],
+    )
     with one_thread(), torch.random.fork_rng():
         torch.manual_seed(seed)
-        network, random = Transformer(_configure(tokenizer)), Random(seed)
+        network, random = Transformer(config), Random(seed)
         optimizer = torch.optim.Adam(network.parameters(), lr=_RATE)
         for step in range(steps):
             optimizer.param_groups[0]["lr"] = _RATE * min(1.0, (step + 1) / _WARM_UP)
@@ -69,21 +81,6 @@ def _invent_phrase(random: Random) -> tuple[str, str]:
         return f"the {noun}", f"le {_NOUNS[noun]}"
     colour = random.choice(list(_COLOURS))
     return f"the {colour} {noun}", f"le {_NOUNS[noun]} {_COLOURS[colour]}"
-
-
-def _configure(tokenizer: LibraryTokenizer) -> ModelConfig:
-    return ModelConfig(
-        vocabulary_size=tokenizer.size,
-        layers=1,
-        width=64,
-        heads=2,
-        feed_forward=128,
-        max_length=32,
-        dropout=0.0,
-        padding_id=tokenizer.roles["padding"],
-        start_id=tokenizer.roles["start"],
-        end_id=tokenizer.roles["end"],
-    )
 
 
 def _loss(network: Transformer, tokenizer: LibraryTokenizer, pairs: list[tuple[str, str]]) -> Tensor:

@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
-from glassformer.metrics.blocks import BLOCK, find_whole_heads, read_rows, require_weights
+from glassformer.metrics.blocks import BLOCK, find_whole_heads, read_rows
 from glassformer.metrics.linkage import cut, link
 from glassformer.metrics.metric import recording_metric
 from glassformer.metrics.parameters import About
-from glassformer.metrics.scores import Numbers, Part, UndefinedError
+from glassformer.metrics.scores import Numbers, Part
 from glassformer.recording import AttentionMap, Recording
 from glassformer.recording.arrays import choose
 
@@ -82,11 +82,8 @@ def measure_divergences(group: Sequence[AttentionMap], most: int) -> tuple[Numbe
     """Divergences (head, head) over at most so many rows, and why some are NaN."""
     heads = sum(each.heads for each in group)
     nothing = np.full((heads, heads), np.nan)
-    try:
-        for each in group:
-            require_weights(each)
-    except UndefinedError as error:
-        return nothing, (error.message,)
+    if not all(each.has_weights for each in group):
+        return nothing, (message("metrics.only_statistics"),)
     looking = np.concatenate([each.statistics.looking for each in group])  # (head, row)
     rows = np.flatnonzero(looking.all(axis=0))
     rows = rows[choose(len(rows), most)]

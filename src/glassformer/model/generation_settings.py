@@ -119,16 +119,13 @@ def convert_transformers(
     values: Mapping[str, Any], *, encoder_decoder: bool, end_id: int | None
 ) -> dict[str, Any]:
     """The settings of a generation_config.json by our names; of `bad_words_ids` single tokens only."""
-    ours: dict[str, Any] = {
-        name: values[theirs] for theirs, name in TRANSFORMERS_NAMES.items() if values.get(theirs) is not None
-    }
+    given = {name: value for name, value in values.items() if value is not None}
+    ours = _rename({name: value for name, value in given.items() if name in TRANSFORMERS_NAMES})
     length = values.get("max_length")
     if encoder_decoder and isinstance(length, int) and length > 1 and "max_new_tokens" not in ours:
         ours["max_new_tokens"] = length - 1  # theirs counts the start token too
     if ours.get("sample"):
         ours.setdefault("top_k", _TRANSFORMERS_TOP_K)
-    if ours.get("top_k") == 0:
-        ours["top_k"] = None
     ours["early_stopping"] = values.get("early_stopping") is True
     forced = values.get("forced_eos_token_id")
     ours["force_end"] = forced is not None and end_id in (forced if isinstance(forced, list) else [forced])

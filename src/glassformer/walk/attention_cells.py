@@ -36,6 +36,7 @@ def compare(cell: Cell) -> Working:
     """A query with a key: a product, or one of the other similarities as a sum over features."""
     queries, keys = cell.step.inputs
     left, right = cell.vector(queries), cell.vector(keys, cell.column)
+    head, parameters = cell.head or 0, cell.step.parameters
     numbers: Mapping[str, float] = {}
     match cell.step.operation:
         case "cosine":
@@ -43,9 +44,11 @@ def compare(cell: Cell) -> Working:
             numbers = {"query_length": lengths[0], "key_length": lengths[1]}
             left, right = left / lengths[0], right / lengths[1]
         case "bilinear":
-            left = left @ cell.parameter(cell.step.parameters.weight)[cell.head or 0].astype(np.float64)
-        case "additive":
-            left, right = _combine(cell, left, right)
+            left = left @ cell.parameter(parameters.weight)[head].astype(np.float64)
+        case "additive":  # v and tanh(W q + U k)
+            names = (parameters.weight, parameters.key_weight, parameters.vector)
+            of_query, of_key, vector = (cell.parameter(each)[head].astype(np.float64) for each in names)
+            left, right = vector, np.tanh(of_query @ left + of_key @ right)
     reads = [cell.read(queries, cell.row), cell.read(keys, cell.column)]
     working = Working.add_up(left, right, reads)
     if "scale" in cell.step.numbers:  # a model of transformers: scaled and masked in one step
@@ -126,16 +129,6 @@ def _keep_best(scores: Numbers, count: int, weights: Numbers) -> Numbers:
     kept = np.full_like(scores, -np.inf)
     kept[order[:count]] = scores[order[:count]]
     return kept
-
-
-def _combine(cell: Cell, query: Numbers, key: Numbers) -> tuple[Numbers, Numbers]:
-    """v and tanh(W q + U k)."""
-    parameters, head = cell.step.parameters, cell.head or 0
-    weight, key_weight, vector = (
-        cell.parameter(name)[head].astype(np.float64)
-        for name in (parameters.weight, parameters.key_weight, parameters.vector)
-    )
-    return vector, np.tanh(weight @ query + key_weight @ key)
 
 
 def _name_words(cell: Cell, count: int) -> list[str]:

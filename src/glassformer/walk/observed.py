@@ -20,7 +20,7 @@ WITNESSES = 3  # scores that a cap must account for: there is one that gives any
 
 
 def write_observed(builder: PlanBuilder) -> None:
-    """Stack by stack, layer by layer."""
+    """Stack by stack, layer by layer; the output last."""
     arrays = builder.arrays
     recording = arrays.recording
     for stack in sorted(arrays.stacks(), key=lambda name: name == "decoder"):  # the others keep their order
@@ -39,7 +39,11 @@ def write_observed(builder: PlanBuilder) -> None:
                 builder.open(f"{stack}/{layer}/states", "states", stack, layer)
                 before, after = (f"{stack}/hidden/{number}" for number in (layer, layer + 1))
                 builder.write("states", "states", [before], axes, output=after)
-    _write_output(builder)
+    output = recording.output
+    if output is not None:
+        builder.open("output", "output", output.stack)
+        place: tuple[Axis, ...] = () if output.kind == "classes" else (arrays.tokens(output.stack).side,)
+        builder.write("likeliest", "choose", [], (*place, "rank"))
 
 
 def _write_attention(builder: PlanBuilder, found: AttentionMap) -> None:
@@ -100,13 +104,3 @@ def _find_cap(products: NDArray[np.float64], scores: NDArray[np.float64]) -> flo
         middle = (low * high) ** 0.5
         low, high = (middle, high) if middle * np.tanh(product / middle) < score else (low, middle)
     return high
-
-
-def _write_output(builder: PlanBuilder) -> None:
-    output = builder.arrays.recording.output
-    if output is None:
-        return
-    builder.open("output", "output", output.stack)
-    side = builder.arrays.tokens(output.stack).side
-    ranks: tuple[Axis, ...] = ("rank",) if output.kind == "classes" else (side, "rank")
-    builder.write("likeliest", "choose", [], ranks)

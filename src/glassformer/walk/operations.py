@@ -23,8 +23,9 @@ def look_up(cell: Cell) -> Working:
         row, column = _find_bucket(cell), cell.head or 0
     elif cell.step.inputs:
         row, column = int(cell.array(cell.step.inputs[0])[cell.row]), cell.column
-    elif cell.step.output.endswith("segments"):
-        row, column = _find_row(table, cell.array(cell.step.output)[cell.row]), cell.column
+    elif cell.step.output.endswith("segments"):  # the row that is nearest: ids of segments are not kept
+        apart = np.abs(table.astype(np.float64) - cell.array(cell.step.output)[cell.row])
+        row, column = int(apart.sum(axis=1).argmin()), cell.column
     else:
         row, column = cell.row, cell.column
     value = float(table[row, column])
@@ -170,11 +171,6 @@ OPERATIONS: dict[str, Callable[[Cell], Working]] = {
     "pool": pool,
     "choose": choose,
 }
-
-
-def _find_row(table: Numbers, vector: Numbers) -> int:
-    """Which row of a small table this is."""
-    return int(np.abs(table.astype(np.float64) - vector).sum(axis=1).argmin())
 
 
 def _find_bucket(cell: Cell) -> int:

@@ -40,7 +40,8 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     recurrent, ours = "cell" in words, "norm_position" in words
     sides = [recording.source] + ([] if recording.target is None else [recording.target])
     short = max(map(len, sides)) <= LONGEST_TRACE
-    builder = PlanBuilder(arrays, _explain_missing(ours, short), message("walk.outside"))
+    missing = message("walk.no_trace") if short else message("walk.too_long", most=LONGEST_TRACE)
+    builder = PlanBuilder(arrays, missing if ours else message("walk.not_kept"), message("walk.outside"))
     if ours:
         NativePlan(words, builder).write()
     else:
@@ -91,13 +92,6 @@ def list_arrays(recording: Recording, most: int) -> list[str]:
             count += prod(shape)
             listed.append(name)
     return listed
-
-
-def _explain_missing(ours: bool, short: bool) -> Message:
-    """Why steps that were not kept are missing."""
-    if not ours:
-        return message("walk.not_kept")
-    return message("walk.no_trace") if short else message("walk.too_long", most=LONGEST_TRACE)
 
 
 def _note(recording: Recording, builder: PlanBuilder, chapters: tuple[Chapter, ...]) -> tuple[Message, ...]:
