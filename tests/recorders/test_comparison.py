@@ -1,10 +1,12 @@
 """A recording is exact after a comparison within what rounding explains."""
 
+import math
+
 import torch
 from torch import nn
 
 from glassformer.messages import literal
-from glassformer.recorders.comparison import Comparison, tolerance_of
+from glassformer.recorders.comparison import Comparison, find_largest, tolerance_of
 from glassformer.rounding import FARTHEST
 
 
@@ -39,3 +41,10 @@ def test_double_precision_is_compared_in_float32() -> None:
 
 def test_a_model_without_matrices() -> None:
     assert 0 < tolerance_of(nn.LayerNorm(4), 1) < 1e-6
+
+
+def test_a_difference_that_is_no_number_is_the_largest() -> None:
+    assert find_largest([]) == 0
+    assert find_largest([0.5, 2.0]) == 2
+    for errors in ([math.nan, 1e-9], [1e-9, math.nan]):
+        assert not Comparison(find_largest(errors), None, 1.0).exact

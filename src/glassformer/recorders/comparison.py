@@ -4,8 +4,10 @@ In:   the largest difference that a self-check found, and the model.
 Out:  `Comparison`, from which `record` makes the evidence.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
 from torch import nn
 
 from glassformer.messages import Message
@@ -24,6 +26,11 @@ class Comparison:
     @property
     def exact(self) -> bool:
         return self.complete and self.error is not None and self.error <= self.tolerance
+
+
+def find_largest(errors: Iterable[float]) -> float:
+    """The largest of these differences; NaN, which is within no tolerance, where one of them is."""
+    return float(np.max([0.0, *errors]))
 
 
 def tolerance_of(model: nn.Module, scores: float) -> float:

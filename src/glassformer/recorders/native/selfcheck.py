@@ -20,7 +20,7 @@ from glassformer.model.attention import Attention
 from glassformer.model.recurrent import ContextAttention
 from glassformer.model.similarity import ProductSimilarity, soft
 from glassformer.place import Place
-from glassformer.recorders.comparison import Comparison, tolerance_of
+from glassformer.recorders.comparison import Comparison, find_largest, tolerance_of
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.attentions import find_attentions, find_stacks
 from glassformer.recorders.native.measured_attention import can_measure
@@ -43,7 +43,7 @@ def check_network(network: Network, axes: Axes, run: Run) -> Comparison:
         measured = Watch(network, axes, ("weights",), maker=maker, kernel="fast")
         run(measured)
         pairs = zip(opened.maps, measured.maps, strict=True)
-        error = max(float(np.abs(one.weights() - other.weights()).max()) for one, other in pairs)
+        error = find_largest(float(np.abs(one.weights() - other.weights()).max()) for one, other in pairs)
         reference = "recorders.references.explicit"
     elif all(_has_fused_path(each.module) for each in find_attentions(network)):
         error = float((logits - run(None)).abs().max()) / max(1.0, float(logits.abs().max()))
@@ -65,7 +65,7 @@ def compare_with_formula(network: Network, maps: Sequence[AttentionMap]) -> floa
     Keys that hard attention chose must have the best scores; a worse one counts by how much it is worse.
     """
     found = {each.place: each for each in maps}
-    errors = [0.0]  # where all that is compared is a choice
+    errors: list[float] = []
     for stack, kind, layers, attention in find_attentions(network):
         similarity = deepcopy(attention.similarity).cpu().double()
         for layer in layers:
@@ -84,7 +84,7 @@ def compare_with_formula(network: Network, maps: Sequence[AttentionMap]) -> floa
                 worst_chosen = scores.masked_fill(~chosen, torch.inf).amin(-1)
                 errors.append(float((best_left - worst_chosen).max()))
             errors.append(float((soft(scores, chosen) - weights).abs().max()))
-    return max(errors)
+    return find_largest(errors)
 
 
 def _has_fused_path(attention: Attention | ContextAttention) -> bool:

@@ -18,7 +18,7 @@ from glassformer.errors import RecordingError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
 from glassformer.recorders.call import Call, Masks, form_scores
-from glassformer.recorders.comparison import Comparison, tolerance_of
+from glassformer.recorders.comparison import Comparison, find_largest, tolerance_of
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.transformers.inputs import shorten
 from glassformer.recorders.transformers.interface import Capture, capturing
@@ -56,10 +56,11 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
     note: Message | None = None
     missing = (message("recorders.notes.not_maps", places=others),) if others else ()
     if pairs is not None:
-        error = max((float((ours - theirs).abs().max()) for ours, theirs in pairs), default=None)
+        differences = [float((ours - theirs).abs().max()) for ours, theirs in pairs]
+        error = find_largest(differences) if differences else None
         moved = difference(outputs, reference)
         tolerance = tolerance_of(model, _find_largest_score(calls))
-        if max(error or 0.0, moved or 0.0) <= tolerance:
+        if find_largest((error or 0.0, moved or 0.0)) <= tolerance:
             stacks.name_stacks(_causality(groups))
             if error is None:
                 comparison = Comparison(moved, message("recorders.references.eager_outputs"), tolerance)
@@ -102,7 +103,7 @@ def check_fast(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> C
         rows = attention_map.statistics.allowed[0] > 0
         exactly = call.weights[0].float().cpu().numpy()
         errors.append(float(np.abs(exactly - attention_map.weights())[:, rows].max()))
-    return Comparison(max(errors), EAGER, tolerance_of(model, _find_largest_score(calls)))
+    return Comparison(find_largest(errors), EAGER, tolerance_of(model, _find_largest_score(calls)))
 
 
 def difference(outputs: Any, reference: Any) -> float | None:
