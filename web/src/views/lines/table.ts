@@ -6,6 +6,7 @@
  */
 
 import type { TokenSlice } from "../../api/types";
+import { significant } from "../../core/formats";
 import type { Names } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import type { Lines } from "../../marks/arcs";
@@ -53,7 +54,7 @@ export function tabulateLines(lines: Lines, { query, key }: Tokens, word: Words,
         to + key.start,
         key.shown[to] ?? "",
         lines.head[back]!,
-        Number(lines.weight[back]!.toPrecision(3)), // drawn from bytes: more digits would mean nothing
+        significant(lines.weight[back]!, 3), // drawn from bytes: more digits would mean nothing
       ];
     }),
   };
