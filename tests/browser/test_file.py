@@ -44,6 +44,14 @@ def test_weights_are_the_recording_s(open_file: Open, tmp_path: Path) -> None:
     expect(page.locator(".view-host")).to_contain_text(f"{weight:.5f}"[:6])
 
 
+def test_an_incomplete_file_says_so(open_file: Open, tmp_path: Path) -> None:
+    whole = export(invent_decoder(), tmp_path / "a.html")
+    expect(open_file(whole).get_by_text("is being opened")).to_be_hidden()
+    half = tmp_path / "half.html"
+    half.write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
+    expect(open_file(half).get_by_text("incomplete or damaged")).to_be_visible()
+
+
 def test_two_texts_and_beams(open_file: Open, tmp_path: Path) -> None:
     page = open_file(export(invent_translation(), tmp_path / "a.html"), "#view=generation")
     expect(page.get_by_role("tab", name="Generation", exact=True)).to_be_visible()

@@ -92,8 +92,12 @@ def render(
         alone = [(path, body) for path, body in found if not _is_small(body)]
         blocks = list(workers.map(lambda pair: _block(f'" data-path="{escape(pair[0])}', pair[1]), alone))
         blocks.append(_pack_together({path: body for path, body in found if _is_small(body)}))
-    scripts_off = " ".join(
-        message("render.needs_javascript").text(language) for language in known_languages()
+    opening, scripts_off = (
+        "".join(
+            f'<p lang="{language}">{escape(message(f"render.{code}").text(language))}</p>'
+            for language in known_languages()
+        )
+        for code in ("opening_file", "needs_javascript")
     )
     heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
     head = "".join(
@@ -103,8 +107,8 @@ def render(
             '<meta name="viewport" content="width=device-width,initial-scale=1">',
             '<meta name="generator" content="glassformer">',
             f"<title>{escape(heading)}</title><style>{_STYLE}</style></head><body>",
-            "<div data-glassformer-file></div>",
-            f"<noscript>{escape(scripts_off)}</noscript>",
+            f"<div data-glassformer-file>{opening}</div>",  # hidden once the page stands there
+            f"<noscript>{scripts_off}</noscript>",
         )
     )
     tail = f'<script type="module">{loader}</script></body></html>'
