@@ -72,6 +72,7 @@ NOT_OURS = re.compile(
     | --?[a-z][a-z-]*           # options
     | \{[\w,]+\}                # choices
     | \b[A-Z]+(\.\w+)?\b        # metavariables: FILE.bundle
+    | \b[a-z]+\.(self|cross)\.\d+\b # addresses, as --place takes them
     | </?\w+>                   # special tokens
     | \bxq\w*                   # a user's words
     | \b[0-9a-f]{12}\b          # hashes
