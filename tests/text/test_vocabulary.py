@@ -141,3 +141,26 @@ def test_a_broken_file_is_not_taken_for_a_broken_vocabulary() -> None:
 
     with pytest.raises(InputError, match=r"a.txt:2"):
         train_vocabulary(texts(), VocabularySettings(size=300))
+
+
+def test_chinese_characters_are_tokens(tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    tokenizer = learn("bpe", han=True, han_also="瓷")
+    tokenizer.save(tmp_path)
+    theirs = AutoTokenizer.from_pretrained(tmp_path)
+    for text in ("我爱你。望着天 the cat", "瓷", "Je suis 我 étudiant", "𠮷々〇鬱 unseen"):
+        encoding = tokenizer.encode(text)
+        assert tokenizer.decode(encoding.ids) == text
+        assert encoding.ids == tuple(theirs(text)["input_ids"])
+    assert tokenizer.encode("我爱瓷").texts == ("我", "爱", "瓷", "</s>")
+    assert len(tokenizer.encode("鬱").ids) == 4, "no text has it: three bytes"
+    plain = learn("bpe")
+    assert tokenizer.encode("the cat sees").texts == plain.encode("the cat sees").texts
+
+
+@pytest.mark.parametrize("settings", [{"kind": "unigram", "han": True}, {"han_also": "瓷"}])
+def test_chinese_characters_are_tokens_of_bpe_alone(settings: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError) as error:
+        VocabularySettings(**settings)
+    assert error.value.message.code == "text.han_is_for_bpe"

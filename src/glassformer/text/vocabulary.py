@@ -4,6 +4,8 @@ In:   texts, `VocabularySettings`.
 Out:  a `LibraryTokenizer`; what it saves is opened by `open_tokenizer`, and by AutoTokenizer of transformers.
 """
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -30,6 +32,8 @@ Kind = Literal["bpe", "wordpiece", "unigram", "characters", "bytes"]
 Style = Literal["text", "sequence", "pair"]
 
 CHUNK = 1000  # texts handed to the library at a time
+# Chinese characters: 々, 〇, the unified ideographs with their extensions, and those for compatibility
+HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]")
 
 # The special tokens of each style, in the order of their ids.
 SPECIAL: dict[Style, dict[str, tuple[Role, ...]]] = {
@@ -65,6 +69,13 @@ class VocabularySettings(Settings):
     lowercase: bool = False
     prefix_space: bool = False  # BPE: the first word of a text is spelt like those after a space
     least: Count = 2  # BPE, WordPiece: how often a pair must occur to be merged
+    # BPE: every Chinese character of the text is one token, never pieces of its bytes; `size` is without them
+    han: bool = False
+    han_also: str = ""  # with `han`: further characters that are to be tokens, though no text has them
+
+    def check(self) -> None:
+        if (self.han or self.han_also) and not (self.han and self.kind == "bpe"):
+            raise ConfigurationError("text.han_is_for_bpe", kind=self.kind)
 
 
 def train_vocabulary(
@@ -75,6 +86,9 @@ def train_vocabulary(
     if settings.kind in ("characters", "bytes"):
         return _build_simple(texts, settings, style, tuple(tags))
     special = dict(SPECIAL[style])
+    characters = set(settings.han_also)
+    if settings.han:
+        texts = _take_out_han(texts, characters)
     if settings.kind != "bpe" and style == "text":
         special["<unk>"] = ("unknown",)  # only bytes can spell everything
     # ">>fr<< Hello" is to be the tag and then the tokens of "Hello". So a tag takes the space behind it
@@ -85,7 +99,32 @@ def train_vocabulary(
     unknown = next((name for name, roles in special.items() if "unknown" in roles), None)
     library = _outline(settings, unknown)
     _train(library, texts, _build_trainer(settings, names, unknown))
+    if settings.han:
+        library = _add_han(library, sorted(characters))
     return finish(library, special, style)
+
+
+def _take_out_han(texts: Iterable[str], found: set[str]) -> Iterator[str]:
+    """The texts without their Chinese characters, which are put into `found`."""
+    for text in texts:
+        found.update(HAN.findall(text))
+        yield HAN.sub(" ", text)
+
+
+def _add_han(library: Tokenizer, characters: Iterable[str]) -> Tokenizer:
+    """A byte-level BPE in which each of these characters is a token."""
+    described = json.loads(library.to_str())
+    isolate = {"type": "Split", "pattern": {"Regex": HAN.pattern}, "behavior": "Isolated", "invert": False}
+    described["pre_tokenizer"] = {
+        "type": "Sequence",
+        "pretokenizers": [isolate, described["pre_tokenizer"]],
+    }
+    described["model"]["ignore_merges"] = True  # a piece of text that is itself a token stays whole
+    spell = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str
+    vocabulary = described["model"]["vocab"]
+    for character in characters:
+        vocabulary.setdefault(spell(character)[0][0], len(vocabulary))
+    return Tokenizer.from_str(json.dumps(described))
 
 
 def finish(library: Tokenizer, special: dict[str, tuple[Role, ...]], style: Style) -> LibraryTokenizer:
