@@ -1,5 +1,6 @@
 """Masked language modelling: the right share hidden in the right way, two texts told apart, gaps filled."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -87,6 +88,32 @@ def test_two_texts_follow_one_another_or_do_not(school: School, text: dict[str, 
             assert np.concatenate((second, first)).tolist() == plain.tolist()
         else:
             assert first.tolist() == plain[: len(first)].tolist()
+
+
+def test_some_windows_are_one_text(school: School, text: dict[str, Any]) -> None:
+    task = school.make_task(text | {"relation": "next-sentence", "share": 0.01, "paired": 0.25})
+    windows: Any = task.examples("train")
+    batch = task.collate("train", range(60))
+    assert batch.relation is not None
+    assert batch.segments is not None
+    single = batch.relation == IGNORED
+    assert 35 < int(single.sum()) < 55
+    assert not batch.segments[single].any()
+    assert batch.segments[~single].any(dim=1).all()
+    whole = torch.where(batch.labels == IGNORED, batch.ids, batch.labels)
+    for index in single.nonzero().flatten().tolist():
+        row = whole[index][batch.real[index]] if batch.real is not None else whole[index]
+        plain = windows.take(index, windows.draw_shift(task.seed, 0))
+        assert row[1:-1].tolist() == plain.tolist()
+
+
+def test_without_pairs_nothing_is_said_of_the_relation(school: School, text: dict[str, Any]) -> None:
+    task = school.make_task(text | {"relation": "next-sentence", "paired": 0.0})
+    network = school.make_network(task)
+    batch = task.collate("train", range(4))
+    without = task.loss(network, replace(batch, relation=None))
+    assert task.loss(network, batch).item() == without.item()
+    assert math.isnan(task.evaluate(network, "dev")["relation_accuracy"])
 
 
 def test_gaps_are_learnt_and_filled(school: School, text: dict[str, Any]) -> None:

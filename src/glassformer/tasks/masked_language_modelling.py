@@ -8,6 +8,7 @@ follows the first: against a stretch from elsewhere (BERT's next sentence), or t
 sentence order). The stretches begin anywhere in the text.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NamedTuple, overload
@@ -52,6 +53,7 @@ class MaskedSettings(CorpusSettings):
     share: Fraction = 0.15  # of the tokens, how many are to be guessed
     short: UpToOne = 0.0  # share of windows that are cut to a random length, for use on short texts
     relation: Literal["none", "next-sentence", "sentence-order"] = "none"
+    paired: UpToOne = 1.0  # with a relation: share of windows that are two stretches; the others are one
 
 
 @TASKS.register("masked_language_modelling")
@@ -98,7 +100,7 @@ class MaskedLanguageModelling(WindowTask):
         windows = self.windows(split)
         epoch = epoch if split == "train" else 0  # held-out text is always cut and masked in the same way
         shift = windows.draw_shift(self.seed, epoch) if split == "train" else 0
-        chances = draw_uniform((self.seed, epoch, FRAME), indices, 5).tolist()
+        chances = draw_uniform((self.seed, epoch, FRAME), indices, 6).tolist()
         framed = [
             self._frame(windows, windows.take(int(index), shift), chance)
             for index, chance in zip(indices, chances, strict=True)
@@ -124,7 +126,9 @@ class MaskedLanguageModelling(WindowTask):
         hidden, states, answers = self._run(whole, batch)
         loss = whole.loss(states, answers)
         if batch.relation is not None:
-            loss = loss + F.cross_entropy(whole.relate(hidden).float(), batch.relation)
+            guesses = whole.relate(hidden).float()
+            missed = F.cross_entropy(guesses, batch.relation, ignore_index=IGNORED, reduction="sum")
+            loss = loss + missed / (batch.relation != IGNORED).sum().clamp(min=1)
         return loss * batch.count
 
     def score_names(self) -> tuple[str, ...]:
@@ -133,7 +137,7 @@ class MaskedLanguageModelling(WindowTask):
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         device, whole = find_device(network), require_transformer(network)
         sums = torch.zeros(3, dtype=torch.float64, device=device)  # loss, right guesses, right relations
-        count = rows = 0
+        count = pairs = 0
         with at_inference(network):
             for made in self.load(split, limit):
                 batch = made.to(device)
@@ -142,15 +146,17 @@ class MaskedLanguageModelling(WindowTask):
                 sums[1] += (whole.logits(states).argmax(-1) == answers).sum()
                 if batch.relation is not None:
                     sums[2] += (whole.relate(hidden).argmax(-1) == batch.relation).sum()
+                    pairs += int((batch.relation != IGNORED).sum())
                 count += batch.count
-                rows += len(batch.ids)
         loss, right, related = sums.tolist()
         scores = {
             "loss": loss / count,
             "perplexity": compute_perplexity(loss / count),
             "accuracy": right / count,
         }
-        return scores | ({"relation_accuracy": related / rows} if self._paired else {})
+        return scores | (
+            {"relation_accuracy": related / pairs if pairs else math.nan} if self._paired else {}
+        )
 
     @property
     def _paired(self) -> bool:
@@ -166,13 +172,13 @@ class MaskedLanguageModelling(WindowTask):
 
     def _frame(self, windows: Windows, row: Ids, chances: Sequence[float]) -> tuple[Ids, Ids, int]:
         """A window between special tokens, each token's segment, and 1 where two parts do not follow."""
-        short, length, cut, broken, place = chances
+        short, length, cut, broken, place, paired = chances
         if short < self.settings.short:
             row = row[: 2 + int(length * (len(row) - 1))]
         opening, closing = [self._role("class")], [self._role("separator")]
-        if not self._paired:
+        if not self._paired or paired >= self.settings.paired:
             framed = np.concatenate((opening, row, closing)).astype(np.int32)
-            return framed, framed, 0
+            return framed, np.zeros_like(framed), IGNORED
         middle = 1 + int((0.25 + cut / 2) * (len(row) - 1))  # in the middle half, and neither part empty
         first, second = row[:middle], row[middle:]
         if broken < 0.5 and self.settings.relation == "sentence-order":
