@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.waiting import chosen, measure_overflow, rest, settle
+from glassformer.messages import message
 from rehearsal import Rehearsal
 
 pytestmark = pytest.mark.browser
@@ -35,6 +36,26 @@ def test_running_shows_every_stage_and_opens_the_recording(
     asked = rehearsal.requests[0]
     assert (asked.text, asked.source_language, asked.target_language) == ("我爱你", "zh", "en")
     assert (asked.kind, asked.task, asked.seed, asked.length) == ("record", "translation", None, None)
+
+
+def test_a_task_of_a_plug_in_is_offered_by_its_title(
+    working: Any, rehearsal: Rehearsal, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The server lists it so: see tests/training/test_plugin.py."""
+    first, *others = rehearsal.models()
+    title = message("tasks.titles.toy_backwards", default="Toy backwards")
+    toy = first.model_copy(update={"tasks": {**first.tasks, "toy_backwards": title}})
+    monkeypatch.setattr(rehearsal, "models", lambda: [toy, *others])
+    page = open_page(working.address("decoder", view="heatmap"))
+    settle(page)
+    field = page.locator("[data-field=task]")
+    expect(field.locator("option")).to_have_text(["Translation", "Toy backwards"])
+    field.select_option("toy_backwards")
+    page.locator("[data-field=text]").fill("a")
+    page.locator("[data-action=run]").click()
+    expect(page.locator("[data-part=progress]")).to_be_visible()
+    assert rehearsal.requests[0].task == "toy_backwards"
+    page.locator("[data-action=cancel]").click()
 
 
 def test_a_run_can_be_cancelled(working: Any, rehearsal: Rehearsal, open_page: OpenPage) -> None:
