@@ -64,8 +64,10 @@ def test_cards_show_the_whole_model(served: Served, open_page: Open) -> None:
     settle(page)
     for metric in PANEL:
         see(page, metric, score(recording_of(served, "decoder"), metric, over="model").value)
-    expect(page.locator(".cards")).to_contain_text("Lower means sparser.")
-    expect(page.locator(".cards")).to_contain_text("Higher means more random.")
+    expect(page.locator(".cards")).to_contain_text(
+        "Lower = fewer non-zero weights for each zero: the map is sparser."
+    )
+    expect(page.locator(".cards")).to_contain_text("Higher = attention is more random")
 
 
 def test_the_table_shows_every_head(served: Served, open_page: Open) -> None:
@@ -196,7 +198,7 @@ def test_chinese_on_a_small_screen(served: Served, open_page: Open) -> None:
         served.address("translation", view="numbers"), width=360, height=740, locale="zh-CN", dark=True
     )
     settle(page)
-    expect(page.locator(".cards")).to_contain_text("越低的值代表越稀疏。")
+    expect(page.locator(".cards")).to_contain_text("越低 = 每个零权重对应的非零权重越少：注意力图越稀疏。")
     expect(page.locator(".cards")).to_contain_text("奈特")
     assert measure_overflow(page) <= 0
     box = page.locator(".numbers-view").evaluate("element => element.scrollWidth - element.clientWidth")

@@ -65,6 +65,31 @@ def test_the_panel_keeps_the_labels_of_its_first_description() -> None:
     ]  # fmt: skip
 
 
+# How the panel's sentences call a focused map, and a map that is spread out.
+FOCUSED = {"en": ("sparser", "concentrated", "focused"), "zh": ("稀疏", "集中")}
+SPREAD = {"en": ("denser", "spread", "random"), "zh": ("稠密", "分散", "随机", "均匀")}
+
+
+@pytest.mark.parametrize("name", PANEL)
+def test_numbers_of_the_panel_move_as_their_sentences_say(name: str, make_map, record) -> None:
+    focused = score(record(make_map([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])), name, over="model").value
+    spread = score(record(make_map([[[0.5, 0.5, 0.0], [0.2, 0.3, 0.5]]])), name, over="model").value
+    metric = METRICS[name]
+    assert metric.lower
+    assert metric.higher
+    assert focused != spread
+    of_focused, of_spread = (
+        (metric.lower, metric.higher) if focused < spread else (metric.higher, metric.lower)
+    )
+    for language, (low, high) in {"en": ("Lower = ", "Higher = "), "zh": ("越低 = ", "越高 = ")}.items():
+        assert metric.lower.text(language).startswith(low)
+        assert metric.higher.text(language).startswith(high)
+        for reading, own, other in ((of_focused, FOCUSED, SPREAD), (of_spread, SPREAD, FOCUSED)):
+            text = reading.text(language)
+            assert any(word in text for word in own[language]), text
+            assert not any(word in text for word in other[language]), text
+
+
 def test_a_metric_needs_a_caption_and_a_name_of_its_own() -> None:
     with pytest.raises(TypeError, match="caption"):
         head_metric("something_new", unit="share")(lambda attention_map: None)

@@ -26,7 +26,7 @@ Relative = Annotated[bool, About("metrics.parameters.relative")]
 def compare_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
-    """How many weights are not zero for each one that is.
+    """How many weights are not zero for each weight that is zero (non-zero : zero).
 
     Σ z / Σ (n − z), where z is the number of weights of a row greater than τ among its n allowed keys.
     `totals` and `counts` hold both numbers, for "6 : 5". Undefined where no allowed weight is zero.

@@ -25,7 +25,8 @@ def test_the_panel_is_what_is_shown_unasked(file: Path, run: Command) -> None:
         measured = score(recording, name, over="model")
         [line] = [line for line in printed.splitlines() if line.startswith(f"{measured.label}  ")]
         assert format_value(measured.value) in line.split()
-    assert "Lower means sparser." in printed
+        for reading in (METRICS[name].lower, METRICS[name].higher):
+            assert str(reading) in " ".join(printed.split())
     assert "训" not in printed
 
 

@@ -97,6 +97,29 @@ const tabs = (element: Element) =>
 const oneRun: RunSource = { run, within: () => oneRun, refresh: async () => false, follow: () => () => {} };
 const runs: RunList = { list: async () => [run], open: async () => oneRun };
 
+describe("the panel of numbers", () => {
+  test("says of every measure what a low and what a high value means", async () => {
+    const metric = {
+      name: "entropy",
+      label: said("Entropy"),
+      caption: said("Caption"),
+      lower: said("Lower = more focused."),
+      higher: said("Higher = more random."),
+      parameters: [],
+      levels: ["head", "layer", "model"],
+      panel: true,
+    };
+    const { element, app } = await open({ ...recordings(), metrics: async () => [metric as never] }, [
+      aView("picture", {}),
+    ]);
+    await act(() => {
+      app.panel.value = "interpretability";
+    });
+    const reading = element.querySelector("[data-reading=entropy]");
+    expect(reading?.textContent).toBe("Lower = more focused.Higher = more random.");
+  });
+});
+
 describe("training runs", () => {
   test("a view on runs is one folder: it is a tab while a run is open", async () => {
     const { element, app } = await open({ ...recordings(), runs }, [aView("picture", {})], { files: toys });

@@ -128,19 +128,27 @@ function MetricRow(props: {
 }) {
   const app = useApp();
   const { metric } = props;
-  const reading = metric.lower ?? metric.higher;
+  const readings = [metric.lower, metric.higher].filter((reading) => reading !== null);
   return (
-    <tr data-metric={metric.name}>
-      <th scope="row" title={app.text(metric.caption)}>
-        {app.text(metric.label)}
-        {reading && <span class="hint reading">{app.text(reading)}</span>}
-      </th>
-      {levels.map((level) => (
-        <td key={level} class="number" data-level={level}>
-          {number(pick(props.scores?.get(`${metric.name} ${level}`), level, props.map, props.head), app)}
+    <>
+      <tr data-metric={metric.name}>
+        <th scope="row" title={app.text(metric.caption)}>
+          {app.text(metric.label)}
+        </th>
+        {levels.map((level) => (
+          <td key={level} class="number" data-level={level}>
+            {number(pick(props.scores?.get(`${metric.name} ${level}`), level, props.map, props.head), app)}
+          </td>
+        ))}
+      </tr>
+      <tr class="reading">
+        <td colSpan={4} class="hint" data-reading={metric.name}>
+          {readings.map((reading) => (
+            <div key={reading.code}>{app.text(reading)}</div>
+          ))}
         </td>
-      ))}
-    </tr>
+      </tr>
+    </>
   );
 }
 

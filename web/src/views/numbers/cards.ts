@@ -52,8 +52,9 @@ export function makeCards(
               `${here.name}: ${own.map((value) => digits(value)).join(" · ")}`,
             )
           : null,
-        make("p", { class: "means" }, formatText(metric.caption, language)),
-        make("p", { class: "means" }, joinSentences([metric.lower, metric.higher], language)),
+        ...[metric.caption, metric.lower, metric.higher].map(
+          (text) => text && make("p", { class: "means" }, formatText(text, language)),
+        ),
       );
     });
 }
@@ -75,7 +76,7 @@ export function writeCards(
       size: 12,
       weight: 600,
     });
-    for (const line of wrap(joinSentences([metric.caption, metric.lower], language), width)) {
+    for (const line of wrap(joinSentences([metric.caption, metric.lower, metric.higher], language), width)) {
       y += 15;
       body += label(line, 0, y, { fill: ink.soft, size: 11 });
     }
