@@ -26,7 +26,7 @@ def states(served: Served, name: str, stack: str = "decoder") -> np.ndarray:
 def point_at(page: Page, token: int, layer: int, layers: int) -> None:
     """Move the pointer to a cell."""
     settle(page)
-    box = page.locator(".encoder-view .grid canvas").bounding_box()
+    box = page.locator(".encoder-view .field-grid canvas").bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + (layer + 0.5) * box["width"] / layers, box["y"] + (token + 0.5) * ROW)
 
@@ -43,14 +43,14 @@ def test_hovering_reads_norm_change_and_neuron(served: Served, open_page: Open) 
     page = open_page(served.address("decoder", view="encoder"))
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
     settle(page)
-    point_at(page, 5, 2, 4)
-    expect_value(page, np.linalg.norm(hidden[2, 5]))
-    page.get_by_role("radio", name="Change").check()
-    expect(page).to_have_url(re.compile("encoder.by=change"))
     point_at(page, 7, 3, 4)
     expect_value(page, np.linalg.norm(hidden[3, 7] - hidden[2, 7]))
     point_at(page, 7, 0, 4)
     expect(page.locator(".encoder-view .readout")).to_contain_text("undefined")
+    page.get_by_role("radio", name="Norm").check()
+    expect(page).to_have_url(re.compile("encoder.by=norm"))
+    point_at(page, 5, 2, 4)
+    expect_value(page, np.linalg.norm(hidden[2, 5]))
     page.get_by_role("radio", name="Neuron").check()
     number = page.get_by_role("spinbutton", name="Number")
     number.fill("11")
@@ -65,10 +65,10 @@ def test_hovering_reads_norm_change_and_neuron(served: Served, open_page: Open) 
 
 def test_darker_cells_have_larger_norms(served: Served, open_page: Open) -> None:
     norms = np.linalg.norm(states(served, "decoder"), axis=-1)  # (layer, token)
-    page = open_page(served.address("decoder", view="encoder"))
+    page = open_page(served.address("decoder", view="encoder") + "&encoder.by=norm&encoder.range=all")
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
     settle(page)
-    canvas = page.locator(".encoder-view .grid canvas")
+    canvas = page.locator(".encoder-view .field-grid canvas")
     read = """(canvas, places) => {
         const context = canvas.getContext('2d');
         return places.map(([x, y]) => [...context.getImageData(x, y, 1, 1).data]);
@@ -87,10 +87,10 @@ def test_darker_cells_have_larger_norms(served: Served, open_page: Open) -> None
 
 
 def test_a_click_focuses_and_keys_move(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="encoder"))
+    page = open_page(served.address("decoder", view="encoder") + "&encoder.by=norm")
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
     settle(page)
-    box = page.locator(".encoder-view .grid canvas").bounding_box()
+    box = page.locator(".encoder-view .field-grid canvas").bounding_box()
     assert box is not None
     page.mouse.click(box["x"] + 5, box["y"] + 4.5 * ROW)
     expect(page).to_have_url(re.compile("query=4.*encoder.layer=0"))
@@ -102,12 +102,13 @@ def test_a_click_focuses_and_keys_move(served: Served, open_page: Open) -> None:
 
 
 def test_both_stacks_of_a_translator(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("translation", view="encoder", map=0))
-    expect(page.locator(".encoder-view .labels span")).to_have_count(6)
+    page = open_page(served.address("translation", view="encoder", place="decoder.self.0"))
+    expect(page.locator(".encoder-view .field-labels span")).to_have_count(6)
     page.get_by_role("radio", name="Decoder").and_(page.locator(".encoder-view input")).check()
-    expect(page.locator(".encoder-view .labels span")).to_have_count(9)
+    expect(page.locator(".encoder-view .field-labels span")).to_have_count(9)
     point_at(page, 8, 1, 3)
-    expect_value(page, np.linalg.norm(states(served, "translation")[1, 8]))
+    expect_value(page, np.linalg.norm(np.subtract(*states(served, "translation")[[1, 0], 8])))
+    expect(page.locator(".pictures [data-name=encoder]")).to_have_text("Decoder")
 
 
 def test_the_picture_and_the_table(served: Served, open_page: Open) -> None:
@@ -126,13 +127,13 @@ def test_the_picture_and_the_table(served: Served, open_page: Open) -> None:
     cell = page.locator("table.data tbody tr").nth(5).locator("td").nth(2 + 2)
     expect(cell).not_to_be_empty()
     assert float(cell.inner_text()) == pytest.approx(
-        np.linalg.norm(states(served, "decoder")[2, 5]), rel=1e-3
+        np.linalg.norm(np.subtract(*states(served, "decoder")[[2, 1], 5])), rel=1e-3
     )
 
 
 def test_what_cannot_be_shown_says_why(served: Served, open_page: Open) -> None:
     page = open_page(served.address("long", view="encoder"))
-    page.get_by_role("tab", name="Encoder").click()
+    page.locator(".pictures [data-name=encoder]").click()
     expect(page.get_by_text("no hidden states")).to_be_visible()
 
 
@@ -145,13 +146,13 @@ def test_a_tab_clicked_while_a_recording_opens_stays(served: Served, open_page: 
         page.evaluate(
             "hash => { location.hash = hash }", served.address("long", view="encoder").split("#")[1]
         )
-    page.get_by_role("tab", name="Encoder").click()
+    page.locator(".pictures [data-name=encoder]").click()
     held[0].continue_()
     expect(page.get_by_text("no hidden states")).to_be_visible()
 
 
 def test_one_token_in_chinese_on_a_small_screen(served: Served, open_page: Open) -> None:
     page = open_page(served.address("single", view="encoder"), width=360, height=740, locale="zh-CN")
-    expect(page.locator(".encoder-view .labels span")).to_have_count(1)
-    expect(page.locator(".encoder-view")).to_contain_text("词元隐藏状态向量的长度。")
+    expect(page.locator(".encoder-view .field-labels span")).to_have_count(1)
+    expect(page.locator(".encoder-view")).to_contain_text("色条对应当前层")
     assert measure_overflow(page) <= 0

@@ -38,8 +38,8 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
   ],
   text: ["text.show=in&text.queries=0&text.keys=1000", { show: "in", queries: 0, keys: 1000 }],
   encoder: [
-    "encoder.stack=decoder&encoder.by=neuron&encoder.neuron=11&encoder.layer=0&encoder.scale=log",
-    { stack: "decoder", by: "neuron", neuron: 11, layer: 0, scale: true },
+    "encoder.stack=decoder&encoder.by=neuron&encoder.range=all&encoder.neuron=11&encoder.layer=0&encoder.scale=log",
+    { stack: "decoder", by: "neuron", range: "all", neuron: 11, layer: 0, scale: true },
   ],
   embeddings: [
     "embeddings.stack=decoder&embeddings.as=distributions&embeddings.by=umap&embeddings.layer=3&embeddings.from=20",

@@ -124,6 +124,18 @@ export function chosenHidden({ source, selection }: Stage, wanted: string | null
   return hidden.find((each) => each.stack === stack) ?? hidden[0]!;
 }
 
+/** The same, but without a choice the encoder's where the model has one: what a view of that name opens on. */
+export function encoderHidden(stage: Stage, wanted: string | null): HiddenDescription {
+  const { hidden } = stage.source.description;
+  return chosenHidden(stage, wanted ?? hidden.find(({ stack }) => stack === "encoder")?.stack ?? null);
+}
+
+/** The states after the layer whose attention is chosen; null where that is another stack's. */
+export function layerInFocus(stage: Stage, { stack, layers }: HiddenDescription): number | null {
+  const place = chooseMap(stage.source.description, stage.selection.get())?.place;
+  return place?.stack === stack ? Math.min(place.layer + 1, layers - 1) : null;
+}
+
 /** Stacks to choose from, in words. */
 export function stackNames(
   stage: Stage,

@@ -49,7 +49,7 @@ export function recordingView<
   words,
   mount,
   ...declared
-}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits"> & {
+}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits" | "named"> & {
   words(language: Language): Words;
   mount(setting: Setting<Words, O>): Unmountable;
 }): View<"recording", O> {

@@ -139,6 +139,8 @@ export interface View<K extends SubjectKind = "recording", O extends object = ob
   readonly panel: boolean; // whether the control panel is shown beside it
   readonly transport: boolean; // whether the slider of steps is shown below it
   readonly options: Schema<O>; // by their names without the view's: { scale } is "heatmap.scale" in the URL
+  /** Its title where it shows another thing than usual: a decoder in the encoder's place. */
+  named?(subject: SubjectOf<K>, selection: Selection): Spoken;
   /** true, or why this subject cannot be shown so. */
   fits(subject: SubjectOf<K>): true | Text;
   /** Draw. May be asynchronous inside; must return at once. */

@@ -113,7 +113,7 @@ export interface CellLook {
   readonly columns: number;
   readonly wide: number; // of a cell
   readonly tall: number;
-  readonly scale: ColourScale;
+  readonly scale: ColourScale | readonly ColourScale[]; // of all cells, or of each column
   readonly none: string; // colour where there is no number
   value(row: number, column: number): number | null | undefined;
 }
@@ -122,11 +122,13 @@ export interface CellLook {
 export function drawCells({ rows, columns, wide, tall, scale, none, value }: CellLook): SVGGElement {
   const paths = new Map<string, string[]>();
   const place = (value: number) => figure(value, 2);
+  const colourOf = (row: number, column: number): string =>
+    ("css" in scale ? scale : scale[column])?.css(value(row, column)) ?? none;
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; ) {
-      const colour = scale.css(value(row, column)) ?? none;
+      const colour = colourOf(row, column);
       let end = column + 1;
-      while (end < columns && (scale.css(value(row, end)) ?? none) === colour) end++;
+      while (end < columns && colourOf(row, end) === colour) end++;
       const path = paths.get(colour) ?? [];
       path.push(
         `M${place(column * wide)} ${place(row * tall)}h${place((end - column) * wide)}v${place(tall)}h${place((column - end) * wide)}z`,

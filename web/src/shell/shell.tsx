@@ -19,7 +19,7 @@ import type { PanelName } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
 import { Transport } from "./transport";
-import { fitsIn } from "./views";
+import { fitsIn, subjectFor } from "./views";
 
 type DialogName = "help" | "table";
 
@@ -114,13 +114,15 @@ function ViewTabs(props: { readonly id: string }) {
   const say = app.words.value;
   const language = app.language.value;
   const open = app.subject.value;
+  const selection = app.selection.value;
   const loaded = app.views.loaded.value;
   const tabs = app.views.on(open).map(({ name, title, about }) => {
     const view = loaded.get(name);
     const fits = view ? fitsIn(view, open) : true;
+    const subject = view && fits === true ? subjectFor(view, open) : null;
     return {
       name,
-      title: title(language),
+      title: ((subject && view?.named?.(subject, selection)) ?? title)(language),
       hint: fits === true ? ((view?.about ?? about)?.(language) ?? "") : app.text(fits),
       muted: fits !== true,
     };

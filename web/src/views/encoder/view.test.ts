@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Spoken } from "../../api/types";
+import { nothingSelected } from "../../core/selection";
 import { frame, invent, restyle, setStage, settle, shown } from "../../testing/recording";
 import { view } from "./view";
 
@@ -52,7 +53,8 @@ test("a neuron is asked for by its number, kept within the width", async () => {
 test("the largest number of a neuron follows the stack", async () => {
   const { source, asked, go } = prepare();
   Object.assign(source.description, { hidden: [...HIDDEN, { ...HIDDEN[0]!, stack: "encoder", width: 9 }] });
-  const { stage, element, selection } = setStage(source, { options: { "encoder.by": "neuron" } });
+  const options = { "encoder.by": "neuron", "encoder.stack": "decoder" };
+  const { stage, element, selection } = setStage(source, { options });
   const mounted = view.mount(stage);
   selection.subscribe((now, before) => mounted.update(now, before));
   go();
@@ -90,15 +92,69 @@ test("the stack of a link or of the back button is the one that is marked", asyn
   selection.subscribe((now, before) => mounted.update(now, before));
   go();
   const marked = () => element.querySelector<HTMLInputElement>("[type=radio][value=encoder]")!.checked;
-  expect(marked()).toBe(false);
-  selection.option("encoder.stack", "encoder");
-  expect(marked()).toBe(true);
+  expect(marked()).toBe(true); // what the view is called
   selection.option("encoder.stack", "decoder");
   expect(marked()).toBe(false);
+  selection.option("encoder.stack", null);
+  expect(marked()).toBe(true);
 });
 
 test("in another language the strip has its title in that language", () => {
   const { stage, element } = setStage(prepare().source);
   restyle(view.mount(stage), stage);
-  expect(element.querySelector<HTMLElement>(".strip")!.title).toContain("全文");
+  expect(element.querySelector<HTMLElement>(".field-strip")!.title).toContain("全文");
+});
+
+test("opens on the encoder, whatever map is in focus, and is called what it shows", async () => {
+  const { source, asked } = prepare();
+  const named = (options = {}) => view.named!(shown(source), { ...nothingSelected, options })("en");
+  expect(named()).toBe("Decoder"); // this model has nothing else
+  Object.assign(source.description, { hidden: [...HIDDEN, { ...HIDDEN[0]!, stack: "encoder" }] });
+  expect([named(), named({ "encoder.stack": "decoder" })]).toEqual(["Encoder", "Decoder"]);
+  view.mount(setStage(source, { map: 0 }).stage); // a map of the decoder
+  expect(asked).toEqual(["encoder change"]);
+});
+
+test("tokens differ in colour: by change, each layer from its least to its most", async () => {
+  const { source, go } = prepare();
+  const { stage, element } = setStage(source);
+  const mounted = view.mount(stage);
+  go();
+  const colours = async () => {
+    const picture = new DOMParser().parseFromString(await mounted.picture(), "image/svg+xml");
+    const cells = picture.querySelector("g[shape-rendering]")!;
+    return [...cells.querySelectorAll("path")].map((path) => [
+      path.getAttribute("fill")!,
+      path.getAttribute("d")!.split("M").length - 1,
+    ]);
+  };
+  const each = await colours();
+  expect(each.map(([, cells]) => cells)).toEqual([3, 1, 1, 1]); // embeddings without a value; a colour for each token
+  stage.selection.option("encoder.range", "all");
+  mounted.update(stage.selection.get(), stage.selection.get());
+  expect((await colours()).length).toBe(7);
+  expect(element.querySelector(".meaning")!.textContent).toContain("One scale of colours");
+});
+
+test("a stack of one plane has not changed: its norm is shown", async () => {
+  const { source, asked } = prepare();
+  Object.assign(source.description, { hidden: [{ ...HIDDEN[0]!, layers: 1 }] });
+  const { stage, element } = setStage(source);
+  view.mount(stage);
+  expect(asked).toEqual(["decoder norm"]);
+  expect(element.querySelector<HTMLInputElement>("[value=norm]")!.checked).toBe(true);
+});
+
+test("zooming makes rows taller", async () => {
+  const { source, go } = prepare();
+  const { stage, element } = setStage(source);
+  const mounted = view.mount(stage);
+  go();
+  await settle();
+  const height = () => Number.parseInt(element.querySelector<HTMLElement>(".spacer")!.style.height, 10);
+  const before = height();
+  mounted.zoom!(1);
+  expect(height()).toBeGreaterThan(before * 1.4);
+  mounted.zoom!(0);
+  expect(height()).toBe(before);
 });

@@ -7,45 +7,48 @@
  */
 
 import type { HiddenDescription } from "../../api/types";
-import { captionOf, chosenHidden, focusToken, hasHidden, stackNames, tokenInFocus } from "../../core/focus";
+import {
+  captionOf,
+  encoderHidden,
+  focusToken,
+  hasHidden,
+  layerInFocus,
+  stackNames,
+  tokenInFocus,
+} from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
-import { flag, integer, oneOf, optional, type Schema, text } from "../../core/options";
+import { flag, integer, oneOf, optional, readOptions, type Schema, text } from "../../core/options";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { SideTokens } from "../../data/side_tokens";
 import { readActivations } from "../../data/states";
-import {
-  type ColourScale,
-  colourScale,
-  drawCells,
-  drawColourBar,
-  showColourBar,
-  spell,
-} from "../../marks/cells";
+import { words as nameWords } from "../../i18n/focus";
+import { type ColourScale, drawCells, drawColourBar, showColourBar, spell } from "../../marks/cells";
 import { type Control, choiceOfSeveral, whole } from "../../marks/controls";
+import { type Cell, Field, layerScales, type Shown } from "../../marks/field";
 import { draw, make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { figure, inks, label, SCREEN, sheet } from "../../marks/paper";
 import { drawProfile, type Level, summarise } from "../../marks/profile";
-import { reach } from "../../marks/sparkline";
 import { clip } from "../../marks/text";
-import { type Cell, Field, type Shown } from "./field";
 import { type Words, words } from "./words";
 
 const MOST_IN_PICTURE = 160;
 const MOST_IN_TABLE = 2000;
 
 interface EncoderOptions {
-  readonly stack: string | null; // null: that of the map in focus
-  readonly by: "norm" | "change" | "neuron"; // what colours the cells
+  readonly stack: string | null; // null: the encoder, or what the model has instead
+  readonly by: "norm" | "change" | "neuron" | null; // what colours the cells; null: change, where there are layers
+  readonly range: "layer" | "all"; // colours from the least to the most of each layer, or of all
   readonly neuron: number;
-  readonly layer: number | null; // in focus: the number of layers passed, 0 for embeddings; null: all
+  readonly layer: number | null; // in focus: the number of layers passed, 0 for embeddings; null: that of the map
   readonly scale: boolean; // logarithmic
 }
 
 const options: Schema<EncoderOptions> = {
   stack: optional(text()),
-  by: oneOf(["norm", "change", "neuron"], "norm"),
+  by: optional(oneOf(["norm", "change", "neuron"], "change")),
+  range: oneOf(["layer", "all"], "layer"),
   neuron: integer(0),
   layer: optional(integer(0)),
   scale: flag(false, "log", "linear"),
@@ -57,6 +60,12 @@ export const view = recordingView({
   words,
   options,
   fits: hasHidden,
+  named: ({ now: { description } }, selection) => {
+    const { stack } = readOptions("encoder", options, selection.options);
+    const stacks = description.hidden.map((each) => each.stack);
+    const shown = [stack, "encoder", ...stacks].find((each) => each !== null && stacks.includes(each));
+    return (language) => nameWords(language).stackName(shown ?? "encoder");
+  },
   mount: (setting) => new EncoderView(setting),
 });
 
@@ -66,6 +75,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private readonly field: Field;
   private readonly readout = make("p", { class: "readout" });
   private readonly bar = draw("svg", { class: "legend", role: "img", width: 230, height: 28 });
+  private readonly barName = make("span", { class: "bar-name", "aria-hidden": "true" });
   private readonly meaning = make("p", { class: "meaning" });
   private readonly profile = make("div", { class: "profile" });
   private readonly neuronControl: ReturnType<typeof whole>;
@@ -74,14 +84,13 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private tokens: SideTokens;
   private values: Float32Array | null = null; // (layer, token)
   private levels: readonly Level[] = [];
-  private scale: ColourScale;
+  private scales: readonly ColourScale[] = [];
 
   constructor(setting: Setting<Words, EncoderOptions>) {
     super(setting);
     const { stage, say, options } = this;
-    this.hidden = chosenHidden(stage, options.now.stack);
+    this.hidden = encoderHidden(stage, options.now.stack);
     this.tokens = this.line();
-    this.scale = colourScale(null, "sequential", false, stage.theme);
     const stacks = stage.source.description.hidden.map(({ stack }) => stack);
     this.stackControl = choiceOfSeveral(stackNames(stage, stacks), this.hidden.stack, (stack) =>
       options.set({ stack }),
@@ -105,7 +114,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   }
 
   update(): void {
-    const hidden = chosenHidden(this.stage, this.options.now.stack);
+    const hidden = encoderHidden(this.stage, this.options.now.stack);
     if (hidden.stack !== this.hidden.stack) {
       this.hidden = hidden;
       this.tokens = this.line();
@@ -119,6 +128,10 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
 
   resize(): void {
     this.redraw();
+  }
+
+  zoom(direction: -1 | 0 | 1): void {
+    this.field.zoom(direction);
   }
 
   restyle(): void {
@@ -143,7 +156,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
       columns: layers,
       wide,
       tall,
-      scale: this.scale,
+      scale: this.scales,
       none: ink.line,
       value: (row, column) => this.value(column, first + row),
     });
@@ -157,7 +170,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     for (let layer = 0; layer < layers; layer++)
       body += label(String(layer), left + (layer + 0.5) * wide, bottom + 15, small);
     body += label(this.say.layers, left + (layers * wide) / 2, bottom + 33, small);
-    const bar = spell(drawColourBar(this.scale, 200, ink, this.byWords()));
+    const bar = spell(drawColourBar(this.legendScale(), 200, ink, this.legendName()));
     body += `<g transform="translate(${left} ${figure(bottom + 48)})">${bar}</g>`;
     return sheet({
       width: left + layers * wide,
@@ -184,7 +197,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     ]);
     const names = layers.map((layer) => this.say.columnLayer(layer));
     const columns = [this.names.position, this.names.token, ...names];
-    const caption = `${this.say.title}: ${this.byWords()}`;
+    const caption = `${this.names.stackName(this.hidden.stack)}: ${this.byWords()}`;
     return { caption, columns, rows, more: this.hidden.tokens - most };
   }
 
@@ -194,12 +207,17 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
       "div",
       { class: "drawn-bar" },
       this.stackControl?.element,
-      this.controls.choice("by", () => say.by, {
-        norm: () => say.norm,
-        change: () => say.change,
-        neuron: () => say.neuron,
-      }),
+      this.controls.choice(
+        "by",
+        () => say.by,
+        { change: () => say.change, norm: () => say.norm, neuron: () => say.neuron },
+        () => this.usualBy,
+      ),
       this.neuronControl.element,
+      this.controls.choice("range", () => say.range, {
+        layer: () => say.eachLayer,
+        all: () => say.allLayers,
+      }),
       this.controls.choice("scale", () => say.scale, {
         linear: () => say.linear,
         log: () => say.logarithmic,
@@ -218,7 +236,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
         "div",
         { class: "encoder-view drawn" },
         controls,
-        make("div", { class: "line drawn-bar" }, this.bar, this.meaning),
+        make("div", { class: "line drawn-bar" }, this.bar, this.barName, this.meaning),
         this.readout,
         make("div", { class: "body" }, left, beside),
       ),
@@ -233,7 +251,15 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   /** The layer in focus. */
   private get layer(): number {
     const last = this.hidden.layers - 1;
-    return Math.min(this.options.now.layer ?? last, last);
+    return Math.min(this.options.now.layer ?? layerInFocus(this.stage, this.hidden) ?? last, last);
+  }
+
+  private get usualBy(): "change" | "norm" {
+    return this.hidden.layers > 1 ? "change" : "norm"; // a single plane has not changed
+  }
+
+  private get by(): "norm" | "change" | "neuron" {
+    return this.options.now.by ?? this.usualBy;
   }
 
   private get neuron(): number {
@@ -241,8 +267,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   }
 
   private load(): void {
-    const { neuron } = this;
-    const { by } = this.options.now;
+    const { neuron, by } = this;
     const { stack, layers, tokens } = this.hidden;
     const wanted = by === "neuron" ? neuron : undefined;
     this.neuronControl.element.hidden = by !== "neuron";
@@ -263,11 +288,37 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   }
 
   private rescale(): void {
-    const { by, scale: log } = this.options.now;
-    const from = by === "change" ? this.hidden.tokens : 0; // embeddings have not changed yet
-    const span = this.values === null ? null : reach(this.values.subarray(from));
-    this.scale = colourScale(span, by === "neuron" ? "diverging" : "sequential", log, this.stage.theme);
-    showColourBar(this.bar, this.scale, this.byWords());
+    const { range, scale: log } = this.options.now;
+    this.scales = layerScales(this.values, this.hidden.layers, {
+      each: range === "layer",
+      from: this.first,
+      kind: this.by === "neuron" ? "diverging" : "sequential",
+      log,
+      theme: this.stage.theme,
+    });
+  }
+
+  /** The first layer with a value: embeddings have not changed yet. */
+  private get first(): number {
+    return this.by === "change" ? 1 : 0;
+  }
+
+  /** The colours of the layer in focus, or of all. */
+  private legendScale(): ColourScale {
+    return this.scales[Math.max(this.first, this.pointed)] ?? this.scales[0]!;
+  }
+
+  private legendName(): string {
+    const layer = Math.max(this.first, this.pointed);
+    return this.options.now.range === "all"
+      ? this.byWords()
+      : `${this.byWords()}, ${this.names.afterLayers(layer)}`;
+  }
+
+  /** The layer that is pointed at, or in focus. */
+  private get pointed(): number {
+    const { hovered } = this.field;
+    return hovered === null ? this.layer : Math.max(0, hovered.layer);
   }
 
   private redraw(): void {
@@ -276,18 +327,18 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   }
 
   private shown(): Shown {
-    const { values, scale, tokens } = this;
+    const { values, scales, tokens } = this;
     return {
       tokens: this.hidden.tokens,
       layers: this.hidden.layers,
       focus: this.focus(),
       layer: this.layer,
-      colour: (layer, token) => scale.css(this.value(layer, token)),
+      colour: (layer, token) => scales[layer]?.css(this.value(layer, token)) ?? null,
       mean: (layer, from, to) => {
         let sum = 0;
         for (let token = from; token < to; token++)
           sum += values?.[layer * this.hidden.tokens + token] ?? Number.NaN;
-        return scale.css(sum / (to - from));
+        return scales[layer]?.css(sum / (to - from)) ?? null;
       },
       label: (token) => tokens.shown(token),
       special: (token) => tokens.isSpecial(token),
@@ -298,13 +349,15 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private tell(): void {
     const { hovered } = this.field;
     const focus = hovered?.token ?? this.focus();
-    const layer = hovered === null ? this.layer : Math.max(0, hovered.layer);
+    const layer = this.pointed;
     const value = focus === null ? null : this.value(layer, focus);
     this.readout.title = value === null ? "" : exact(value);
     if (this.values === null) {
       write(this.readout, this.say.loading);
       return;
     }
+    showColourBar(this.bar, this.legendScale(), this.legendName());
+    write(this.barName, this.legendName());
     write(this.readout, focus === null ? this.say.idle : this.sentence({ token: focus, layer }));
     const way = focus === null ? null : this.levels.map((_, at) => this.value(at, focus));
     const { median, band } = this.say;
@@ -314,7 +367,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
         height: 220,
         inks: SCREEN,
         mark: layer,
-        from: this.options.now.by === "change" ? 1 : 0,
+        from: this.first,
         names: { median, band, way: focus === null ? "" : clip(this.tokens.shown(focus), 16) },
       }),
     );
@@ -327,7 +380,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   }
 
   private value(layer: number, token: number): number | null {
-    if (this.values === null || (layer === 0 && this.options.now.by === "change")) return null;
+    if (this.values === null || layer < this.first) return null;
     return this.values[layer * this.hidden.tokens + token] ?? null;
   }
 
@@ -346,13 +399,15 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   }
 
   private byWords(): string {
-    const { by } = this.options.now;
+    const { by } = this;
     return by === "neuron" ? `${this.say.neuron} ${this.neuron}` : this.say[by];
   }
 
   private means(): string {
-    const { by } = this.options.now;
-    if (by === "neuron") return this.say.neuronMeans(this.neuron);
-    return by === "norm" ? this.say.normMeans : this.say.changeMeans;
+    const { by, say } = this;
+    const number =
+      by === "neuron" ? say.neuronMeans(this.neuron) : by === "norm" ? say.normMeans : say.changeMeans;
+    const each = this.options.now.range === "layer";
+    return `${number}${this.names.betweenSentences}${each ? say.eachMeans : say.allMeans}`;
   }
 }

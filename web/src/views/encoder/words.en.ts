@@ -2,7 +2,8 @@
 
 export const words = {
   title: "Encoder",
-  about: "Every token after every layer, coloured by how strongly it is activated.",
+  about:
+    "Every token after every layer, coloured by how much the layer changed it, by its norm, or by one neuron.",
   by: "Colour by",
   norm: "Norm",
   normMeans: "The length of a token's hidden state.",
@@ -11,6 +12,12 @@ export const words = {
   neuron: "Neuron",
   neuronMeans: (neuron: number) => `The value of dimension ${neuron} of the hidden state.`,
   neuronNumber: "Number",
+  range: "Colours",
+  eachLayer: "Each layer",
+  allLayers: "All layers",
+  eachMeans:
+    "In each layer, colours go from its smallest to its largest value; the bar is that of the layer in focus.",
+  allMeans: "One scale of colours for all layers.",
   scale: "Scale",
   linear: "Linear",
   logarithmic: "Logarithmic",

@@ -5,7 +5,7 @@ import type * as en from "./words.en";
 
 export const words: SameWords<typeof en.words> = {
   title: "编码器",
-  about: "每个词元经过每一层之后的状态，颜色表示激活强度。",
+  about: "每个词元经过每一层之后的状态，颜色表示该层带来的变化量、范数或某个神经元的值。",
   by: "着色依据",
   norm: "范数",
   normMeans: "词元隐藏状态向量的长度。",
@@ -14,6 +14,11 @@ export const words: SameWords<typeof en.words> = {
   neuron: "神经元",
   neuronMeans: (neuron: number) => `隐藏状态第 ${neuron} 维的值。`,
   neuronNumber: "编号",
+  range: "颜色",
+  eachLayer: "每层单独",
+  allLayers: "所有层统一",
+  eachMeans: "每一层的颜色从该层的最小值到最大值；色条对应当前层。",
+  allMeans: "所有层使用同一颜色刻度。",
   scale: "刻度",
   linear: "线性",
   logarithmic: "对数",

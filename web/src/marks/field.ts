@@ -5,12 +5,18 @@
  * Out:  elements that scroll through any number of tokens; which cell is pointed at, chosen or walked to.
  */
 
-import { clearCanvas } from "../../marks/canvas";
-import { consume, moveInList } from "../../marks/keys";
-import { make } from "../../marks/make";
+import type { Theme } from "../core/view";
+import { clearCanvas } from "./canvas";
+import { type ColourScale, colourScale } from "./cells";
+import { consume, moveInList } from "./keys";
+import { make } from "./make";
+import { reach } from "./sparkline";
 
-export const ROW = 22; // pixels of a token
+const ROW = 22; // pixels of a token, not zoomed
+const WORD = 14; // pixels that a label needs
 const STRIP = 18; // width of the whole-text strip
+const STEP = 1.5; // a press of + or −
+const [LEAST, MOST] = [4, 88]; // pixels of a row
 
 export interface Cell {
   readonly token: number;
@@ -27,6 +33,8 @@ export interface Shown {
   mean(layer: number, from: number, to: number): string | null; // colour of several tokens' mean
   label(token: number): string;
   special(token: number): boolean;
+  weight?(token: number): number | null; // attention that it receives, 0 to 1: a bar behind its label
+  marked?: number | null; // a token that is pointed at elsewhere
 }
 
 export interface FieldHandlers {
@@ -36,18 +44,38 @@ export interface FieldHandlers {
   walk(cell: Cell): void; // by keyboard
 }
 
+export interface ScaleLook {
+  readonly each: boolean; // each layer from its own least to its own most; otherwise one scale for all
+  readonly from: number; // the first layer that has values
+  readonly kind: "sequential" | "diverging";
+  readonly log: boolean;
+  readonly theme: Theme;
+}
+
+/** The colours of each layer's values (layer, token). */
+export function layerScales(values: Float32Array | null, layers: number, look: ScaleLook): ColourScale[] {
+  const tokens = (values?.length ?? 0) / layers;
+  const over = (from: number, to: number): ColourScale => {
+    const span = values === null ? null : reach(values.subarray(from * tokens, to * tokens));
+    return colourScale(span, look.kind, look.log, look.theme);
+  };
+  const all = look.each ? null : over(look.from, layers);
+  return Array.from({ length: layers }, (_, layer) => all ?? over(layer, layer + 1));
+}
+
 export class Field {
   readonly element: HTMLElement;
-  readonly axis = make("div", { class: "axis", "aria-hidden": "true" });
+  readonly axis = make("div", { class: "field-axis", "aria-hidden": "true" });
   hovered: Cell | null = null;
   private readonly scroller: HTMLElement;
   private readonly spacer = make("div", { class: "spacer" });
   private readonly canvas = make("canvas", { "aria-hidden": "true" });
-  private readonly labels = make("div", { class: "labels" });
+  private readonly labels = make("div", { class: "field-labels" });
   private readonly strip: HTMLCanvasElement;
   private readonly watcher: ResizeObserver;
   private frame = 0;
   private revealed: number | null = null; // the focus that was scrolled to
+  private row = ROW;
 
   constructor(
     words: { readonly grid: string; readonly whole: string },
@@ -55,12 +83,12 @@ export class Field {
   ) {
     this.scroller = make(
       "div",
-      { class: "grid", tabindex: 0, role: "application", "aria-label": () => words.grid },
+      { class: "field-grid", tabindex: 0, role: "application", "aria-label": () => words.grid },
       this.spacer,
     );
-    this.spacer.append(make("div", { class: "sheet" }, this.labels, this.canvas));
-    this.strip = make("canvas", { class: "strip", title: () => words.whole });
-    this.element = make("div", { class: "main" }, this.scroller, this.strip);
+    this.spacer.append(make("div", { class: "field-sheet" }, this.labels, this.canvas));
+    this.strip = make("canvas", { class: "field-strip", title: () => words.whole });
+    this.element = make("div", { class: "field" }, this.scroller, this.strip);
     this.scroller.addEventListener("scroll", () => this.redraw(), { passive: true });
     this.scroller.addEventListener("pointermove", (event) => this.hover(this.cellAt(event)));
     this.scroller.addEventListener("pointerleave", () => this.hover(null));
@@ -88,16 +116,29 @@ export class Field {
     const { focus, tokens } = this.handlers.shown();
     if (focus === null || focus === this.revealed) return;
     this.revealed = focus;
-    this.spacer.style.setProperty("height", `${tokens * ROW}px`);
+    this.spacer.style.setProperty("height", `${tokens * this.row}px`);
     const { scrollTop, clientHeight } = this.scroller;
-    if (focus * ROW < scrollTop) this.scroller.scrollTop = focus * ROW;
-    else if ((focus + 1) * ROW > scrollTop + clientHeight)
-      this.scroller.scrollTop = (focus + 1) * ROW - clientHeight;
+    if (focus * this.row < scrollTop) this.scroller.scrollTop = focus * this.row;
+    else if ((focus + 1) * this.row > scrollTop + clientHeight)
+      this.scroller.scrollTop = (focus + 1) * this.row - clientHeight;
+  }
+
+  /** Rows taller (+1), lower (-1) or as they were (0); what is in the middle, or in focus, stays in sight. */
+  zoom(direction: -1 | 0 | 1): void {
+    const { scrollTop, clientHeight } = this.scroller;
+    const { focus, tokens } = this.handlers.shown();
+    const middle = (scrollTop + clientHeight / 2) / this.row;
+    const wish = direction === 0 ? ROW : this.row * STEP ** direction;
+    this.row = Math.round(Math.max(LEAST, Math.min(MOST, wish)));
+    this.spacer.style.setProperty("height", `${tokens * this.row}px`);
+    this.limit(tokens);
+    this.scroller.scrollTop = (focus === null ? middle : focus + 0.5) * this.row - clientHeight / 2;
+    this.redraw();
   }
 
   /** The first token in sight. */
   first(): number {
-    return Math.max(0, Math.floor(this.scroller.scrollTop / ROW));
+    return Math.max(0, Math.floor(this.scroller.scrollTop / this.row));
   }
 
   unmount(): void {
@@ -117,13 +158,14 @@ export class Field {
   private jump(event: PointerEvent): void {
     const box = this.strip.getBoundingClientRect();
     const share = (event.clientY - box.top) / Math.max(1, box.height);
-    this.scroller.scrollTop = share * this.handlers.shown().tokens * ROW - this.scroller.clientHeight / 2;
+    this.scroller.scrollTop =
+      share * this.handlers.shown().tokens * this.row - this.scroller.clientHeight / 2;
   }
 
   private cellAt(event: MouseEvent): Cell | null {
     const { tokens, layers } = this.handlers.shown();
     const box = this.scroller.getBoundingClientRect();
-    const token = Math.floor((event.clientY - box.top + this.scroller.scrollTop) / ROW);
+    const token = Math.floor((event.clientY - box.top + this.scroller.scrollTop) / this.row);
     const { left, wide } = this.measures(layers);
     const layer = Math.floor((event.clientX - box.left - left) / wide);
     return token < 0 || token >= tokens || layer >= layers ? null : { token, layer };
@@ -147,18 +189,22 @@ export class Field {
     const shown = this.handlers.shown();
     const { tokens, layers } = shown;
     const { left, wide } = this.measures(layers);
-    this.spacer.style.setProperty("height", `${tokens * ROW}px`);
-    // In a host without a height of its own (a notebook) the window's must do.
-    const most = Math.min(tokens * ROW, Math.max(320, 0.8 * window.innerHeight));
-    this.element.style.setProperty("max-height", `${most}px`);
+    this.spacer.style.setProperty("height", `${tokens * this.row}px`);
+    this.limit(tokens);
     this.scroller.style.setProperty("width", `${left + layers * wide + 12}px`);
-    const tall = Math.min(tokens * ROW, this.scroller.clientHeight || 400);
+    const tall = Math.min(tokens * this.row, this.scroller.clientHeight || 400);
     const first = this.first();
-    const last = Math.min(tokens, Math.ceil((this.scroller.scrollTop + tall) / ROW) + 1);
+    const last = Math.min(tokens, Math.ceil((this.scroller.scrollTop + tall) / this.row) + 1);
     this.paintAxis(layers, left, wide);
     this.paintLabels(shown, first, last, left);
     this.paintCells(shown, first, last, { left, wide, tall });
     this.paintStrip(shown, first, last);
+  }
+
+  /** In a host without a height of its own (a notebook) the window's must do. */
+  private limit(tokens: number): void {
+    const most = Math.min(tokens * this.row, Math.max(320, 0.8 * window.innerHeight));
+    this.element.style.setProperty("max-height", `${most}px`);
   }
 
   private paintAxis(layers: number, left: number, wide: number): void {
@@ -171,12 +217,20 @@ export class Field {
   }
 
   private paintLabels(shown: Shown, first: number, last: number, left: number): void {
-    const rows = Array.from({ length: last - first }, (_, at) => {
-      const token = first + at;
+    const every = Math.ceil(WORD / this.row);
+    const rows: HTMLElement[] = [];
+    for (let token = Math.ceil(first / every) * every; token < last; token += every) {
       const name = token === shown.focus ? "focus" : shown.special(token) ? "special" : null;
-      const style = { top: `${token * ROW - this.scroller.scrollTop}px`, width: `${left - 10}px` };
-      return make("span", { dir: "auto", class: name, title: token, style }, shown.label(token));
-    });
+      const weight = shown.weight?.(token) ?? 0;
+      const style = {
+        top: `${token * this.row - this.scroller.scrollTop}px`,
+        width: `${left - 10}px`,
+        height: `${every * this.row}px`,
+        "line-height": `${every * this.row}px`,
+        ...(weight > 0 ? { "--weight": `${100 * Math.min(1, weight)}%` } : {}),
+      };
+      rows.push(make("span", { dir: "auto", class: name, title: token, style }, shown.label(token)));
+    }
     this.labels.replaceChildren(...rows);
   }
 
@@ -192,29 +246,35 @@ export class Field {
     this.canvas.style.setProperty("left", `${at.left}px`);
     if (context === null) return;
     const style = getComputedStyle(this.element);
-    const gap = at.wide >= 16 ? 1 : 0;
+    const gap = at.wide >= 16 && this.row >= 10 ? 1 : 0;
     const top = this.scroller.scrollTop;
     for (let token = first; token < last; token++) {
       for (let layer = 0; layer < layers; layer++) {
         context.fillStyle = shown.colour(layer, token) ?? style.getPropertyValue("--line");
-        context.fillRect(layer * at.wide, token * ROW - top, at.wide - gap, ROW - gap);
+        context.fillRect(layer * at.wide, token * this.row - top, at.wide - gap, this.row - gap);
       }
     }
     context.strokeStyle = style.getPropertyValue("--accent");
     context.lineWidth = 2;
-    if (focus !== null) context.strokeRect(1, focus * ROW - top, width - 2, ROW - gap);
+    if (focus !== null) context.strokeRect(1, focus * this.row - top, width - 2, this.row - gap);
+    const { marked } = shown;
+    if (marked != null && marked !== this.hovered?.token) {
+      context.strokeStyle = style.getPropertyValue("--ink");
+      context.lineWidth = 1;
+      context.strokeRect(0.5, marked * this.row - top + 0.5, width - 2, this.row - gap - 1);
+    }
     const cell = this.hovered ?? (focus === null ? null : { token: focus, layer: shown.layer });
     if (cell === null || cell.layer < 0) return;
     context.strokeStyle = style.getPropertyValue("--ink");
     context.lineWidth = 1.5;
-    const [x, y] = [cell.layer * at.wide + 0.75, cell.token * ROW - top + 0.75];
-    context.strokeRect(x, y, at.wide - gap - 1.5, ROW - gap - 1.5);
+    const [x, y] = [cell.layer * at.wide + 0.75, cell.token * this.row - top + 0.75];
+    context.strokeRect(x, y, at.wide - gap - 1.5, this.row - gap - 1.5);
   }
 
   /** The whole text on one strip, a mean for each pixel; only where not all rows fit. */
   private paintStrip({ tokens, layer, mean }: Shown, first: number, last: number): void {
     const tall = this.scroller.clientHeight;
-    this.strip.hidden = tokens * ROW <= tall + 1;
+    this.strip.hidden = tokens * this.row <= tall + 1;
     const context = this.strip.hidden ? null : clearCanvas(this.strip, STRIP, tall, true);
     if (context === null) return;
     for (let pixel = 0; pixel < tall; pixel++) {
