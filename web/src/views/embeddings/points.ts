@@ -14,6 +14,7 @@ import { MountedView, type Setting } from "../../core/recording_view";
 import { SideTokens } from "../../data/side_tokens";
 import { Projections } from "../../data/states";
 import { drawRamp, spell } from "../../marks/cells";
+import { Cloud, type CloudLook } from "../../marks/cloud";
 import { sequential } from "../../marks/colours";
 import { consume, moveInList, ZOOMS } from "../../marks/keys";
 import { draw, drawText, make, write } from "../../marks/make";
@@ -21,7 +22,6 @@ import { type Inks, SCREEN } from "../../marks/paper";
 import { PALEST, toUnits, writeScatter } from "../../marks/scatter";
 import { Tooltip } from "../../marks/tooltip";
 import { type Choices, choicesOf, type EmbeddingsOptions, MOST } from "./choices";
-import { Cloud, type CloudLook } from "./cloud";
 import { makeContext, makeNeighbourhood } from "./neighbourhood";
 import type { Words } from "./words";
 

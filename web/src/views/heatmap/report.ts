@@ -11,11 +11,11 @@ import { isFitted } from "../../core/heat_camera";
 import type { Stage, TableData } from "../../core/view";
 import { type Scale, weightShown } from "../../data/heat_tiles";
 import { type Axis, layAxes } from "../../marks/heat_axes";
+import { sceneOf } from "../../marks/heat_scene";
+import type { Viewport } from "../../marks/heat_viewport";
 import { legendWords } from "./panel";
-import { sceneOf } from "./scene";
 import { print } from "./sheet";
 import type { ShownMap } from "./shown_map";
-import type { Viewport } from "./viewport";
 import type { Words } from "./words";
 
 const TABLE = 24; // rows and columns

@@ -19,19 +19,19 @@ import { openTiles, type Scale } from "../../data/heat_tiles";
 import { aborted } from "../../data/http";
 import { listen } from "../../marks/gestures";
 import type { Cell } from "../../marks/heat_overlay";
+import { Plot } from "../../marks/heat_plot";
+import { sceneOf, tableOf } from "../../marks/heat_scene";
 import { Surface } from "../../marks/heat_surface";
+import { Viewport } from "../../marks/heat_viewport";
 import { ARROWS, consume, ZOOMS } from "../../marks/keys";
 import { make, relabel } from "../../marks/make";
 import { Tooltip } from "../../marks/tooltip";
 import { AxisTokens, areNamed } from "./axes";
 import { Panel } from "./panel";
-import { Plot } from "./plot";
 import { Readout, valueText } from "./readout";
 import { printMap, tabulate } from "./report";
-import { sceneOf, tableOf } from "./scene";
 import { type HeatmapOptions, options, usualScale } from "./settings";
 import { ShownMap } from "./shown_map";
-import { Viewport } from "./viewport";
 import { type Words, words } from "./words";
 
 const ASK_AGAIN = 5500; // ms: a little longer than failed tiles are left alone

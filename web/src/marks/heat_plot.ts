@@ -5,13 +5,16 @@
  * Out:  layers drawn in CSS pixels; margins as wide as names need.
  */
 
-import { clearCanvas, readInks } from "../../marks/canvas";
-import { drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "../../marks/heat_axes";
-import { type Cell, drawOverlay, type OverlayInks } from "../../marks/heat_overlay";
-import { make, setStyle } from "../../marks/make";
-import type { Axes } from "./axes";
-import type { Viewport } from "./viewport";
-import type { Words } from "./words";
+import { clearCanvas, readInks } from "./canvas";
+import { type Axis, drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "./heat_axes";
+import { type Cell, drawOverlay, type OverlayInks } from "./heat_overlay";
+import type { Viewport } from "./heat_viewport";
+import { make, setStyle } from "./make";
+
+interface Axes {
+  readonly query: Axis;
+  readonly key: Axis;
+}
 
 const NARROW = 64; // margins before names are known
 const WIDEST = 132;
@@ -26,7 +29,7 @@ export class Plot {
   private inks: OverlayInks | null = null; // known once it stands in the page
   private flat = false; // names above columns
 
-  constructor(say: Words) {
+  constructor(say: { readonly keys: string; readonly queries: string }) {
     this.corner = make(
       "div",
       { class: "heat-corner", "aria-hidden": "true" },

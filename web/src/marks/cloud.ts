@@ -5,18 +5,10 @@
  * Out:  which point is pointed at or chosen.
  */
 
-import { clearCanvas, readInks } from "../../marks/canvas";
-import { listen } from "../../marks/gestures";
-import { make, type Text } from "../../marks/make";
-import {
-  type Camera,
-  paintScatter,
-  pointAt,
-  type ScatterLook,
-  toUnits,
-  unitOf,
-  WHOLE,
-} from "../../marks/scatter";
+import { clearCanvas, readInks } from "./canvas";
+import { listen } from "./gestures";
+import { make, type Text } from "./make";
+import { type Camera, paintScatter, pointAt, type ScatterLook, toUnits, unitOf, WHOLE } from "./scatter";
 
 export type CloudLook = Omit<ScatterLook, "width" | "height" | "inks" | "camera" | "hovered">;
 

@@ -5,18 +5,10 @@
  * Out:  cameras, cells at places, words for the link.
  */
 
-import type { Camera, Extent, Scene } from "../../core/heat";
-import {
-  clamp,
-  isFitted,
-  readCamera,
-  reveal,
-  wholeMap,
-  writeCamera,
-  zoomAbout,
-} from "../../core/heat_camera";
-import type { PlotBox } from "../../marks/heat_axes";
-import type { Cell } from "../../marks/heat_overlay";
+import type { Camera, Extent, Scene } from "../core/heat";
+import { clamp, isFitted, readCamera, reveal, wholeMap, writeCamera, zoomAbout } from "../core/heat_camera";
+import type { PlotBox } from "./heat_axes";
+import type { Cell } from "./heat_overlay";
 
 const STEP = 1.5; // a press of + or −
 

@@ -5,11 +5,10 @@
  * Out:  a Scene.
  */
 
-import { type Colour, type Scene, unitOf } from "../../core/heat";
-import type { Theme } from "../../core/view";
-import { diverging, sequential } from "../../marks/colours";
-import type { ShownMap } from "./shown_map";
-import type { Viewport } from "./viewport";
+import { type Colour, type Mask, type Placement, type Scene, type Top, unitOf } from "../core/heat";
+import type { Theme } from "../core/view";
+import { diverging, sequential } from "./colours";
+import type { Viewport } from "./heat_viewport";
 
 const HATCH: Readonly<Record<Theme, readonly [Colour, Colour]>> = {
   light: [
@@ -22,12 +21,20 @@ const HATCH: Readonly<Record<Theme, readonly [Colour, Colour]>> = {
   ],
 };
 
+/** What is known of the map now. */
+export interface ShownCells {
+  readonly placements: readonly Placement[];
+  readonly top: Top;
+  readonly mask: Mask;
+  readonly signed: boolean;
+}
+
 /** The colours of weights, or of signed values. */
-export function tableOf({ signed }: ShownMap, theme: Theme): Uint8Array {
+export function tableOf({ signed }: Pick<ShownCells, "signed">, theme: Theme): Uint8Array {
   return signed ? diverging(theme) : sequential(theme);
 }
 
-export function sceneOf(shown: ShownMap, viewport: Viewport, theme: Theme, ratio: number): Scene {
+export function sceneOf(shown: ShownCells, viewport: Viewport, theme: Theme, ratio: number): Scene {
   const { placements, top, mask, signed } = shown;
   const seen = viewport.scaled(ratio);
   return {
