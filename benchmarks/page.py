@@ -160,12 +160,12 @@ def measure_ours(playwright: Any, address: str, name: str) -> dict[str, float]:
     page.wait_for_function(DRAWN, arg=".over-canvas")
     found["first paint, s"] = time.perf_counter() - start
     found["MB before it"] = watched.wire / 1e6
-    page.goto(f"{address}/#recording={name}&view=heatmap&map=0&head=0")
+    page.goto(f"{address}/#recording={name}&view=heatmap&place=decoder.self.0&head=0")
     page.wait_for_function(DRAWN, arg=".heat-cells canvas")
     spent = []
     places = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
     for (layer, head), (next_layer, next_head) in pairwise(places):
-        words = [f"map={layer}&head={head}", f"map={next_layer}&head={next_head}"]
+        words = [f"decoder.self.{layer}&head={head}", f"decoder.self.{next_layer}&head={next_head}"]
         spent.append(page.evaluate(SWITCH, words))
     found["switch head, ms (median)"] = statistics.median(spent)
     found["switch head, ms (95 %)"] = sorted(spent)[int(0.95 * len(spent))]
@@ -186,7 +186,7 @@ def measure_long(playwright: Any, address: str, name: str) -> dict[str, float]:
     watched = Watched(playwright)
     page = watched.page
     start = time.perf_counter()
-    page.goto(f"{address}/#recording={name}&view=heatmap&map=0&head=0")
+    page.goto(f"{address}/#recording={name}&view=heatmap&place=decoder.self.0&head=0")
     page.wait_for_function(DRAWN, arg=".heat-cells canvas")
     found = {"first paint, s": time.perf_counter() - start}
     page.evaluate(WATCH)
