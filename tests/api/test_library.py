@@ -127,7 +127,7 @@ def test_a_broken_bundle_is_refused_and_removed() -> None:
     library = Library(shipped=None)
     path = library.new_path()
     path.write_bytes(b"no bundle")
-    with pytest.raises(BundleError, match="header"):
+    with pytest.raises(BundleError, match="is no Glassformer recording"):
         library.adopt(path)
     assert not path.exists()
     library.close()

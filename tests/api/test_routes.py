@@ -240,6 +240,8 @@ def test_what_is_no_bundle_is_refused_without_a_trace(site: Any) -> None:
         error = site.refusal("/api/recordings", 422, method="POST", content=body)
         assert error["code"] == "not_a_bundle"
         assert str(site.library.folder) not in error["sentence"]
+    picture = site.refusal("/api/recordings", 422, method="POST", content=b"\x89PNG\r\n\x1a\n" + bytes(100))
+    assert picture["sentence"].startswith("upload.bundle is no Glassformer recording.")
     assert site.refusal("/api/recordings", 415, method="POST", files={"file": b"x"})["code"] == "form"
     assert list(site.library.folder.iterdir()) == []
 

@@ -47,6 +47,12 @@ def test_lines_come_from_stdin_and_from_packed_files(
         assert run("generate", decoder, *words) == answers
 
 
+def test_a_translator_of_many_languages_needs_one(complain: Command) -> None:
+    said = complain("translate", "I love you.")
+    assert "zoo/translator translates into several languages: " in said
+    assert "--to" in said
+
+
 def test_json_tells_each_text_and_its_answers(translator: Path, run: Command) -> None:
     words = ("translate", translator, *TEXTS[:2], "--beams", 3, "--n-best", 2, "--json")
     rows = [json.loads(line) for line in run(*words).splitlines()]

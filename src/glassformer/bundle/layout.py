@@ -60,18 +60,16 @@ def write_header(entries: Iterable[Entry], length: int) -> bytes:
 
 def read_header(file: BinaryIO, size: int, path: Path) -> tuple[int, dict[str, Entry]]:
     """Where the data begin, and every entry by name, each checked against the size of the file."""
-    start = file.read(LENGTH_BYTES)
-    if size < LENGTH_BYTES or len(start) < LENGTH_BYTES:
-        raise unreadable(path, "no_length", size=size)
+    start, brace = file.read(LENGTH_BYTES), file.read(1)
     length = int.from_bytes(start, "little")
-    if length > min(LONGEST_HEADER, size - LENGTH_BYTES):
-        raise unreadable(path, "wrong_length", length=length, size=size, most=LONGEST_HEADER)
+    if len(start) < LENGTH_BYTES or length > LONGEST_HEADER or brace not in (b"{", b""):
+        raise BundleError("bundle.other_file", path=path)  # a picture, a text, an archive
+    if length > size - LENGTH_BYTES:
+        raise unreadable(path, "wrong_length", length=length, size=size)
     try:
-        table = json.loads(file.read(length).decode(), object_pairs_hook=_without_repeats)
+        table = json.loads((brace + file.read(length - 1)).decode(), object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
         raise unreadable(path, "not_json", error=str(error)) from None
-    if not isinstance(table, dict):
-        raise unreadable(path, "no_table", type=type(table).__name__)
     _check_metadata(table.pop("__metadata__", None), path)
     data = LENGTH_BYTES + length
     entries = [_read_entry(name, entry, size - data, path) for name, entry in table.items()]

@@ -77,6 +77,7 @@ def run_answers(
 def run_generation(arguments: Arguments, capability: "Capability") -> None:
     """Texts answered by texts: streamed where there is one, in batches where there are many."""
     from glassformer.tasks.answers import answer, open_model, stream_answer, write_answer
+    from glassformer.text.languages import list_languages
 
     _check_request(arguments)
     if len(arguments.texts) == 1:
@@ -85,6 +86,8 @@ def run_generation(arguments: Arguments, capability: "Capability") -> None:
         model = open_model(arguments.model, device=arguments.device, capability=capability)
     settings = _choose_settings(arguments, model)
     language = getattr(arguments, "target_language", None)
+    if capability == "translates" and language is None and (known := list_languages(model.require_tokenizer())):
+        raise InputError("cli.answers.needs_language", model=model.name, known=known)
     alone = len(arguments.texts) == 1 and not arguments.json and settings.n_best == 1
     if alone and arguments.output is None:
         for piece in stream_answer(model, arguments.texts[0], settings, language):
