@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from glassformer.messages import message
+from glassformer.workbench.sequences import find_sentences
 from workbench.conftest import Run
 
 
@@ -42,6 +44,30 @@ def test_a_sentence_for_the_task_is_chosen_by_seed(run: Run) -> None:
     texts = [run(model="zoo/endless", sequence="task", seed=seed)[0].source.text for seed in (0, 1)]
     assert texts[0] == "The quick brown fox jumps over the lazy dog."
     assert texts[1] != texts[0]
+
+
+def test_a_sample_says_which_it_is(run: Run) -> None:
+    recording, _ = run(model="zoo/endless", sequence="task", seed=1)
+    samples = find_sentences("language_modelling", "en")
+    note = message("workbench.sample", number=2, count=len(samples), text=samples[1])
+    assert note in recording.evidence.notes
+    assert recording.source.text == samples[1]
+
+
+def test_a_longer_text_is_cut_and_says_so(run: Run) -> None:
+    whole, _ = run(model="zoo/endless", text="the animal was too tired")
+    assert not whole.evidence.notes or "Left out" not in str(whole.evidence.notes[0])
+    count = len(whole.source.texts) - int(whole.source.special.sum())
+    for words in ({"text": "the animal was too tired"}, {"sequence": "task", "seed": 0, "text": None}):
+        cut, _ = run(model="zoo/endless", length=2, **words)
+        note = next(each for each in cut.evidence.notes if each.code == "workbench.cut")
+        assert note.parameters["kept"] == len(cut.source.texts) - int(cut.source.special.sum()) <= 2
+        assert note.parameters["count"] > 2
+        assert cut.source.text
+        assert str(note.parameters["rest"])
+    untouched, _ = run(model="zoo/endless", text="the animal was too tired", length=count)
+    assert untouched.source.texts == whole.source.texts
+    assert not [each for each in untouched.evidence.notes if each.code == "workbench.cut"]
 
 
 @pytest.mark.parametrize(

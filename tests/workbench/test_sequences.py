@@ -1,10 +1,18 @@
 """Random tokens and sentences: real ones, and the same for the same seed."""
 
+import re
+
 import pytest
 
 from glassformer.errors import InputError
 from glassformer.tasks.task import TASKS
-from glassformer.workbench.sequences import choose_sentence, draw_tokens, read_sentences
+from glassformer.workbench.sequences import (
+    crop_text,
+    draw_tokens,
+    find_sentences,
+    list_samples,
+    read_sentences,
+)
 
 
 def test_drawn_tokens_are_real_and_repeatable() -> None:
@@ -30,11 +38,25 @@ def test_every_task_has_sentences_in_both_languages() -> None:
         assert {"en", "zh"} <= set(languages)
         for language, sentences in languages.items():
             assert len(set(sentences)) == len(sentences) > 1
-            assert choose_sentence(task, language, 0) == sentences[0]
-            assert choose_sentence(task, language, len(sentences) + 1) == sentences[1]
+            assert find_sentences(task, language) == sentences
+            assert list_samples(task, (language,)) == {language: tuple(sentences)}
             if task == "masked_language_modelling":
                 assert all("[MASK]" in each for each in sentences)
 
 
 def test_an_unknown_language_gets_english() -> None:
-    assert choose_sentence("translation", "tlh", 0) == read_sentences()["translation"]["en"][0]
+    assert find_sentences("translation", "tlh") == read_sentences()["translation"]["en"]
+    assert list_samples("translation", ("tlh",)) == {}
+    assert list_samples("a plug-in's own", ()) == {}
+
+
+def test_a_text_is_cut_behind_a_token() -> None:
+    def find_spans(text: str) -> list[tuple[int, int]]:
+        """Words; but a word that was cut to \"ab\" falls into its letters."""
+        words = [match.span() for match in re.finditer(r"\w+", text)]
+        return [(i, i + 1) for i in range(len(text))] if text == "ab" else words
+
+    assert crop_text("one two three", 2, find_spans) == "one two"
+    assert crop_text("one two three", 3, find_spans) == "one two three"
+    assert crop_text("one", 9, find_spans) == "one"
+    assert crop_text("ab cd", 1, find_spans) == "a"

@@ -49,8 +49,8 @@ class JobRequest(RequestModel):
     text: Text | None = None
     second_text: Text | None = None
     target: Text | None = None
-    length: Annotated[int, Field(ge=1, le=1_000_000)] | None = None  # of a random sequence, in tokens
-    seed: Count | None = None
+    length: Annotated[int, Field(ge=1, le=1_000_000)] | None = None  # in tokens; longer texts are cut
+    seed: Count | None = None  # of a random sequence; number of the sample of a task
     source_language: Name | None = None
     target_language: Name | None = None
     layers: Annotated[int, Field(ge=1, le=10_000)] | None = None  # run only the first so many
@@ -135,6 +135,9 @@ class ModelDescription(ResponseModel):
     note: MessageField | None
     decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
     pivot_language: str | None = None  # a translator that knows only ways from and into this language
+    title: MessageField | None = None  # what it is, in a few words
+    needs: MessageField | None = None  # before it can run: a download of so many bytes
+    samples: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # texts for its task, by language
 
 
 class Preset(ResponseModel):

@@ -86,7 +86,8 @@ def run_generation(arguments: Arguments, capability: "Capability") -> None:
         model = open_model(arguments.model, device=arguments.device, capability=capability)
     settings = _choose_settings(arguments, model)
     language = getattr(arguments, "target_language", None)
-    if capability == "translates" and language is None and (known := list_languages(model.require_tokenizer())):
+    known = list_languages(model.require_tokenizer()) if capability == "translates" else []
+    if known and language is None:
         raise InputError("cli.answers.needs_language", model=model.name, known=known)
     alone = len(arguments.texts) == 1 and not arguments.json and settings.n_best == 1
     if alone and arguments.output is None:

@@ -18,8 +18,9 @@ from safetensors import SafetensorError, safe_open
 
 from glassformer.api.jobs import ModelDescription
 from glassformer.config import Shape
-from glassformer.messages import message
+from glassformer.messages import Message, message
 from glassformer.schema import MessageField
+from glassformer.workbench.sequences import list_samples
 
 Origin = Literal["zoo", "folder", "hub"]
 
@@ -55,6 +56,7 @@ class ModelCard(BaseModel):
     """The card.toml of a model folder: what its configuration does not say."""
 
     order: int = 1000  # in the list of models
+    title: MessageField | None = None
     note: MessageField | None = None
     languages: tuple[str, ...] = ()  # from, into
     pivot_language: str | None = None
@@ -77,24 +79,35 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
         return None
     shape, card = _find_shape(settings), read_model_card(folder)
     task = _find_task(settings, shape)
+    languages = card.languages or find_languages(folder)
     return ModelDescription(
         name=name,
         label=name.removeprefix("zoo/"),
         family={OURS: "glassformer", RECURRENT: "recurrent"}.get(kind, kind),
         shape=shape,
-        tasks={task: message(f"tasks.titles.{task}", task.replace("_", " ").capitalize())},
+        tasks=name_tasks(task),
         layers=None if kind == RECURRENT else _find_number(settings, "layers"),  # cells are no stack
         heads=1 if kind == RECURRENT else _find_number(settings, "heads"),
         width=_find_number(settings, "width"),
         vocabulary=_find_number(settings, "vocabulary"),
-        languages=card.languages or find_languages(folder),
+        languages=languages,
         max_tokens=None if _is_endless(settings) else _find_number(settings, "max_tokens"),
         parameters=parameters,
         origin=origin,
         note=card.note,
         decoder_layers=_count_decoder_layers(settings) if shape == "encoder-decoder" else None,
         pivot_language=card.pivot_language,
+        title=card.title,
+        samples=list_samples(task, languages if is_tagged(folder) else languages[:1]),
     )
+
+
+def name_tasks(task: str) -> dict[str, Message]:
+    """What a model that was trained for a task can do, and what a person reads."""
+    found = {task: message(f"tasks.titles.{task}", task.replace("_", " ").capitalize())}
+    if task == "language_modelling":
+        found["generation"] = message("workbench.generation")
+    return found
 
 
 def count_parameters(folder: Path) -> int | None:

@@ -11,11 +11,13 @@ from typing import Any
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
+from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.text.sequences import find_frame
 from glassformer.workbench.requests import check_sides
-from glassformer.workbench.sequences import choose_sentence, draw_tokens
+from glassformer.workbench.sequences import crop_text, draw_tokens, find_sentences
 
+SHOWN = 200  # characters of a text that was cut
 MASK = "[MASK]"  # how a person writes it, whatever the vocabulary calls it
 
 
@@ -29,21 +31,29 @@ class JobInputs:
     target: str | None = None
     language: str | None = None  # to translate into, where the model is told
     prefix: tuple[int, ...] = ()  # the first tokens of what the model writes
+    notes: tuple[Message, ...] = ()  # for the evidence: which sample it is, what was cut
 
 
 def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -> JobInputs:
     """What the request asks to be read; a text that is too long is refused here."""
     _check_shape(model, request)
     language = request.target_language if task["tagged"] else None
+    second_text, notes = request.second_text, []
     if request.sequence == "random":
         inputs: str | tuple[int, ...] = _draw(model, request.length or 1, request.seed or 0)
     else:
         text = request.text or ""
         if request.sequence == "task":
-            text = choose_sentence(_task_of(model), _find_language(request, task), request.seed or 0)
-        inputs = _spell_masks(model, text)
+            samples = find_sentences(_task_of(model), _find_language(request, task))
+            number = (request.seed or 0) % len(samples)
+            text = samples[number]
+            notes.append(message("workbench.sample", number=number + 1, count=len(samples), text=text))
+        inputs = text = _spell_masks(model, text)
+        if request.length is not None:
+            inputs = _crop(model, text, request.length, notes)
+            second_text = second_text and _crop(model, second_text, request.length, notes)
     _check_masks(model, request, inputs)
-    count = len(model.reader.read_source(inputs, request.second_text, language))
+    count = len(model.reader.read_source(inputs, second_text, language))
     prefix = request.prefix or ()
     if model.shape == "decoder":
         count += len(prefix)
@@ -51,7 +61,26 @@ def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -
     target = prefix if request.target is None else model.reader.read(request.target, target=True)
     if model.shape != "decoder":
         _check_length(model, len(target) + 1, "target", task["tokens"])
-    return JobInputs(inputs, count, request.second_text, request.target, language, prefix)
+    return JobInputs(inputs, count, second_text, request.target, language, prefix, tuple(notes))
+
+
+def _crop(model: LoadedModel, text: str, length: int, notes: list[Message]) -> str:
+    """The beginning of a text, with a note on what was cut."""
+    tokenizer = model.require_tokenizer()
+
+    def find_spans(part: str) -> Sequence[tuple[int, int]]:
+        spans = tokenizer.encode(part, special=False).offsets
+        if spans is None:
+            raise InputError("workbench.request.no_spans", model=model.name)
+        return spans
+
+    kept = crop_text(text, length, find_spans)
+    if kept != text:
+        rest = text[len(kept) :].strip()
+        shown = rest if len(rest) <= SHOWN else f"{rest[:SHOWN]}…"
+        tokens = len(find_spans(kept)), len(find_spans(text))
+        notes.append(message("workbench.cut", kept=tokens[0], count=tokens[1], rest=shown))
+    return kept
 
 
 def _check_shape(model: LoadedModel, request: JobRequest) -> None:

@@ -57,7 +57,8 @@ class LocalWorkbench:
     # Methods for the server
 
     def models(self) -> Sequence[ModelDescription]:
-        return [model.description for model in self.catalog.models() if model.description is not None]
+        here = [model.description for model in self.catalog.models() if model.description is not None]
+        return [*here, *self.catalog.published()]
 
     def presets(self) -> Sequence[Preset]:
         return list_presets({model.name for model in self.catalog.models()})

@@ -16,6 +16,7 @@ from glassformer.api.jobs import ModelDescription
 from glassformer.errors import ApiError
 from glassformer.registry import suggestion
 from glassformer.workbench.cards import Origin, describe_model, is_tagged, read_model_card
+from glassformer.workbench.published import describe_published, read_published
 
 DEEPEST = 3  # levels below a folder in which models are looked for
 MOST = 500  # models of one folder
@@ -77,7 +78,16 @@ class ModelCatalog:
             return self._find_path(name)
         if self.offline and not _was_fetched(name):
             raise self._unknown("workbench.no_model_offline", name)
+        if name in read_published():
+            return Model(name, None, self._describe_published(name), tagged=False)
         return Model(name, None, None)
+
+    def published(self) -> list[ModelDescription]:
+        """Models of the hub that are offered by name, whether they are on this machine or not."""
+        return [self._describe_published(name) for name in read_published()]
+
+    def _describe_published(self, name: str) -> ModelDescription:
+        return describe_published(name, fetched=_was_fetched(name), offline=self.offline)
 
     def _find_path(self, name: str) -> Model:
         """A path that a person typed: only below a folder that was named when the program was started."""

@@ -64,11 +64,8 @@ def _check_sequence(request: JobRequest) -> None:
         raise _refuse("text", "workbench.request.no_text")
     if not typed and (request.text or request.second_text):
         raise _refuse("text", "workbench.request.text_and_sequence", sequence=request.sequence)
-    if request.sequence == "random":
-        if request.length is None:
-            raise _refuse("length", "workbench.request.no_length")
-    elif request.length is not None:
-        raise _refuse("length", "workbench.request.length_of_text")
+    if request.sequence == "random" and request.length is None:
+        raise _refuse("length", "workbench.request.no_length")
     if typed and request.seed is not None:
         raise _refuse("seed", "workbench.request.seed_of_text")
 

@@ -6,6 +6,7 @@ Out:  a bundle file; progress and generated tokens on the way.
 
 import gc
 from collections import OrderedDict
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,8 @@ class Runner:
         reporter.progress("running", 0.0)
         with writing_to(task["path"]) as destination, reporting(model, given.count, reporter):
             recording = self._record(model, request, given, task, reporter, destination.store)
+            evidence = replace(recording.evidence, notes=(*given.notes, *recording.evidence.notes))
+            recording = replace(recording, evidence=evidence)
             reporter.progress("saving")
             destination.finish(recording)
 

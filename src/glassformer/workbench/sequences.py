@@ -1,12 +1,12 @@
 """What a model reads where a person has typed nothing: random tokens, or a sentence that suits its task.
 
-In:   a length and a seed; a task, a language and a seed.
+In:   a length and a seed; a task, a language and a seed; a text and the most tokens of it.
 Out:  token ids; a text. The same seed gives the same.
 """
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -22,12 +22,29 @@ def read_sentences() -> dict[str, dict[str, list[str]]]:
     return tomllib.loads(Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8"))
 
 
-def choose_sentence(task: str, language: str | None, seed: int) -> str:
-    """One of our sentences; in English where there is none in this language."""
+def find_sentences(task: str, language: str | None) -> list[str]:
+    """Our sentences for a task; in English where there are none in this language."""
     sentences = read_sentences()
     by_language = sentences.get(task, sentences["encoding"])
-    chosen = by_language.get(language or "en", by_language["en"])
-    return chosen[seed % len(chosen)]
+    return by_language.get(language or "en", by_language["en"])
+
+
+def list_samples(task: str, languages: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The sentences of a task in each language that a model reads, English where none is known."""
+    sentences = read_sentences().get(task, {})
+    return {each: tuple(sentences[each]) for each in languages or ("en",) if each in sentences}
+
+
+def crop_text(text: str, length: int, spans: Callable[[str], Sequence[tuple[int, int]]]) -> str:
+    """The beginning of a text, of at most so many tokens; `spans` tells the characters of each token.
+
+    A word that is cut may be split in another way than before, so the beginning is counted again.
+    """
+    kept, shorter = "", text
+    while kept != shorter:
+        kept, places = shorter, spans(shorter)
+        shorter = kept if len(places) <= length else kept[: places[length - 1][1]]
+    return kept
 
 
 def draw_tokens(
