@@ -19,6 +19,12 @@ TEXT = "the animal was too tired"
     [
         ("zero encoder self 2 5", AblateHead("encoder", "self", 2, 5)),
         ("mean decoder cross 0 1", AblateHead("decoder", "cross", 0, 1, "mean")),
+        (
+            "mean decoder cross 0 1 'It rained.' \"She left.\"",
+            AblateHead("decoder", "cross", 0, 1, "mean", ("It rained.", "She left.")),
+        ),
+        ("resample encoder self 0 1 don't", AblateHead("encoder", "self", 0, 1, "resample", ("don't",))),
+        ("uniform encoder self 0 1", AblateHead("encoder", "self", 0, 1, "uniform")),
         ("cut decoder self 2 5 7 3", CutEdge("decoder", "self", 2, 5, 7, 3)),
         ("cut decoder self all all 7 3", CutEdge("decoder", "self", None, None, 7, 3)),
         ("scale 0.5", ScaleScores(0.5)),
@@ -37,7 +43,14 @@ def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
     [
         ("", "''"),
         ("zap encoder self 2 5", "'zap'"),
-        ("zero encodr self 2 5", "The model has attention in: decoder.self.0"),
+        ("zero encodr self 2 5", "Did you mean 'encoder'"),
+        ("zero vision.encoder self 2 5", "The model has attention in: decoder.self.0"),
+        ("zero encoder slef 2 5", "'slef' cannot be the KIND"),
+        ("zero encoder self +2 5", "'+2' cannot be the LAYER"),
+        ("zero encoder self 1_0 5", "'1_0' cannot be the LAYER"),
+        ("first 1.0", "'1.0' cannot be the COUNT"),
+        ("uniform encoder self 0 0 x", "'x' is one part too many"),
+        ("resample encoder self 0 0", "Give exactly one text"),
         ("zero encoder self two 5", "'two' cannot be the LAYER"),
         ("zero encoder self all 5", "'all' cannot be the LAYER"),
         ("zero encoder self 2", "has no HEAD"),

@@ -135,8 +135,16 @@ def test_layers_and_multiplier_change_the_run(run: Run) -> None:
     [
         ({"kind": "ablate", "stack": "decoder", "attention": "self", "layer": 1, "head": 0}, "silenced"),
         (
-            {"kind": "ablate", "stack": "decoder", "attention": "self", "layer": 1, "head": 0, "how": "mean"},
-            "mean of its rows",
+            {
+                "kind": "ablate",
+                "stack": "decoder",
+                "attention": "self",
+                "layer": 1,
+                "head": 0,
+                "how": "mean",
+                "reference": [[5, 6], [7, 8, 9]],
+            },
+            "mean over 2 given texts",
         ),
         (
             {"kind": "cut", "stack": "decoder", "attention": "self", "query": 3, "key": 1},

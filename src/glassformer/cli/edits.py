@@ -1,15 +1,18 @@
 """Edits and ways of decoding, as a person writes them in a terminal.
 
-In:   `zero encoder self 2 5`, `cut decoder self all all 7 3`, `scale 2 decoder`, `first 4`; `beam 4`.
+In:   `zero encoder self 2 5`, `mean encoder self 2 5 "It rained."`, `cut decoder self all all 7 3`,
+      `scale 2 decoder`, `first 4`; `beam 4`.
 Out:  edits; settings of a generation; or an error that names the part that is wrong.
 
-An edit is written as its name and its fields in their order, see `Form`.
+An edit is written as its name and its fields in their order, see `Form`. A field that holds several texts is
+the last one; texts with spaces are quoted.
 """
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, literal, message
@@ -32,6 +35,7 @@ class Form(NamedTuple):
     edit: Any  # its class
     given: Mapping[str, Any]  # fields that the name sets
     parts: dict[str, str]  # the other fields, each as the form shows it
+    repeated: str | None = None  # the last of them, where it holds several texts
 
     def __str__(self) -> str:
         return " ".join((self.name, *self.parts.values()))
@@ -49,40 +53,65 @@ def list_forms() -> dict[str, Form]:
 
 
 def _describe_form(name: str, edit: Any, given: Mapping[str, Any]) -> Form:
-    hints, parts = get_type_hints(edit), {}
+    hints, parts, repeated = get_type_hints(edit), {}, None
     for field in fields(edit):
         if field.name not in given:
             part = field.name.upper() + (f"|{ALL}" if NoneType in get_args(hints[field.name]) else "")
+            if get_origin(hints[field.name]) is tuple:
+                part, repeated = f"'{part}' …", field.name
             parts[field.name] = part if field.default is MISSING else f"[{part}]"
-    return Form(name, edit, given, parts)
+    return Form(name, edit, given, parts, repeated)
 
 
 def read_edit(text: str) -> "Edit":
     """One edit, such as `zero encoder self 2 5`."""
     from pydantic import TypeAdapter, ValidationError
 
-    name, *parts = text.split() or [""]
+    name, *parts = _split(text) or [""]
     forms = list_forms()
     if name not in forms:
         raise InputError("cli.edits.unknown", verb=name, suggestion=suggestion(name, forms))
     form = forms[name]
-    if len(parts) > len(form.parts):
+    if len(parts) > len(form.parts) and form.repeated is None:
         raise InputError("cli.edits.too_long", extra=parts[len(form.parts)], form=str(form))
-    written = dict(zip(form.parts, parts, strict=False))
-    values = {field: None if part == ALL else part for field, part in written.items()}
+    written: dict[str, Any] = dict(zip(form.parts, parts, strict=False))
+    values: dict[str, Any] = {field: None if part == ALL else part for field, part in written.items()}
+    if form.repeated in written:
+        values[form.repeated] = parts[len(form.parts) - 1 :]
     adapter: TypeAdapter[Edit] = TypeAdapter(form.edit)
+    schemas = {name: _list_values(each) for name, each in adapter.json_schema()["properties"].items()}
+    field = next((name for name, part in values.items() if not _may_be(part, schemas[name])), None)
     try:
-        return adapter.validate_python({**form.given, **values})
+        if field is None:
+            return adapter.validate_python({**form.given, **values})
     except ValidationError as error:
         field = str(error.errors()[0]["loc"][0])
     if field not in written:
         edit = " ".join((name, *parts))
         raise InputError("cli.edits.too_short", edit=edit, name=field.upper(), form=str(form))
-    schema = adapter.json_schema()["properties"][field]
-    expected = tuple(map(_describe_values, schema.get("anyOf", [schema])))
+    expected = tuple(map(_describe_values, schemas[field]))
     raise InputError(
         "cli.edits.wrong_part", part=written[field], name=field.upper(), expected=expected, form=str(form)
     )
+
+
+def _split(text: str) -> list[str]:
+    """Parts between spaces; a quoted part may hold spaces."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()  # a quote that is never closed: an apostrophe
+
+
+def _list_values(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What a field may be: the alternatives of its JSON schema."""
+    return list(schema.get("anyOf", [schema]))
+
+
+def _may_be(part: Any, schemas: Sequence[Mapping[str, Any]]) -> bool:
+    """A count is written in digits alone: 1.0, +2 and 1_000 are none."""
+    counts = any(each.get("type") == "integer" for each in schemas)
+    return not counts or part is None or (part.isascii() and part.isdecimal())
 
 
 def _describe_values(schema: Mapping[str, Any]) -> Message:

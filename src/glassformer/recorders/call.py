@@ -39,6 +39,7 @@ class Call:
     weights: Tensor | None  # (B, H, T, S) from the exact kernel
     unknown: tuple[str, ...]  # arguments of the attention function that are not known here
     relaxed: Message | None = None  # the edit after which rows need not sum to one
+    own_queries: Tensor | None = None  # as the model made them, where an edit changed `queries`
     silenced: tuple[int, ...] = ()  # heads whose weights an edit took away, those for a sink included
 
 

@@ -203,7 +203,8 @@ class MapMaker:
         model cannot change."""
         stack, kind, layer = call.place[:3]
         scale, dtype, device = call.scale, str(call.queries.dtype).removeprefix("torch."), call.queries.device
-        given = {"queries": call.queries[0], "keys": call.keys[0], "values": call.values[0]}
+        own = call.queries if call.own_queries is None else call.own_queries
+        given = {"queries": own[0], "keys": call.keys[0], "values": call.values[0]}
         wanted = {name: each.detach() for name, each in given.items() if name in self.want or name in also}
 
         def keep(vectors: Mapping[str, Tensor]) -> States:

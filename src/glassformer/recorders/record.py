@@ -8,6 +8,7 @@ Out:  a Recording with its evidence. Requests are checked here, for every kind o
 import platform
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -22,6 +23,7 @@ from glassformer.place import name_term
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.native.recorder import NativeRecorder
+from glassformer.recorders.references import prepare_edits
 from glassformer.recorders.request import (
     TRACES,
     USUAL,
@@ -85,10 +87,11 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
             "statistics"  nothing else
             "trace", "parameters"   every step of the pass and the weights (our own Transformers)
         edits: changes for this recording only:
-            AblateHead(stack, kind, layer, head, how="zero" | "mean")   silence a head
-            CutEdge(stack, kind, layer, head, query, key)               hide a key from a query
-            ScaleScores(factor, stack=None, kind=None, layer=None)      sharpen or flatten attention
-            FirstLayers(count, stack=None)                              run the first layers only
+            AblateHead(stack, kind, layer, head, how="zero", reference=())   take away what a head gives, or
+                replace it: how = "zero", "uniform", "mean" or "resample"
+            CutEdge(stack, kind, layer, head, query, key)            hide a key from a query
+            ScaleScores(factor, stack=None, kind=None, layer=None)   sharpen or flatten attention
+            FirstLayers(count, stack=None)                           run the first layers only
         kernel: "exact" forms the attention matrices, "fast" never does; by default the length decides.
         keep: where large arrays go (see `glassformer.recorders.store`).
 
@@ -122,7 +125,9 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         prefix=tuple(prefix),
         on_step=on_step,
     )
-    run = find_recorder(loaded).run(request)
+    recorder = find_recorder(loaded)
+    request = replace(request, edits=prepare_edits(loaded, recorder, request, target_language))
+    run = recorder.run(request)
     return Recording(
         model=loaded.name,
         evidence=_make_evidence(loaded, request, run),

@@ -160,6 +160,20 @@ def test_all_keys_of_a_query_cannot_be_hidden(executor: str) -> None:
     assert error.value.message.parameters["query"] == 2
 
 
+@pytest.mark.parametrize("executor", ["windows", "interface", "softmaxes"])
+def test_a_key_that_the_mask_hides_cannot_be_cut(executor: str) -> None:
+    model = make(executor)
+    for head, layer in ((1, 0), (None, None)):
+        with pytest.raises(InputError) as error:
+            glassformer.record(model, IDS, edits=[CutEdge("decoder", "self", layer, head, 2, 4)])
+        assert error.value.message.code == "recorders.edits.already_hidden"
+    cut = CutEdge("decoder", "self", 0, 1, 4, 2)
+    assert not glassformer.record(model, IDS, edits=[cut]).maps[0].weights(1)[4, 2]
+    with pytest.raises(InputError) as error:
+        glassformer.record(model, IDS, edits=[cut, cut])
+    assert error.value.message.code == "recorders.edits.already_hidden"
+
+
 def test_what_is_no_edit_is_refused() -> None:
     for wrong in ("zero", [object()], AblateHead("decoder", "self", 0, 0)):
         with pytest.raises(InputError):
@@ -168,7 +182,14 @@ def test_what_is_no_edit_is_refused() -> None:
 
 def test_edits_are_made_by_the_address_of_a_map() -> None:
     place = Place("decoder", "cross", 3)
-    assert AblateHead.at(place, 2, "mean") == AblateHead("decoder", "cross", 3, head=2, how="mean")
+    assert AblateHead.at(place, 2, "mean", ("It rained.",)) == AblateHead(
+        "decoder",
+        "cross",
+        3,
+        head=2,
+        how="mean",
+        reference=["It rained."],  # type: ignore[arg-type]
+    )
     assert CutEdge.at(place, None, 4, 5) == CutEdge("decoder", "cross", 3, None, 4, 5)
     assert ScaleScores.at(place, 2.0) == ScaleScores(2.0, "decoder", "cross", 3)
 
@@ -199,6 +220,19 @@ def test_edits_are_described_in_every_language(edit: Edit, english: str, chinese
         lambda: AblateHead("decoder", "self", -1, 0),
         lambda: AblateHead("decoder", "self", 0, True),
         lambda: AblateHead("decoder", "self", 0, 0, "median"),  # type: ignore[arg-type]
+        lambda: AblateHead("decoder", "self", None, 0),  # type: ignore[arg-type]
+        lambda: AblateHead("decoder", "slef", 0, 0),  # type: ignore[arg-type]
+        lambda: AblateHead("decodr", "self", 0, 0),
+        lambda: AblateHead("Encoder", "self", 0, 0),
+        lambda: AblateHead("", "self", 0, 0),
+        lambda: AblateHead("the decoder", "self", 0, 0),
+        lambda: CutEdge("decoder", "Self", 0, 0, 1, 0),  # type: ignore[arg-type]
+        lambda: CutEdge("decoder", "self", 0, 0, None, 0),  # type: ignore[arg-type]
+        lambda: ScaleScores(2.0, "decoders"),
+        lambda: ScaleScores(2.0, "decoder", "both"),  # type: ignore[arg-type]
+        lambda: ScaleScores(True),
+        lambda: FirstLayers(1, "encoders"),
+        lambda: FirstLayers(1.0),  # type: ignore[arg-type]
         lambda: CutEdge("decoder", "self", 0, 0, 1, -2),
         lambda: ScaleScores(float("nan")),
         lambda: ScaleScores(1e40),  # beyond what single precision holds

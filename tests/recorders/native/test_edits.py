@@ -41,9 +41,23 @@ def test_a_recurrent_decoder_is_silenced_but_not_cut() -> None:
     edited = subject.record(SOURCE, TARGET, edits=[AblateHead("decoder", "cross", 0, 0)])
     assert not edited.maps[0].dense.any()
     differs(edited, plain)
-    for edit in (CutEdge("decoder", "cross", 0, 0, 1, 1), AblateHead("decoder", "cross", 0, 0, "mean")):
+    for how in ("uniform", "mean"):
+        edit = AblateHead("decoder", "cross", 0, 0, how, [[5, 6, 7]] if how == "mean" else ())
+        edited = subject.record(SOURCE, TARGET, edits=[edit])
+        differs(edited, plain)
+        if how == "uniform":
+            np.testing.assert_allclose(edited.maps[0].dense, 1 / len(SOURCE), rtol=1e-6)
+    resample = AblateHead("decoder", "cross", 0, 0, "resample", [SOURCE[::-1]])
+    for edit in (CutEdge("decoder", "cross", 0, 0, 1, 1), resample):
         with pytest.raises(InputError, match="attends once for each word"):
             subject.record(SOURCE, TARGET, edits=[edit])
+
+
+def test_hard_attention_cannot_be_made_uniform() -> None:
+    subject = load(make_ours("decoder", best_keys=2))
+    with pytest.raises(InputError) as error:
+        subject.record(SOURCE, edits=[AblateHead("decoder", "self", 0, 0, "uniform")])
+    assert error.value.message.code == "recorders.edits.hard_attention"
 
 
 def test_hooks_are_gone_after_an_edit() -> None:

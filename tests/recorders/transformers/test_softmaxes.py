@@ -132,35 +132,78 @@ def same_output(one: Recording, other: Recording) -> None:
         assert_near(one.hidden[stack], other.hidden[stack], layers=2)
 
 
-@pytest.mark.parametrize("how", ["zero", "mean"])
+@pytest.mark.parametrize("how", ["zero", "uniform", "mean", "resample"])
 @pytest.mark.parametrize("kind", PROJECTIONS)
-def test_an_ablated_head_is_one_whose_result_is_taken_away(kind: str, how: Any) -> None:
+def test_an_ablated_head_gives_what_its_definition_says(kind: str, how: Any) -> None:
     model = make(kind)
     subject = load(model)
     plain = subject.record(IDS, want=EVERYTHING)
     assert str(plain.evidence.kernel) == "eager, as the model reports it"
-    edit = AblateHead(stack_of(plain), "self", 1, 2, how)
+    seen: list[Tensor] = []
+
+    def read(ids: list[int]) -> Tensor:
+        def look(heads: Tensor) -> Tensor:
+            seen.append(heads[0].clone())
+            return heads
+
+        with changing_heads(model, kind, look):
+            subject.record(ids)
+        return seen[-1][:, 2]
+
+    texts = {"mean": ([5, 6, 7], [9, 8, 7, 6]), "resample": (IDS[::-1],)}.get(how, ())
+    edit = AblateHead(stack_of(plain), "self", 1, 2, how, texts)
+    expected = torch.zeros(1) if how == "zero" else None
+    if texts:
+        outputs = torch.cat([read(each) for each in texts])
+        expected = outputs.mean(dim=0) if how == "mean" else outputs
 
     def change(heads: Tensor) -> Tensor:
-        heads[:, :, 2] = 0.0 if how == "zero" else heads[:, :, 2].mean(dim=1, keepdim=True)
+        heads[:, :, 2] = expected
         return heads
 
     edited = subject.record(IDS, want=EVERYTHING, edits=[edit])
-    with changing_heads(model, kind, change):
-        by_hand = subject.record(IDS, want=EVERYTHING)
-    same_output(edited, by_hand)
+    if expected is not None:
+        with changing_heads(model, kind, change):
+            by_hand = subject.record(IDS, want=EVERYTHING)
+        same_output(edited, by_hand)
     assert np.abs(edited.output.log_probabilities - plain.output.log_probabilities).max() > 1e-4
     before, found = plain.map(layer=1), edited.map(layer=1)
-    expected = 0.0 if how == "zero" else before.dense[2].mean(axis=0)
-    assert_near(found.dense[2], expected)
+    allowed = (before.dense > 0).any(axis=0)
+    rows = {"zero": 0.0, "uniform": allowed / allowed.sum(-1, keepdims=True)}
+    assert_near(found.dense[2], rows.get(how, before.dense[2]))
     others = [0, 1, 3]
     assert np.array_equal(found.dense[others], before.dense[others])
     assert np.array_equal(found.statistics.allowed[others], before.statistics.allowed[others])
-    assert str(found.relaxed) == str(edit)
+    assert (found.relaxed is None) == (how != "zero")
     assert tuple(map(str, edited.evidence.edits)) == (str(edit),)
     assert all(each.relaxed is None for each in edited.maps if each is not found)
     again = subject.record(IDS, want=EVERYTHING)
     assert np.array_equal(again.map(layer=2).dense, plain.map(layer=2).dense)
+
+
+def test_a_head_whose_output_is_an_einsum_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make("XLNet")
+    subject = load(model)
+    attention = model.transformer.layer[1].rel_attn
+    own, seen, replaced = attention.post_attention, [], []
+
+    def project(
+        hidden: Tensor, heads: Tensor, *rest: Any, **named: Any
+    ) -> Tensor:  # (token, text, head, width)
+        seen.append(heads[:, 0, 2].clone())
+        for mean in replaced:
+            heads = heads.clone()
+            heads[:, :, 2] = mean
+        return own(hidden, heads, *rest, **named)
+
+    monkeypatch.setattr(attention, "post_attention", project)
+    subject.record([5, 6, 7])
+    mean = seen[-1].mean(dim=0)
+    edit = AblateHead(stack_of(subject.record(IDS)), "self", 1, 2, "mean", [[5, 6, 7]])
+    edited = subject.record(IDS, want=EVERYTHING, edits=[edit])
+    replaced.append(mean)
+    same_output(edited, subject.record(IDS, want=EVERYTHING))
+    assert (seen[-1] - mean).abs().max() > 1e-3
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,8 +8,11 @@ One file holds one edit; edit.py says what an edit is and which operations execu
 
 from glassformer.recorders.edits.ablate_head import AblateHead
 from glassformer.recorders.edits.cut_edge import CutEdge
-from glassformer.recorders.edits.edit import EDITS, Edit, Scores, Weights
+from glassformer.recorders.edits.edit import EDITS, Edit, HeadOutputs, Scores, Weights
 from glassformer.recorders.edits.first_layers import FirstLayers
 from glassformer.recorders.edits.scale_scores import ScaleScores
 
-__all__ = ["EDITS", "AblateHead", "CutEdge", "Edit", "FirstLayers", "ScaleScores", "Scores", "Weights"]
+__all__ = [
+    "EDITS", "AblateHead", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "ScaleScores", "Scores",
+    "Weights",
+]  # fmt: skip

@@ -1,57 +1,193 @@
-"""Ablate one head: its weights become zero, or every query gets the mean of all rows."""
+"""Ablate one head: take its output away, or replace it by one that does not depend on this text.
+
+The output of a head is what it hands to the output projection: its weights times its values, one vector for
+each query. Zero ablation makes it 0. Mean ablation replaces it by its mean over all tokens of a reference
+set, resample ablation by its output for another text, token by token; both are measured in the unedited
+model. "uniform" keeps the values of this text and takes away the choice between them.
+"""
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import EDITS, Count, Edit, Queries, Weights, check_numbers
+from glassformer.recorders.edits.edit import (
+    EDITS,
+    Count,
+    Edit,
+    HeadOutputs,
+    Queries,
+    ReadOutputs,
+    Scores,
+    Text,
+    Weights,
+    check_head,
+    check_numbers,
+    check_place,
+)
+from glassformer.recorders.edits.reference_texts import choose_sentences
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+How = Literal["zero", "uniform", "mean", "resample"]
+MOST_TEXTS = 1000  # of a reference set
+FORMER_MEAN = "recorders.edits.head_averaged"  # in recordings of versions whose "mean" averaged weights
 
 
 @EDITS.register("ablate")
 @dataclass(frozen=True, slots=True)
 class AblateHead(Edit):
-    """One head ablated after the softmax, so that its rows need not sum to one.
+    """One head ablated, in one of four ways:
 
-    "zero" takes all weights away; "mean" gives every query the mean of all rows, so that the head contributes
-    the same at every position.
+    "zero"      its weights, and so its output, become 0; the rows of its map no longer sum to one
+    "uniform"   it gives the same weight to every key that the mask lets a query see
+    "mean"      its output is replaced by its mean over all tokens of the texts in `reference`; without any,
+                over sentences that come with Glassformer
+    "resample"  its output at each token is replaced by that for another text of as many tokens, the only one
+                in `reference`
+
+    Output means weights times values, before the output projection. With "mean" and "resample" the map still
+    shows where the head looks, but what it gives is replaced. A decoder that reads a source reads, with a
+    text of "mean", what the model writes for it, and with that of "resample" the target of the recording
+    itself.
 
     >>> edit = gf.AblateHead("encoder", "self", 2, head=1)
     >>> float(gf.record("zoo/bert", "The cat sleeps.", edits=[edit]).map(layer=2).weights(head=1).max())
     0.0
+    >>> edit = gf.AblateHead("encoder", "self", 2, head=1, how="mean", reference=["It rained.", "She left."])
+    >>> print(gf.record("zoo/bert", "The cat sleeps.", edits=[edit]).evidence.edits[0])
+    head 1 of encoder layer 2, self: output replaced by its mean over 2 given texts, the first: 'It rained.'
     """
 
-    spellings: ClassVar = {"zero": {"how": "zero"}, "mean": {"how": "mean"}}
+    spellings: ClassVar = {
+        "zero": {"how": "zero", "reference": ()},
+        "uniform": {"how": "uniform", "reference": ()},
+        "mean": {"how": "mean"},
+        "resample": {"how": "resample"},
+    }
 
     stack: str
     kind: Kind
     layer: Count
     head: Count
-    how: Literal["zero", "mean"] = "zero"
+    how: How = "zero"
+    reference: tuple[Text, ...] = ()
 
     def __post_init__(self) -> None:
-        check_numbers(self, "layer", "head")
-        if self.how not in ("zero", "mean"):
-            raise InputError("recorders.edits.unknown_ablation", how=str(self.how))
+        check_place(self)
+        check_numbers(self, "layer", "head", optional=False)
+        if self.how not in get_args(How):
+            raise InputError("recorders.edits.unknown_ablation", how=str(self.how), known=get_args(How))
+        object.__setattr__(self, "reference", _read_texts(self.reference))
+        if self.how in ("zero", "uniform") and self.reference:
+            raise InputError("recorders.edits.needless_reference", how=self.how)
+        if self.how == "resample" and len(self.reference) != 1:
+            raise InputError("recorders.edits.one_reference", count=len(self.reference))
 
     @classmethod
-    def at(cls, place: Place, head: int, how: Literal["zero", "mean"] = "zero") -> "AblateHead":
+    def at(cls, place: Place, head: int, how: How = "zero", reference: tuple[Text, ...] = ()) -> "AblateHead":
         """The same by the address of a map."""
-        return cls(place.stack, place.kind, place.layer, head, how)
+        return cls(place.stack, place.kind, place.layer, head, how, reference)
+
+    @property
+    def place(self) -> Place:
+        """Where the head is."""
+        return Place(self.stack, self.kind, self.layer)
 
     @property
     def needs(self) -> Queries:
-        return "all" if self.how == "mean" else "each"
+        return "all" if self.how == "resample" and self.stack != "encoder" else "each"
+
+    @property
+    def relaxes(self) -> bool:
+        return self.how == "zero"
+
+    def prepare(self, text: str, read: ReadOutputs) -> Edit:
+        if self.how in ("zero", "uniform"):
+            return self
+        import torch
+
+        if self.how == "resample":
+            (other,) = read(self.reference, True)  # (head, token, width)
+            return self._replace_by(other[self._check(len(other))], self.as_message())
+        sentences = choose_sentences(text)
+        texts = self.reference or sentences.texts
+        outputs = read(texts, False)
+        head = self._check(len(outputs[0]))
+        mean = torch.cat([each[head] for each in outputs]).double().mean(dim=0, keepdim=True)
+        described = self.as_message() if self.reference else self._describe_mean(sentences.as_message())
+        return self._replace_by(mean, described)
+
+    def _check(self, heads: int) -> int:
+        check_head(self.head, heads, self.place)
+        return self.head
+
+    def _replace_by(self, outputs: "Tensor", described: Message) -> Edit:
+        return ReplacedOutput(self.place, self.head, outputs, described, self.needs)
+
+    def change_scores(self, scores: Scores) -> None:
+        if self.how == "uniform":
+            scores.flatten(self.head)
 
     def change_weights(self, weights: Weights) -> None:
         if self.how == "zero":
             weights.silence(self.head)
-        else:
-            weights.replace(self.head, weights.rows(self.head).mean(dim=1, keepdim=True))
 
     def as_message(self) -> Message:
-        place = Place(self.stack, self.kind, self.layer)
         if self.how == "zero":
-            return message("recorders.edits.head_silenced", head=self.head, place=place)
-        return message("recorders.edits.head_averaged", head=self.head, place=place)
+            return message("recorders.edits.head_silenced", head=self.head, place=self.place)
+        if self.how == "uniform":
+            return message("recorders.edits.head_uniform", head=self.head, place=self.place)
+        if self.how == "mean" and not self.reference:
+            return self._describe_mean(message("recorders.edits.reference_sentences"))
+        first = self.reference[0]
+        shown = first if isinstance(first, str) else " ".join(map(str, first))
+        if self.how == "resample":
+            return message("recorders.edits.head_resampled", head=self.head, place=self.place, text=shown)
+        count = len(self.reference)
+        return self._describe_mean(message("recorders.edits.given_texts", count=count, text=shown))
+
+    def _describe_mean(self, reference: Message) -> Message:
+        return message("recorders.edits.head_mean", head=self.head, place=self.place, reference=reference)
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedOutput(Edit):
+    """A head whose output is replaced by a known one: an `AblateHead` whose reference has been read."""
+
+    place: Place
+    head: int
+    outputs: "Tensor"  # (query or 1, width)
+    description: Message
+    queries: Queries
+
+    @property
+    def needs(self) -> Queries:
+        return self.queries
+
+    def touches(self, place: Place) -> bool:
+        return place[:3] == self.place[:3]
+
+    def change_outputs(self, outputs: HeadOutputs) -> None:
+        outputs.replace(self.head, self.outputs)
+
+    def as_message(self) -> Message:
+        return self.description
+
+
+def _read_texts(given: object) -> tuple[Text, ...]:
+    """The texts of a reference set; a single text is one, too."""
+    texts = (given,) if isinstance(given, str) else given
+    if not isinstance(texts, list | tuple) or len(texts) > MOST_TEXTS:
+        raise InputError("recorders.edits.bad_reference", seen=repr(given)[:80], most=MOST_TEXTS)
+    return tuple(_read_text(each) for each in texts)
+
+
+def _read_text(given: object) -> Text:
+    if isinstance(given, str) and given.strip():
+        return given
+    if isinstance(given, list | tuple) and given and all(type(each) is int and each >= 0 for each in given):
+        return tuple(given)
+    raise InputError("recorders.edits.bad_reference", seen=repr(given)[:80], most=MOST_TEXTS)

@@ -1,8 +1,8 @@
 """The edits of one recording while they are carried out.
 
 In:   edits, and each attention call that an executor shows.
-Out:  its scores and weights, changed; how many layers of each stack run. An edit that changed nothing at all
-      is an error.
+Out:  its scores, weights and outputs, changed; how many layers of each stack run. An edit that changed
+      nothing at all is an error.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.place import Place, name_term
-from glassformer.recorders.edits.edit import Edit, Index, Scores, Weights, inside_attention
+from glassformer.recorders.edits.edit import Edit, HeadOutputs, Index, Scores, Weights, inside_attention
 
 
 class ActiveEdits:
-    """The edits of scores and weights, which of them have changed anything, and what they did last."""
+    """The edits inside attention, which of them have changed anything, and what they did last."""
 
     def __init__(self, edits: Iterable[Edit] = ()) -> None:
         self.edits = inside_attention(edits)
@@ -22,6 +22,7 @@ class ActiveEdits:
         self.hidden: dict[Place, Sequence[Index]] = {}  # of the last call at each place
         self.replaced: dict[Place, set[int]] = {}  # heads whose weights were replaced, in the last call
         self._used: set[int] = set()  # positions in `edits`
+        self._masked: set[int] = set()  # positions of edits that met only what was hidden already
 
     def __bool__(self) -> bool:
         return bool(self.edits)
@@ -34,10 +35,12 @@ class ActiveEdits:
     def change_scores(self, scores: Scores) -> None:
         """Apply all edits to the scores of a call."""
         for number, edit in self._at(scores.place):
-            scores.changed = False
+            scores.changed = scores.masked_before = False
             edit.change_scores(scores)
             if scores.changed:
                 self._used.add(number)
+            elif scores.masked_before:
+                self._masked.add(number)
         self.hidden[scores.place] = scores.hidden
 
     def change_weights(self, weights: Weights) -> None:
@@ -49,13 +52,29 @@ class ActiveEdits:
                 self._used.add(number)
         self.replaced[weights.place] = weights.replaced
 
+    def changes_outputs(self, place: Place) -> bool:
+        """Whether an edit reads or changes what the heads of a place give."""
+        return any("outputs" in edit.changes for _, edit in self._at(place))
+
+    def change_outputs(self, outputs: HeadOutputs) -> None:
+        """Apply all edits to what the heads of a call give."""
+        for number, edit in self._at(outputs.place):
+            outputs.used = False
+            edit.change_outputs(outputs)
+            if outputs.used:
+                self._used.add(number)
+
     def check_places(self) -> None:
         """Refuse an edit that touches none of the places noted so far."""
         self._refuse_idle(edit for edit in self.edits if not any(map(edit.touches, self.places)))
 
     def check_used(self) -> None:
         """Refuse an edit that has changed nothing."""
-        self._refuse_idle(edit for number, edit in enumerate(self.edits) if number not in self._used)
+        idle = [number for number in range(len(self.edits)) if number not in self._used]
+        for number in idle:
+            if number in self._masked:
+                raise InputError("recorders.edits.already_hidden", edit=self.edits[number])
+        self._refuse_idle(self.edits[number] for number in idle)
 
     def _refuse_idle(self, edits: Iterable[Edit]) -> None:
         for edit in edits:

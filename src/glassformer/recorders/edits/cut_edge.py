@@ -11,6 +11,7 @@ from glassformer.recorders.edits.edit import (
     Queries,
     Scores,
     check_numbers,
+    check_place,
     describe_place,
 )
 
@@ -20,7 +21,8 @@ from glassformer.recorders.edits.edit import (
 class CutEdge(Edit):
     """One key hidden from one query, in one layer and head or in all of them (None).
 
-    What is left of the row is renormalised and still sums to one.
+    What is left of the row is renormalised and still sums to one. A key that the mask hides anyway cannot be
+    cut.
 
     >>> edit = gf.CutEdge("encoder", "self", 2, head=1, query=3, key=0)
     >>> float(gf.record("zoo/bert", "The cat sleeps.", edits=[edit]).map(layer=2).weights(head=1)[3, 0])
@@ -35,7 +37,9 @@ class CutEdge(Edit):
     key: Count
 
     def __post_init__(self) -> None:
-        check_numbers(self, "layer", "head", "query", "key")
+        check_place(self)
+        check_numbers(self, "head")
+        check_numbers(self, "query", "key", optional=False)
 
     @classmethod
     def at(cls, place: Place, head: int | None, query: int, key: int) -> "CutEdge":

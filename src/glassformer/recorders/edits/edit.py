@@ -1,21 +1,24 @@
 """What an edit is: a change to a network for one recording, described without any network.
 
 In:   nothing.
-Out:  `Edit`, the base class of every edit, and the operations that it may use: `Scores` and `Weights`;
-      `EDITS`, all edits by name. The command line and the server read edits by the fields of their classes.
+Out:  `Edit`, the base class of every edit, and the operations that it may use: `Scores`, `Weights` and
+      `HeadOutputs`; `EDITS`, all edits by name. The command line and the server read edits by the fields of
+      their classes.
 
 Three executors carry edits out: native/edits.py (the windows of our networks), transformers/edits.py (the
 attention interface) and transformers/softmaxes.py (models off the interface). Each offers the operations of
-`Scores` and `Weights` and can limit the layers of a stack. A new edit is one file in this folder that uses
-these operations; a new operation is one method here and its implementation in each executor.
+`Scores`, `Weights` and `HeadOutputs` and can limit the layers of a stack. A new edit is one file in this
+folder that uses these operations; a new operation is one method here and its implementation in each executor.
 
 The server imports this folder, and has no torch: import it here for type checkers or inside functions only.
 """
 
 import math
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
@@ -26,15 +29,19 @@ from glassformer.settings import Limits
 if TYPE_CHECKING:
     from torch import Tensor
 
-Target = Literal["scores", "weights", "layers"]
+Target = Literal["scores", "weights", "outputs", "layers"]
 METHODS: dict[Target, str] = {
     "scores": "change_scores",
     "weights": "change_weights",
+    "outputs": "change_outputs",
     "layers": "limit_layers",
 }
 Queries = Literal["each", "numbered", "all"]
 Index = tuple[Any, ...]  # into (batch, head, query, key)
 Count = Annotated[int, Limits(least=0, most=2**31 - 1)]  # of layers; the number of a head or token
+Text = str | tuple[int, ...]  # a text, or the ids of its tokens
+_STACK = re.compile(r"[^\W\d]\w*(\.\w+)*")  # the path of a module
+STACKS = ("encoder", "decoder")  # models with more stacks name them by the paths of their modules
 
 
 class Scores(ABC):
@@ -45,6 +52,8 @@ class Scores(ABC):
         self.shape = shape
         self.queries = shape[2] if queries is None else queries  # of one sequence: beams may be more rows
         self.changed = False  # whether an operation has taken place
+        self.masked_before = False  # whether something was to be hidden that is hidden already
+        self.flattened = False  # whether a head looks everywhere alike
         self.hidden: list[Index] = []
 
     def multiply(self, factor: float) -> None:
@@ -66,9 +75,25 @@ class Scores(ABC):
         everything = slice(None)
         rows = everything if query is None else slice(query, self.shape[2], self.queries)
         at = (everything, everything if head is None else head, rows, everything if key is None else key)
+        if not self._sees(at):
+            self.masked_before = True
+            return
         self._hide(at)
         self.hidden.append(at)
         self.changed = True
+
+    def flatten(self, head: int) -> None:
+        """Make all scores of a head 0, so that it looks at every key alike that it may see."""
+        check_head(head, self.shape[1], self.place)
+        self._flatten(head)
+        self.changed = self.flattened = True
+
+    @abstractmethod
+    def _sees(self, at: Index) -> bool:
+        """Whether any of these keys may be seen: neither the mask nor an edit hides it."""
+
+    @abstractmethod
+    def _flatten(self, head: int) -> None: ...
 
     @abstractmethod
     def _multiply(self, factor: float) -> None: ...
@@ -81,14 +106,35 @@ class Scores(ABC):
 
 
 class ScoreTensor(Scores):
-    """Scores that an executor holds as a tensor, given `masked`: scores up to this are hidden by a mask."""
+    """Scores that an executor holds as a tensor.
+
+    Those up to `masked` are hidden by a mask; `allowed`, where it is known, is a mask that is applied later.
+    """
 
     def __init__(
-        self, place: Place, scores: "Tensor", queries: int | None = None, *, masked: float = -math.inf
+        self,
+        place: Place,
+        scores: "Tensor",
+        queries: int | None = None,
+        *,
+        masked: float = -math.inf,
+        allowed: "Tensor | None" = None,
     ) -> None:
         super().__init__(place, tuple(scores.shape), queries)
         self.tensor = scores
         self.masked = masked
+        self.allowed = allowed
+
+    def _sees(self, at: Index) -> bool:
+        seen = self.tensor > self.masked
+        if self.allowed is not None:
+            seen = seen & self.allowed
+        return bool(seen[at].any())
+
+    def _flatten(self, head: int) -> None:
+        rows = self.tensor[:, head]
+        self.tensor = self.tensor.clone()
+        self.tensor[:, head] = rows.where(rows <= self.masked, 0.0)
 
     def _multiply(self, factor: float) -> None:
         self.tensor = self.tensor.where(self.tensor <= self.masked, self.tensor * factor)
@@ -133,6 +179,41 @@ class Weights:
         self.silenced.add(head)
 
 
+class HeadOutputs:
+    """What the heads of one attention call give (batch, head, query, width): weights times values, before the
+    output projection joins them."""
+
+    def __init__(self, place: Place, outputs: "Tensor") -> None:
+        self.place = place
+        self.tensor = outputs
+        self.used = False  # whether an edit has read or replaced something
+
+    def read(self) -> "Tensor":
+        """The outputs of all heads."""
+        self.used = True
+        return self.tensor
+
+    def replace(self, head: int, outputs: "Tensor") -> None:
+        """Give a head other outputs: (query, width), or (1, width) for every query."""
+        check_head(head, self.tensor.shape[1], self.place)
+        if outputs.shape[0] not in (1, self.tensor.shape[2]):
+            raise InputError(
+                "recorders.edits.other_length",
+                seen=outputs.shape[0],
+                wanted=self.tensor.shape[2],
+                place=self.place,
+            )
+        self.tensor = self.tensor.clone()
+        self.tensor[:, head] = outputs.to(self.tensor)
+        self.used = True
+
+
+# The outputs (head, token, width) of all heads at the place of an edit, for each of some texts; with
+# `aligned` a decoder reads the target of this recording after each text, otherwise
+# what the model writes by itself.
+ReadOutputs = Callable[[Sequence[Text], bool], "list[Tensor]"]
+
+
 class Edit(ABC):
     """A change to a network for one recording: a frozen dataclass; `str()` describes it."""
 
@@ -151,6 +232,15 @@ class Edit(ABC):
         """Which queries it must see: each by itself, by its number in the text, or all of them at once."""
         return "each"
 
+    @property
+    def relaxes(self) -> bool:
+        """Whether rows of weights need not sum to one after it."""
+        return "weights" in self.changes
+
+    def prepare(self, text: str, read: ReadOutputs) -> "Edit":  # noqa: ARG002
+        """The edit as it is carried out on a text, once it has read what it needs to know of other texts."""
+        return self
+
     def touches(self, place: Place) -> bool:
         """Whether scores or weights at this place are changed: where its fields say; None: everywhere."""
         wanted = (getattr(self, name, None) for name in ("stack", "kind", "layer"))
@@ -161,6 +251,9 @@ class Edit(ABC):
 
     def change_weights(self, weights: Weights) -> None:  # noqa: B027
         """Change weights after the softmax: rows need not sum to one any more."""
+
+    def change_outputs(self, outputs: HeadOutputs) -> None:  # noqa: B027
+        """Change what heads give, before the output projection."""
 
     def limit_layers(self, stack: str) -> int | None:  # noqa: ARG002
         """How many layers of a stack run; None: all."""
@@ -178,8 +271,8 @@ EDITS: Registry[type[Edit]] = Registry("edit", "glassformer.recorders.edits")
 
 
 def inside_attention(edits: Iterable[Edit]) -> list[Edit]:
-    """The edits that change scores or weights."""
-    return [edit for edit in edits if edit.changes & {"scores", "weights"}]
+    """The edits that change scores, weights or what heads give."""
+    return [edit for edit in edits if edit.changes & {"scores", "weights", "outputs"}]
 
 
 def needs_numbered_queries(edits: Iterable[Edit]) -> bool:
@@ -196,7 +289,7 @@ def check_generation(edits: Iterable[Edit]) -> None:
 
 def find_relaxed(edits: Iterable[Edit], place: Place) -> Message | None:
     """Why the rows of a map need not sum to one: edits of its weights. None: they must."""
-    here = [edit for edit in edits if "weights" in edit.changes and edit.touches(place)]
+    here = [edit for edit in edits if edit.relaxes and edit.touches(place)]
     if not here:
         return None
     return here[0].as_message() if len(here) == 1 else message("recorders.edits.several", edits=here)
@@ -215,11 +308,27 @@ def check_keys_left(seen: "Tensor", place: Place, hidden: Index) -> None:
         raise InputError("recorders.edits.no_key_left", query=query, place=place)
 
 
-def check_numbers(edit: Edit, *names: str) -> None:
-    """Refuse fields that are not whole numbers from 0 up; None is allowed."""
+def check_place(edit: Edit) -> None:
+    """Refuse a stack, a kind or a layer that no model has, where the edit has such fields."""
+    stack, kind = getattr(edit, "stack", None), getattr(edit, "kind", None)
+    if kind is not None and kind not in get_args(Kind):
+        raise InputError("recorders.edits.unknown_kind", kind=repr(kind))
+    if stack is not None:
+        if not isinstance(stack, str) or not _STACK.fullmatch(stack):
+            raise InputError("recorders.edits.unknown_stack", stack=repr(stack))
+        near = get_close_matches(stack.lower(), STACKS, n=1, cutoff=0.8)
+        if near and stack not in STACKS:
+            raise InputError("recorders.edits.misspelt_stack", stack=stack, near=near[0])
+    check_numbers(edit, "layer")
+
+
+def check_numbers(edit: Edit, *names: str, optional: bool = True) -> None:
+    """Refuse fields that are not whole numbers from 0 up; None is allowed where it means all of them."""
     for name in names:
-        value = getattr(edit, name)
-        if value is not None and (not isinstance(value, int) or isinstance(value, bool) or value < 0):
+        value = getattr(edit, name, None)
+        if value is None and optional:
+            continue
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise InputError("recorders.edits.not_a_number", name=name, value=repr(value))
 
 

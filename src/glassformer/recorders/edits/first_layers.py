@@ -6,7 +6,7 @@ from typing import ClassVar
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.recorders.edits.edit import EDITS, Count, Edit, check_numbers
+from glassformer.recorders.edits.edit import EDITS, Count, Edit, check_numbers, check_place
 
 
 @EDITS.register("layers")
@@ -24,7 +24,8 @@ class FirstLayers(Edit):
     stack: str | None = None
 
     def __post_init__(self) -> None:
-        check_numbers(self, "count")
+        check_place(self)
+        check_numbers(self, "count", optional=False)
         if self.count < 1:
             raise InputError("recorders.edits.no_layers")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
-from glassformer.recorders.edits.edit import EDITS, Count, Edit, Scores, check_numbers, describe_place
+from glassformer.recorders.edits.edit import EDITS, Count, Edit, Scores, check_place, describe_place
 
 LARGEST_FACTOR = 1e6  # one key has all the weight long before, and single precision overflows beyond
 
@@ -39,8 +39,9 @@ class ScaleScores(Edit):
                 ("layer", "stack", "kind"), (self.stack, self.kind, self.layer), strict=True
             ):
                 object.__setattr__(self, name, value)
-        check_numbers(self, "layer")
-        if not isinstance(self.factor, int | float) or not abs(self.factor) <= LARGEST_FACTOR:
+        check_place(self)
+        number = isinstance(self.factor, int | float) and not isinstance(self.factor, bool)
+        if not number or not abs(self.factor) <= LARGEST_FACTOR:
             raise InputError("recorders.edits.bad_factor", factor=repr(self.factor)[:40], most=LARGEST_FACTOR)
 
     @classmethod

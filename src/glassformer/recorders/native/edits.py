@@ -1,24 +1,25 @@
 """Edits of our own networks, through their windows.
 
 In:   a Transformer or a recurrent translator, and edits.
-Out:  a context in which scores and weights that come through a window are replaced, and stacks run fewer
-      layers; afterwards the network is as it was.
+Out:  a context in which scores, weights and outputs that come through a window are replaced, and stacks
+      run fewer layers; afterwards the network is as it was.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from glassformer.errors import InputError
-from glassformer.model.attention import Attention, CrossAttention
+from glassformer.model.attention import Attention, CrossAttention, Mask
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders.edits.active import ActiveEdits, limit_layers
-from glassformer.recorders.edits.edit import Edit, Index, ScoreTensor, Weights, check_keys_left
+from glassformer.recorders.edits.edit import Edit, HeadOutputs, Index, ScoreTensor, Weights, check_keys_left
 from glassformer.recorders.native.attentions import find_attentions, find_stacks
 from glassformer.recorders.preserve import replacing
 
@@ -52,31 +53,45 @@ def _change_windows(network: nn.Module, active: ActiveEdits, hooks: ExitStack) -
 
 @dataclass(slots=True)
 class _Windows:
-    """The scores and weights of one attention; layers that share a block call it one after the other."""
+    """Scores, weights and outputs of one attention; layers that share a block call it one after the other."""
 
     places: list[Place]
     attention: Attention | ContextAttention
     active: ActiveEdits
     calls: int = 0
     queries: int | None = None  # of one sequence: cross-attention gets the beams as more queries
+    mask: Mask | None = None
     hidden: list[Index] = field(default_factory=list)
 
     def open(self) -> Iterator[RemovableHandle]:
-        if isinstance(self.attention, CrossAttention):
-            yield self.attention.register_forward_pre_hook(self._count_queries)
+        if isinstance(self.attention, Attention):
+            yield self.attention.register_forward_pre_hook(self._read_inputs)
         yield self.attention.scores.register_forward_hook(self._change_scores)
         yield self.attention.pattern.register_forward_hook(self._change_weights)
+        yield self.attention.mixed.register_forward_hook(self._change_outputs)
 
     @property
     def place(self) -> Place:
         return self.places[self.calls % len(self.places)]
 
-    def _count_queries(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        self.queries = inputs[0].shape[1]
+    def _read_inputs(self, _: nn.Module, inputs: tuple[Any, ...]) -> None:
+        hidden, self.mask = inputs[:2]
+        if isinstance(self.attention, CrossAttention):
+            self.queries = hidden.shape[1]
 
     def _change_scores(self, _: nn.Module, __: object, output: Tensor) -> Tensor:
-        scores = ScoreTensor(self.place, output, self.queries)
+        allowed = None
+        if self.mask is not None:
+            allowed = self.mask.explicit(output.shape[-2], output.shape[-1], output.device)
+        scores = ScoreTensor(self.place, output, self.queries, allowed=allowed)
         self.active.change_scores(scores)
+        if (
+            scores.flattened
+            and isinstance(self.attention, Attention)
+            and self.attention.best_keys is not None
+        ):
+            edit = next(each for each in self.active.edits if each.touches(self.place))
+            raise InputError("recorders.edits.hard_attention", edit=edit)
         self.hidden = scores.hidden
         return scores.tensor
 
@@ -85,8 +100,13 @@ class _Windows:
             check_keys_left(output[at[:3]].sum(-1) > 0, self.place, at)
         weights = Weights(self.place, output)
         self.active.change_weights(weights)
-        self.calls += 1
         return weights.tensor
+
+    def _change_outputs(self, _: nn.Module, __: object, output: Tensor) -> Tensor:
+        outputs = HeadOutputs(self.place, output)
+        self.active.change_outputs(outputs)
+        self.calls += 1
+        return outputs.tensor
 
 
 def _fewer_layers(network: nn.Module, edits: Sequence[Edit]) -> AbstractContextManager[None]:

@@ -21,7 +21,15 @@ from glassformer.errors import InputError
 from glassformer.place import name_term
 from glassformer.recorders.call import Call, allowed_by, repeat_heads
 from glassformer.recorders.edits.active import ActiveEdits, limit_layers
-from glassformer.recorders.edits.edit import Edit, Index, Scores, Weights, check_keys_left, find_relaxed
+from glassformer.recorders.edits.edit import (
+    Edit,
+    HeadOutputs,
+    Index,
+    Scores,
+    Weights,
+    check_keys_left,
+    find_relaxed,
+)
 from glassformer.recorders.preserve import configurations, replacing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap
@@ -53,6 +61,24 @@ class CallScores(Scores):
             self.arguments["position_bias"] = call.bias = call.bias * factor
         if self.bias is not None:
             self.bias = self.bias * factor
+        if _has_bias(call.mask):
+            mask = self._copy_mask()
+            call.mask = torch.where(allowed_by(mask), mask * factor, mask)
+
+    def _flatten(self, head: int) -> None:
+        call = self.call
+        call.own_queries = call.queries if call.own_queries is None else call.own_queries
+        call.queries = _zero(call.queries, head)
+        if call.bias is not None:
+            self.arguments["position_bias"] = call.bias = _zero(call.bias, head)
+        if self.bias is not None:
+            self.bias = _zero(self.bias.expand(self.shape), head)
+        if _has_bias(call.mask):
+            mask = self._copy_mask()
+            call.mask = torch.where(allowed_by(mask), _zero(mask, head), mask)
+
+    def _sees(self, at: Index) -> bool:
+        return self.call.mask is None or bool(allowed_by(self._copy_mask())[at].any())
 
     def _add(self, bias: Tensor) -> None:
         bias = bias.to(self.call.queries)
@@ -78,6 +104,18 @@ def change_scores(edits: ActiveEdits, call: Call) -> dict[str, Any]:
     return scores.arguments
 
 
+def _has_bias(mask: Tensor | None) -> bool:
+    """Whether a mask adds something to scores that it does not hide, as position biases."""
+    return mask is not None and mask.dtype != torch.bool and bool((mask[allowed_by(mask)] != 0).any())
+
+
+def _zero(tensor: Tensor, head: int) -> Tensor:
+    """A tensor (B, H, …) whose values for one head are 0."""
+    tensor = tensor.clone()
+    tensor[:, head] = 0
+    return tensor
+
+
 def change_weights(edits: ActiveEdits, call: Call, output: Tensor, weights: Tensor) -> tuple[Tensor, Tensor]:
     """Output (B, T, H, V) and weights (B, H, T, S) as the model goes on with them."""
     changed = Weights(call.place, weights)
@@ -89,6 +127,10 @@ def change_weights(edits: ActiveEdits, call: Call, output: Tensor, weights: Tens
         values = repeat_heads(call.values, changed.heads)  # (B, H, S, V)
         for head in changed.replaced:
             output[:, :, head] = changed.rows(head) @ values[:, head]
+    if edits.changes_outputs(call.place):
+        outputs = HeadOutputs(call.place, output.transpose(1, 2))
+        edits.change_outputs(outputs)
+        output = outputs.tensor.transpose(1, 2)
     return output, changed.tensor
 
 

@@ -20,14 +20,18 @@ from torch.overrides import TorchFunctionMode
 from glassformer.errors import InputError, RecordingError
 from glassformer.place import Place
 from glassformer.recorders.edits.active import ActiveEdits
-from glassformer.recorders.edits.edit import Index, ScoreTensor, Weights, check_keys_left
+from glassformer.recorders.edits.edit import HeadOutputs, Index, ScoreTensor, Weights, check_keys_left
 from glassformer.recorders.preserve import preserving_state, using_attention
 from glassformer.recorders.transformers.inputs import shorten
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.reported import Report, run_eager
 
+PRODUCTS = (torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm)
 SOFTMAXES = (nn.functional.softmax, torch.softmax, Tensor.softmax, torch.special.softmax)
 HIDDEN = -1e4  # lower scores are those of masks, which are added or filled in: -65500, -1e30, the least float
+
+
+PLAIN = "...qk,...kd->...qd"  # the equation of a product of matrices
 
 
 class FoundSoftmax(NamedTuple):
@@ -39,14 +43,17 @@ class FoundSoftmax(NamedTuple):
 
 Softmax = Callable[[Tensor], Tensor]
 Handle = Callable[[int, Tensor, Softmax], Tensor]
+Finish = Callable[[Tensor, str, Tensor], Tensor]  # of a product: its first factor, its equation, its result
 
 
 class SoftmaxMode(TorchFunctionMode):
-    """Calls `handle` instead of each softmax over the last of three or more axes, numbered in each pass."""
+    """Calls `handle` instead of each softmax over the last of three or more axes, numbered in each pass, and
+    `finish` after each product of tensors."""
 
-    def __init__(self, handle: Handle) -> None:
+    def __init__(self, handle: Handle, finish: Finish | None = None) -> None:
         super().__init__()
         self.handle = handle
+        self.finish = finish
         self.number = 0
         self.thread = threading.get_ident()
 
@@ -59,6 +66,11 @@ class SoftmaxMode(TorchFunctionMode):
         self, function: Any, types: Any, positional: Any = (), named: dict[str, Any] | None = None
     ) -> Any:
         named = named or {}
+        if self.finish is not None and len(positional) >= 2:
+            if function in PRODUCTS and isinstance(positional[0], Tensor):
+                return self.finish(positional[0], PLAIN, function(*positional, **named))
+            if function is torch.einsum and isinstance(positional[0], str) and len(positional) == 3:
+                return self.finish(positional[1], positional[0], function(*positional, **named))
         if function not in SOFTMAXES or not positional:
             return function(*positional, **named)
         scores, *rest = positional
@@ -95,6 +107,7 @@ def editing_reports(
     for place in places:
         edits.touch(place)  # named in the error where an edit changes nothing
     found: dict[Place, Tensor] = {}
+    products = _Products(edits)
 
     def edit(number: int, scores: Tensor, softmax: Softmax) -> Tensor:
         known = softmaxes.get(number)
@@ -105,10 +118,14 @@ def editing_reports(
         after = Weights(known.place, softmax(before.tensor.reshape(scores.shape)).reshape(before.shape))
         edits.change_weights(after)
         found[known.place] = after.tensor  # (B, H, T, S)
+        products.expect(known.place, after.tensor)
         return after.tensor.reshape(scores.shape)
 
-    with preserving_state(model), using_attention(model, "eager"), _handling(model, edit):
+    finish = products.finish if any("outputs" in each.changes for each in edits.edits) else None
+    with preserving_state(model), using_attention(model, "eager"), _handling(model, edit, finish):
         yield found
+    for place in products.waiting:
+        raise InputError("recorders.edits.no_product", model=type(model).__name__, place=place)
     missed = next((place for place in mapped - found.keys() if edits.touch(place)), None)
     if missed is not None:
         raise RecordingError("recorders.edits.softmax_missed", model=type(model).__name__, place=missed)
@@ -148,9 +165,60 @@ def check_reports(found: Mapping[Place, Tensor], stacks: Stacks, reports: Iterab
             raise RecordingError("recorders.edits.report_differs", place=place)
 
 
+class _Products:
+    """The products of weights and values: what heads give."""
+
+    def __init__(self, edits: ActiveEdits) -> None:
+        self.edits = edits
+        self.waiting: dict[Place, Tensor] = {}  # weights whose product is still to come
+
+    def expect(self, place: Place, weights: Tensor) -> None:
+        """Wait for a product with these weights (B, H, T, S) where an edit changes what it gives."""
+        if self.edits.changes_outputs(place):
+            self.waiting[place] = weights
+
+    def finish(self, factor: Tensor, equation: str, result: Tensor) -> Tensor:
+        """The result of a product, changed where its first factor are weights that are waited for."""
+        place = next((each for each, weights in self.waiting.items() if are_equal(factor, weights)), None)
+        arranged = None if place is None else _arrange(equation, result, self.waiting[place].shape[1])
+        if place is None or arranged is None:
+            return result
+        del self.waiting[place]
+        outputs = HeadOutputs(place, arranged)
+        self.edits.change_outputs(outputs)
+        return _arrange_back(equation, outputs.tensor, result)
+
+
+def _arrange(equation: str, result: Tensor, heads: int) -> Tensor | None:
+    """The product of weights and values as (B, H, T, V); None where it is not known which axis is which."""
+    if equation == PLAIN:
+        return result.reshape(-1, heads, *result.shape[-2:])
+    order = _find_axes(equation)
+    return None if order is None else result.permute(order)
+
+
+def _arrange_back(equation: str, outputs: Tensor, like: Tensor) -> Tensor:
+    """What `_arrange` made, as it was."""
+    if equation == PLAIN:
+        return outputs.reshape(like.shape)
+    order = _find_axes(equation)
+    assert order is not None
+    return outputs.permute([order.index(axis) for axis in range(4)])
+
+
+def _find_axes(equation: str) -> list[int] | None:
+    """Of an equation such as bnij,jbnd->ibnd, where batch, head, query and width are in the result."""
+    inputs, _, result = equation.replace(" ", "").partition("->")
+    weights, _, values = inputs.partition(",")
+    width = set(values) - set(weights)
+    if len(weights) != 4 or len(result) != 4 or len(width) != 1 or set(result) != {*weights[:3], *width}:
+        return None
+    return [result.index(each) for each in (*weights[:3], *width)]
+
+
 @contextmanager
-def _handling(model: nn.Module, handle: Handle) -> Iterator[None]:
-    mode = SoftmaxMode(handle)
+def _handling(model: nn.Module, handle: Handle, finish: Finish | None = None) -> Iterator[None]:
+    mode = SoftmaxMode(handle, finish)
     with model.register_forward_pre_hook(mode.begin), mode:
         yield
 
