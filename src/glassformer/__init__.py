@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from glassformer.runlog import read_run as read_run
     from glassformer.tasks.classification import classify as classify
     from glassformer.tasks.language_modelling import generate as generate
+    from glassformer.tasks.long import LongTexts as LongTexts
     from glassformer.tasks.masked_language_modelling import fill as fill
     from glassformer.tasks.translation import translate as translate
     from glassformer.text.builders import build_words as build_words
@@ -102,6 +103,7 @@ _NAMES = {
     "glassformer.runlog": "RunLog, read_run",
     "glassformer.tasks.classification": "classify",
     "glassformer.tasks.language_modelling": "generate",
+    "glassformer.tasks.long": "LongTexts",
     "glassformer.tasks.masked_language_modelling": "fill",
     "glassformer.tasks.translation": "translate",
     "glassformer.text.builders": "build_words",

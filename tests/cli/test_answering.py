@@ -156,7 +156,8 @@ def test_what_goes_wrong_on_the_way_leaves_no_file(
     folder = tmp_path / "answers"
     folder.mkdir()
     output = folder / "answers.txt"
-    assert "Text 5 has" in complain("generate", decoder, "--input", texts, "--output", output)
+    words = ("generate", decoder, "--input", texts, "--output", output)
+    assert "Text 5 has" in complain(*words, "--long", "refuse")
     assert list(folder.iterdir()) == []
     assert "is not a file" in complain("generate", decoder, TEXTS[0], "--output", folder)
     assert "Cannot read" in complain("generate", decoder, "--input", tmp_path / "none.txt")
@@ -164,7 +165,7 @@ def test_what_goes_wrong_on_the_way_leaves_no_file(
     nowhere = tmp_path / "none" / "answers.txt"
     assert f"{nowhere} cannot be written" in complain("generate", decoder, *TEXTS, "--output", nowhere)
     texts.write_bytes(b"the \xff street\n")
-    said = complain("generate", decoder, "--input", texts)
+    said = complain("generate", decoder, "--input", texts, "--long", "refuse")
     assert ":1: byte 5" in said
     assert "on_error" not in said  # no such option here
     assert "correct it, or convert" in said
@@ -191,3 +192,123 @@ def test_an_interrupt_on_the_way_leaves_no_file(
 def test_one_text_is_not_many(decoder: Path) -> None:
     with pytest.raises(glassformer.errors.InputError, match="Put it into a list"):
         list(glassformer.generate(decoder, "the animal"))
+
+
+LONG = "the animal was too tired to cross the street , " * 8
+
+
+@pytest.mark.parametrize("verb", USUAL)
+def test_a_line_that_is_too_long_leaves_the_others(
+    verb: str, build: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shape, head, _ = USUAL[verb]
+    model = build(shape, head, **({"classes": 2} if head == "classes" else {}))
+    gap = " <mask>" if verb == "fill" else ""
+    short = [f"{text}{gap}" for text in TEXTS[:2]]
+    lines = [short[number % 2] for number in range(1000)]
+    for place in (17, 400, 999):
+        lines[place] = f"{LONG}{gap}"
+    texts, output = write_lines(tmp_path / "texts.txt", lines), tmp_path / "answers.txt"
+    usual = "split" if verb in ("translate", "fill") else "truncate"
+    answers = {}
+    for long in (None, "split", "truncate", "skip"):
+        if (verb, long) == ("generate", "split"):
+            continue
+        options = [] if long is None else ["--long", long]
+        words = [verb, model, "--input", texts, "--output", output, *options]
+        assert cli.main([str(word) for word in words]) == 0
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert printed.err.count("\n") == 1
+        assert "3 texts have more than 24 tokens" in printed.err or "3 texts have more than 23" in printed.err
+        assert "(texts 18, 401, 1000)" in printed.err
+        answers[long] = output.read_text().split("\n")
+        assert len(answers[long]) == 1001
+        assert answers[long][-1] == ""
+        assert len({*answers[long][:1000:2]} - {answers[long][400]}) == 1  # the others are as they always are
+    assert answers[None] == answers[usual]
+    assert answers["skip"][17] == answers["skip"][400] == answers["skip"][999] == ""
+    assert all(answers["truncate"][place] for place in (17, 400, 999))
+    assert [line for line in answers["skip"] if line] == [
+        line for place, line in enumerate(answers["truncate"]) if place not in (17, 400, 999) and line
+    ]
+
+
+def test_what_a_stopped_command_has_finished_stays(
+    decoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Command
+) -> None:
+    """The first chunk is written before the second is computed."""
+    from glassformer.loaded import native
+
+    generate, calls = native.generate, []
+
+    def interrupt(*values: object) -> object:
+        calls.append(len(output.read_text().splitlines()) if output.exists() else 0)
+        if len(calls) > 1 and calls[-1] >= 16:
+            raise KeyboardInterrupt
+        return generate(*values)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(native, "generate", interrupt)
+    texts = write_lines(tmp_path / "texts.txt", TEXTS * 25)
+    output = tmp_path / "answers.txt"
+    output.write_text("an old file\n")
+    assert cli.main(["generate", str(decoder), "--input", str(texts), "--output", str(output)]) == 130
+    written = output.read_text().splitlines()
+    assert 16 <= len(written) < 100
+    monkeypatch.undo()
+    assert written == run("generate", decoder, "--input", texts).splitlines()[: len(written)]
+
+
+BROKEN = b"the street\r\n\r\nthe \0 street\nthe \xff\xfe street\n\nthe animal"
+
+
+@pytest.mark.parametrize("verb", USUAL)
+def test_lines_that_are_no_text_leave_the_others(
+    verb: str, build: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shape, head, _ = USUAL[verb]
+    model = build(shape, head, **({"classes": 2} if head == "classes" else {}))
+    texts, output = tmp_path / "texts.txt", tmp_path / "answers.txt"
+    gap = b" [MASK]" if verb == "fill" else b""
+    texts.write_bytes(BROKEN.replace(b"street\r", b"street" + gap + b"\r") + gap)
+    words = [verb, str(model), "--input", str(texts), "--output", str(output)]
+    assert cli.main(words) == 2
+    said = capsys.readouterr().err
+    assert "2 lines could not be answered" in said
+    assert f"{texts}:3" in said
+    assert f"{texts}:4" in said
+    answers = output.read_text().split("\n")
+    assert [bool(line) for line in answers] == [True, False, False, False, False, True, False]
+    output.unlink()
+    assert cli.main([*words, "--long", "refuse"]) == 2  # before anything is computed
+    assert not output.exists()
+
+
+def test_a_line_without_a_gap_leaves_the_others(
+    build: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = write_lines(tmp_path / "texts.txt", ["the street", "the [MASK]"])
+    assert cli.main(["fill", str(build("encoder", "masked")), "--input", str(texts)]) == 2
+    printed = capsys.readouterr()
+    assert f"1 line could not be answered and is empty in the output: {texts}:1: no [MASK]" in printed.err
+    assert [bool(line) for line in printed.out.split("\n")] == [False, True, False]
+
+
+def test_a_file_is_not_read_and_replaced_at_once(decoder: Path, tmp_path: Path, complain: Command) -> None:
+    texts = write_lines(tmp_path / "texts.txt", TEXTS)
+    assert "is the input and the output" in complain("generate", decoder, "--input", texts, "--output", texts)
+    assert texts.read_text().split("\n")[:4] == TEXTS
+
+
+def test_one_long_text_is_answered_too(translator: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["translate", str(translator), LONG]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.strip()
+    assert "1 text has more than 24 tokens; sentences were read one by one (text 1)" in printed.err
+
+
+def test_a_huge_line(translator: Path, tmp_path: Path, run: Command) -> None:
+    texts = write_lines(tmp_path / "texts.txt", ["the street", "the animal " * 40_000, "too tired"])
+    answers = run("translate", translator, "--input", texts, "--long", "truncate").split("\n")
+    assert len(answers) == 4
+    assert all(answers[:3])

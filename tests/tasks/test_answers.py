@@ -94,7 +94,7 @@ def test_what_is_not_a_text_is_named_by_its_number(translator: NativeModel) -> N
 def test_unknown_ways_are_refused() -> None:
     with pytest.raises(InputError) as error:
         classify(make("BertForSequenceClassification"), ["the"], tokenizer=TOKENIZER, long="end")
-    assert error.value.message.code == "tasks.classification.unknown_long"
+    assert error.value.message.code == "tasks.unknown_long"
     for best in (0, "many"):
         with pytest.raises(InputError) as error:
             fill(make("BertForMaskedLM"), ["the [MASK]"], tokenizer=TOKENIZER, best=best)

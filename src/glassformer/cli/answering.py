@@ -1,34 +1,41 @@
 """What the verbs share whose model answers texts: translate, generate, classify, fill.
 
 In:   texts: as arguments, line by line from a file (`.gz` and `.xz` too), or from stdin.
-Out:  one line for each text, in order; the answer to a single text is streamed. JSON has one object per line.
-      A file is written completely or not at all.
+Out:  one line for each text, in order, written as soon as it is known: what a stopped command has finished is
+      kept. The answer to a single text is streamed. JSON has one object per line.
+
+A line that is blank or cannot be answered is an empty line of the output, so that both files stay aligned.
+Texts that are too long (`--long`) are counted and reported on stderr. Lines that are not text, or in which
+there is nothing to answer, are reported at the end with exit code 2, after all others are answered.
 """
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import fields, replace
-from io import TextIOWrapper
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, fields, replace
 from itertools import tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from glassformer.cli.inputs import read_texts, require_text
+from glassformer.cli.inputs import open_stdin, require_text
 from glassformer.cli.output import escape_controls, with_progress
 from glassformer.cli.parser import Arguments, Parser, help_text
 from glassformer.errors import CheckpointError, InputError
-from glassformer.messages import message
-from glassformer.render.files import open_whole
+from glassformer.messages import Message, message
 
 if TYPE_CHECKING:
     from glassformer.loaded.model import Capability, LoadedModel
     from glassformer.model.generation_settings import GenerationSettings
+    from glassformer.tasks.answers import Answer
+    from glassformer.tasks.long import LongTexts
+    from glassformer.text.files import Problems
+
+WAYS = ("split", "truncate", "skip", "refuse")
 
 
-def add_texts(parser: Parser, usual: str) -> None:
-    """Texts and where they come from; `usual` is the model where none is named."""
+def add_texts(parser: Parser, usual: str, long: Sequence[str] = WAYS) -> None:
+    """Texts and where they come from; `usual` is the model where none is named, `long[0]` the usual way."""
     parser.areas += ("answers",)
     parser.set_defaults(usual=usual)
     parser.add_argument(
@@ -37,6 +44,7 @@ def add_texts(parser: Parser, usual: str) -> None:
     parser.add_argument("texts", metavar="TEXT", nargs="*")
     parser.add_argument("--input", metavar="FILE", type=Path)
     parser.add_argument("--output", metavar="FILE", type=Path)
+    parser.add_argument("--long", choices=long, default=long[0])
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--device")
 
@@ -56,27 +64,105 @@ def add_generation(parser: Parser) -> None:
     parser.add_argument("--repetition-penalty", type=float, metavar="X")
 
 
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """The texts of a command, one by one, and what was wrong with some of them."""
+
+    arguments: Arguments
+    problems: "Problems"
+    long: "LongTexts"
+
+    def read(self) -> Iterable[str]:
+        """The texts; a line that is not text is blank, and reported. All are read at once to refuse one."""
+        texts = self._read()
+        return list(texts) if self.long.how == "refuse" else texts
+
+    def _read(self) -> Iterator[str]:
+        from glassformer.text.files import decode_lines, read_all_lines
+
+        if self.arguments.texts:
+            yield from self.arguments.texts
+            return
+        path = self.path
+        if str(path) != "-":
+            lines = read_all_lines(path, self.problems)
+        else:
+            if sys.stdin is not None and sys.stdin.isatty():
+                print(message("cli.answers.type_texts"), file=sys.stderr)
+            lines = decode_lines(open_stdin(), Path("stdin"), self.problems)
+        yield from ("" if line is None else line for _, line in lines)
+
+    @property
+    def path(self) -> Path:
+        """The file of the texts, `-` for stdin."""
+        return self.arguments.input or Path("-")
+
+    def leave_out(self, number: int, reason: Message) -> None:
+        """Report a line that has no answer."""
+        self.problems.report(self.path, number, reason)
+
+    def report(self, limit: int | None) -> None:
+        """Print what happened to long texts; an error, if some texts have no answer."""
+        if (found := self.long.report(limit)) is not None:
+            print(message("cli.answers.note", note=found), file=sys.stderr)
+        if self.problems.count:
+            more = self.problems.count - len(self.problems.first)
+            code = "cli.answers.left_out_more" if more else "cli.answers.left_out"
+            raise InputError(code, count=self.problems.count, problems=self.problems.first, more=more)
+
+
+def open_texts(arguments: Arguments) -> Texts:
+    """The texts of a command."""
+    from glassformer.tasks.long import LongTexts
+    from glassformer.text.files import Problems
+
+    long = LongTexts(arguments.long)
+    on_error = "refuse" if long.how == "refuse" else "skip"
+    return Texts(arguments, Problems(on_error, str(message("cli.errors.convert_file"))), long)
+
+
 def run_answers(
     arguments: Arguments,
-    answer: Callable[[Iterable[str]], Iterator[Any]],
+    capability: "Capability",
+    answer: Callable[["LoadedModel", Iterable[str], Texts], Iterator[Any]],
     show: Callable[[Any], str],
     describe: Callable[[str, Any], dict[str, Any]],
 ) -> None:
     """Answer text after text; JSON contains each text beside its answer."""
+    from glassformer.tasks.answers import open_model
+
     _check_request(arguments)
-    texts, questions = tee(_read_texts(arguments))
-    with _explained(arguments), _open_output(arguments.output) as output:
-        answers = answer(texts)
-        if output is not sys.stdout or not output.isatty():  # elsewhere the answers show the progress
+    for number, text in enumerate(arguments.texts, 1):
+        if not text.strip():
+            raise InputError("tasks.empty_text", number=number)
+    with _explained(arguments):
+        model = open_model(arguments.model, device=arguments.device, capability=capability)
+    _write_answers(model, arguments, answer, show, describe)
+
+
+def _write_answers(
+    model: "LoadedModel",
+    arguments: Arguments,
+    answer: Callable[["LoadedModel", Iterable[str], Texts], Iterator[Any]],
+    show: Callable[[Any], str],
+    describe: Callable[[str, Any], dict[str, Any]],
+) -> None:
+    texts = open_texts(arguments)
+    read = texts.read()
+    asked, questions = (read, read) if isinstance(read, list) else tee(read)
+    with _open_output(arguments.output, arguments.input) as output:
+        answers = answer(model, asked, texts)
+        if arguments.output is not None or not sys.stdout.isatty():  # elsewhere the answers show the progress
             answers = with_progress(answers, message("cli.answers.answered"))
         for found, text in zip(answers, questions, strict=True):
             line = json.dumps(describe(text, found), ensure_ascii=False) if arguments.json else show(found)
-            output.write(escape_controls(f"{line}\n", output))
+            output(f"{line}\n")
+    texts.report(model.limit)
 
 
 def run_generation(arguments: Arguments, capability: "Capability") -> None:
     """Texts answered by texts: streamed where there is one, in batches where there are many."""
-    from glassformer.tasks.answers import answer, open_model, stream_answer, write_answer
+    from glassformer.tasks.answers import answer, open_model, stream_answer
     from glassformer.text.languages import list_languages
 
     _check_request(arguments)
@@ -90,26 +176,31 @@ def run_generation(arguments: Arguments, capability: "Capability") -> None:
     if known and language is None:
         raise InputError("cli.answers.needs_language", model=model.name, known=known)
     alone = len(arguments.texts) == 1 and not arguments.json and settings.n_best == 1
-    if alone and arguments.output is None:
+    if alone and arguments.output is None and _fits(model, arguments.texts[0], language):
         for piece in stream_answer(model, arguments.texts[0], settings, language):
             print(escape_controls(piece, sys.stdout), end="", flush=True)
         print()
         return
 
-    def reply(texts: Iterable[str]) -> Iterator[list[tuple[str, float]]]:
-        for prompt, best in answer(model, texts, settings, language):
-            yield [(write_answer(model, prompt, each), each.score) for each in best]
+    def reply(model: "LoadedModel", read: Iterable[str], texts: Texts) -> Iterator[list["Answer"]]:
+        return answer(model, read, settings, language, texts.long)
 
-    def show(found: list[tuple[str, float]]) -> str:
+    def show(found: list["Answer"]) -> str:
         texts = [text.replace("\n", "\\n") for text, _ in found]  # one line each
         if settings.n_best == 1:
             return texts[0] if texts else ""
         return "\n".join(f"{text}  ({score:.3f})" for text, (_, score) in zip(texts, found, strict=True))
 
-    def describe(text: str, found: list[tuple[str, float]]) -> dict[str, Any]:
+    def describe(text: str, found: list["Answer"]) -> dict[str, Any]:
         return {"text": text, "answers": [{"text": each, "score": score} for each, score in found]}
 
-    run_answers(arguments, reply, show, describe)
+    _write_answers(model, arguments, reply, show, describe)
+
+
+def _fits(model: "LoadedModel", text: str, language: str | None) -> bool:
+    """Whether a text can be streamed: it is not too long."""
+    room = None if model.limit is None else model.limit - (model.shape == "decoder")
+    return room is None or len(model.read_prompt(text, language)) <= room
 
 
 def _choose_settings(arguments: Arguments, model: "LoadedModel") -> "GenerationSettings":
@@ -137,17 +228,6 @@ def _refuse_unused(chosen: Mapping[str, object], settings: "GenerationSettings")
         unused = [f"--{name.replace('_', '-')}" for name in names if name in chosen]
         if unused and not has_effect:
             raise InputError(code, options=unused)
-
-
-def _read_texts(arguments: Arguments) -> Iterator[str]:
-    """The texts, one by one."""
-    if arguments.texts:
-        yield from arguments.texts
-        return
-    path = arguments.input or Path("-")
-    if str(path) == "-" and sys.stdin is not None and sys.stdin.isatty():
-        print(message("cli.answers.type_texts"), file=sys.stderr)
-    yield from (line for _, line in read_texts(path))
 
 
 def _check_request(arguments: Arguments) -> None:
@@ -184,10 +264,39 @@ def _explained(arguments: Arguments) -> Iterator[None]:
 
 
 @contextmanager
-def _open_output(path: Path | None) -> Iterator[TextIO]:
-    """Stdout; or a file that is written completely or not at all."""
+def _open_output(path: Path | None, source: Path | None) -> Iterator[Callable[[str], None]]:
+    """A function that writes lines at once, to stdout or a file; the first line replaces an old file."""
     if path is None:
-        yield sys.stdout
+
+        def show(line: str) -> None:
+            sys.stdout.write(escape_controls(line, sys.stdout))
+            sys.stdout.flush()
+
+        yield show
         return
-    with open_whole(path) as file, TextIOWrapper(file, encoding="utf-8") as text:
-        yield text
+    if source is not None and path.exists() and source.exists() and path.samefile(source):
+        raise InputError("cli.answers.same_file", path=path)
+    if path.exists() and not path.is_file():
+        raise InputError("render.not_a_file", path=path)
+    existed = path.exists()
+    try:
+        file = path.open("a", encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise InputError("render.not_writable", path=path, error=error.strerror) from error
+    started = False
+
+    def write(line: str) -> None:
+        nonlocal started
+        if not started:
+            file.truncate(0)
+            started = True
+        file.write(line)
+        file.flush()
+
+    try:
+        with file:
+            yield write
+    finally:
+        if not started and not existed:  # nothing was answered
+            with suppress(OSError):
+                path.unlink()

@@ -2,11 +2,12 @@
 
 In:   whatever `load` opens; texts.
 Out:  translations, continuations, token ids. Texts of similar length run together; answers come in order.
+      What happens to texts that are too long: see long.py.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import count
-from typing import Any, Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, repeat
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
@@ -15,9 +16,14 @@ from glassformer.loaded.model import Capability, LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
-from glassformer.text.sequences import find_frame, in_chunks, require_many
+from glassformer.tasks.long import LongTexts, divide, join_texts
+from glassformer.text.sequences import find_frame, require_many
 
-AHEAD = 1024  # texts that are read before the first is answered, so that similar lengths can run together
+# Texts that are read before the first of them is answered, so that similar lengths can run together.
+FIRST_CHUNKS = (16, 32, 64, 128, 256)
+CHUNK = 512
+
+Read = TypeVar("Read")
 
 
 def open_model(
@@ -33,11 +39,11 @@ def open_model(
     return loaded
 
 
-def check_texts(texts: Iterable[str]) -> Iterator[str]:
-    """The texts one by one; a single text is refused at once, what is not a text when its turn comes."""
+def check_texts(texts: Iterable[str]) -> Iterable[str]:
+    """The texts; a single text is refused at once, what is not a text when its turn comes."""
     if not isinstance(texts, Iterable):
         raise InputError("tasks.not_texts", kind=type(texts).__name__)
-    return map(_check_text, count(1), require_many(texts))
+    return require_many(texts)
 
 
 def _check_text(number: int, text: object) -> str:
@@ -46,22 +52,58 @@ def _check_text(number: int, text: object) -> str:
     return text
 
 
+class Answer(NamedTuple):
+    """One answer to a text."""
+
+    text: str
+    score: float  # the sum of the log-probabilities / length ** penalty
+
+
 def answer(
     model: LoadedModel,
     texts: Iterable[str],
     settings: GenerationSettings | None = None,
     target_language: str | None = None,
-) -> Iterator[tuple[list[int], tuple[Hypothesis, ...]]]:
-    """For each text, in order: its prompt, and the answers, best first. A blank text has none."""
-    number = 0
-    for chunk in in_chunks(check_texts(texts), AHEAD):
-        prompts = [model.read_prompt(text, target_language) if text.strip() else [] for text in chunk]
-        for prompt in prompts:
-            number += 1
-            check_length(model, prompt, number)
-        answers = iter(model.generate([prompt for prompt in prompts if prompt], settings))
-        for prompt in prompts:
-            yield prompt, next(answers) if prompt else ()
+    long: LongTexts | None = None,
+) -> Iterator[list[Answer]]:
+    """For each text, in order, its answers, best first. A blank or skipped text has none."""
+    long, used = long or LongTexts(), settings or model.generation
+    decoder = model.shape == "decoder"
+    limit = model.limit
+    if limit is not None and decoder and long.how != "refuse":
+        limit -= 1  # room for a new token
+
+    def encode(text: str) -> list[int]:
+        return model.read_prompt(text, target_language)
+
+    def truncate(ids: Sequence[int]) -> Sequence[int]:
+        assert model.limit is not None
+        if not decoder:
+            return truncate_end(model, ids)
+        kept = max(model.limit // 2, model.limit - used.max_new_tokens)  # what is continued is the end
+        return ids[-min(kept, model.limit - 1) :]
+
+    def read(number: int, text: str) -> tuple[str, list[Sequence[int]]]:
+        return text, divide(text, number, encode, truncate, limit, long) if text.strip() else []
+
+    for chunk in _read_chunks(texts, read, long):
+        answers = iter(model.generate([row for _, rows in chunk for row in rows], settings))
+        for text, rows in chunk:
+            found = [next(answers) for _ in rows]
+            if decoder and rows:
+                whole = encode(text)  # of a truncated prompt, too
+                yield [Answer(write_answer(model, whole, each), each.score) for each in found[0]]
+            else:
+                yield [_join(model, each, used.length_penalty) for each in zip(*found, strict=False)]
+
+
+def _join(model: LoadedModel, pieces: Sequence[Hypothesis], penalty: float) -> Answer:
+    """The answers to the pieces of one text as one, scored as one."""
+    text = join_texts(write_answer(model, (), each) for each in pieces)
+    if len(pieces) == 1:
+        return Answer(text, pieces[0].score)
+    length = sum(len(each.ids) for each in pieces)
+    return Answer(text, sum(each.total for each in pieces) / max(length, 1) ** penalty)
 
 
 def answer_texts(
@@ -69,32 +111,52 @@ def answer_texts(
     texts: Iterable[str],
     settings: GenerationSettings | None = None,
     target_language: str | None = None,
+    long: LongTexts | None = None,
 ) -> Iterator[str]:
-    """The best answer to each text; blank ones stay blank."""
-    for prompt, hypotheses in answer(model, texts, settings, target_language):
-        yield write_answer(model, prompt, hypotheses[0]) if hypotheses else ""
+    """The best answer to each text; blank and skipped ones are blank."""
+    for answers in answer(model, texts, settings, target_language, long):
+        yield answers[0].text if answers else ""
 
 
 def encode_chunks(
-    model: LoadedModel, texts: Iterable[str], long: Literal["refuse", "start"] = "refuse"
-) -> Iterator[list[Sequence[int]]]:
-    """Texts as token ids, many at a time; too long ones are refused, or only their start is kept."""
-    number = 0
-    tokenizer, limit = model.require_tokenizer(), model.limit
-    for chunk in in_chunks(check_texts(texts), AHEAD):
-        rows: list[Sequence[int]] = []
-        for text in chunk:
-            number += 1
-            encoding = tokenizer.encode(text)
-            if all(encoding.special):
-                raise InputError("tasks.empty_text", number=number)
-            ids: Sequence[int] = encoding.ids
-            if long == "start" and limit is not None and len(ids) > limit:
-                after = find_frame(tokenizer)[1]
-                ids = (*ids[: limit - len(after)], *after)
-            check_length(model, ids, number)
-            rows.append(ids)
-        yield rows
+    model: LoadedModel, texts: Iterable[str], long: LongTexts
+) -> Iterator[list[list[Sequence[int]]]]:
+    """For each text its rows of token ids, many texts at a time; a blank or skipped text has none."""
+    tokenizer = model.require_tokenizer()
+
+    def encode(text: str) -> Sequence[int]:
+        return tokenizer.encode(text).ids
+
+    def read(number: int, text: str) -> list[Sequence[int]]:
+        if not text.strip() or all(tokenizer.encode(text).special):
+            return []
+        return divide(text, number, encode, lambda ids: truncate_end(model, ids), model.limit, long)
+
+    return _read_chunks(texts, read, long)
+
+
+def truncate_end(model: LoadedModel, ids: Sequence[int]) -> Sequence[int]:
+    """The start of a text, as much as the model reads, with the special tokens after it."""
+    after = find_frame(model.require_tokenizer())[1]
+    assert model.limit is not None
+    return (*ids[: model.limit - len(after)], *after)
+
+
+def _read_chunks(
+    texts: Iterable[str], read: Callable[[int, str], Read], long: LongTexts
+) -> Iterator[list[Read]]:
+    """Texts after `read`, more and more at a time: the first answers come soon, then batches are full.
+
+    Where long texts are refused, all texts of a list are read before the first chunk is run.
+    """
+    found = (read(number, _check_text(number, text)) for number, text in enumerate(texts, 1))
+    if long.how == "refuse" and isinstance(texts, Sequence):
+        found = iter(list(found))
+    for size in chain(FIRST_CHUNKS, repeat(CHUNK)):
+        chunk = list(islice(found, size))
+        if not chunk:
+            return
+        yield chunk
 
 
 def stream_answer(

@@ -22,6 +22,7 @@ from glassformer.model.generate import at_inference
 from glassformer.settings import Count, Limits, Settings, Share, read_settings
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.corpus import find_path
+from glassformer.tasks.long import Long, LongTexts, read_long
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
 from glassformer.tasks.task import (
     TASKS,
@@ -314,7 +315,7 @@ def _share_tokens(lengths: Sequence[int], room: int) -> list[int]:
 class Classified:
     """What a classifier makes of a text."""
 
-    label: str
+    label: str  # empty: the text is blank, or was skipped
     probability: float
     probabilities: dict[str, float]  # of every label
 
@@ -325,7 +326,7 @@ def classify(
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
-    long: Literal["refuse", "start"] = "refuse",
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: Literal[False] = False,
 ) -> list[Classified]: ...
@@ -337,7 +338,7 @@ def classify(
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
-    long: Literal["refuse", "start"] = "refuse",
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: Literal[True],
 ) -> Iterator[Classified]: ...
@@ -348,29 +349,35 @@ def classify(
     texts: Iterable[str],
     *,
     tokenizer: Any = None,
-    long: Literal["refuse", "start"] = "refuse",
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: bool = False,
 ) -> list[Classified] | Iterator[Classified]:
-    """The label of each text, in order; of a text that is too long the start is read, if `long` says so.
+    """The label of each text, in order; a blank text has an empty one.
 
+    `long` says what happens to a text that is too long: "refuse" it; "truncate": classify its start; "split":
+    the mean of the probabilities of its sentences; "skip": an empty label. `LongTexts` counts them.
     `stream=True` gives an iterator.
 
     >>> gf.classify("zoo/sentiment", ["A wonderful film."])[0].label
     'positive'
     """
-    if long not in ("refuse", "start"):
-        raise InputError("tasks.classification.unknown_long", seen=repr(long))
+    ways = read_long(long)
     opened = open_model(model, tokenizer, device=device, capability="classifies")
-    found = _classify(opened, check_texts(texts), long)
+    found = _classify(opened, check_texts(texts), ways)
     return found if stream else list(found)
 
 
-def _classify(
-    model: LoadedModel, texts: Iterable[str], long: Literal["refuse", "start"]
-) -> Iterator[Classified]:
-    for rows in encode_chunks(model, texts, long):
-        for row in model.classify(rows):
-            names = model.labels or tuple(f"LABEL_{number}" for number in range(len(row)))
-            best = int(np.argmax(row))
-            yield Classified(names[best], row[best], dict(zip(names, row, strict=True)))
+def _classify(model: LoadedModel, texts: Iterable[str], long: LongTexts) -> Iterator[Classified]:
+    for chunk in encode_chunks(model, texts, long):
+        chances = iter(model.classify([row for rows in chunk for row in rows]))
+        for rows in chunk:
+            if not rows:
+                yield Classified("", 0.0, {})
+                continue
+            lengths = np.array([len(row) for row in rows])
+            pieces = np.array([next(chances) for _ in rows])  # (piece, class)
+            whole = pieces[0] if len(rows) == 1 else lengths @ pieces / lengths.sum()
+            names = model.labels or tuple(f"LABEL_{number}" for number in range(len(whole)))
+            best = int(np.argmax(whole))
+            yield Classified(names[best], float(whole[best]), dict(zip(names, whole.tolist(), strict=True)))

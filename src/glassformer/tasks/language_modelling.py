@@ -24,6 +24,7 @@ from glassformer.model.loss import IGNORED
 from glassformer.settings import Limits, Share
 from glassformer.tasks.answers import answer_texts, check_texts, open_model
 from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, read_stream
+from glassformer.tasks.long import Long, LongTexts, read_long
 from glassformer.tasks.scores import compute_bits_per_byte, compute_perplexity
 from glassformer.tasks.task import (
     TASKS,
@@ -195,6 +196,7 @@ def generate(
     *,
     tokenizer: Any = None,
     decode: Decode = None,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: Literal[False] = False,
 ) -> list[str]: ...
@@ -207,6 +209,7 @@ def generate(
     *,
     tokenizer: Any = None,
     decode: Decode = None,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: Literal[True],
 ) -> Iterator[str]: ...
@@ -219,17 +222,21 @@ def generate(
     *,
     tokenizer: Any = None,
     decode: Decode = None,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: bool = False,
 ) -> list[str] | Iterator[str]:
     """Each text with its continuation, in order.
 
     `decode` says how to generate, as in `record`; without any, the model generates as its files say.
-    `stream=True` gives an iterator, whose texts come as soon as they are written.
+    `long` says what happens to a text that is too long: "refuse" it; "truncate": only its end is read;
+    "skip": the answer is blank. `LongTexts` counts them. `stream=True` gives an iterator, whose texts come as
+    soon as they are written.
 
     >>> gf.generate("zoo/gpt2", ["Once upon a time"], decode={"max_new_tokens": 5})
     ['Once upon a time, I was not a']
     """
     opened = open_model(model, tokenizer, device=device, capability="generates")
-    answers = answer_texts(opened, check_texts(texts), opened.read_settings(decode))
+    ways = read_long(long, ("truncate", "skip", "refuse"))
+    answers = answer_texts(opened, check_texts(texts), opened.read_settings(decode), long=ways)
     return answers if stream else list(answers)

@@ -28,6 +28,7 @@ from glassformer.settings import Fraction, Limits, UpToOne
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.corpus import CorpusSettings, read_stream
 from glassformer.tasks.language_modelling import Windows, WindowTask
+from glassformer.tasks.long import Long, LongTexts, join_texts, read_long
 from glassformer.tasks.scores import compute_perplexity
 from glassformer.tasks.task import (
     TASKS,
@@ -237,6 +238,7 @@ def fill(
     *,
     tokenizer: Any = None,
     best: int = 5,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: Literal[False] = False,
 ) -> list[Filled]: ...
@@ -249,6 +251,7 @@ def fill(
     *,
     tokenizer: Any = None,
     best: int = 5,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: Literal[True],
 ) -> Iterator[Filled]: ...
@@ -260,12 +263,15 @@ def fill(
     *,
     tokenizer: Any = None,
     best: int = 5,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: bool = False,
 ) -> list[Filled] | Iterator[Filled]:
     """Guess the tokens at [MASK] (or the model's own mask token) in each text, in order.
 
-    `best` guesses are kept for each gap. `stream=True` gives an iterator.
+    `best` guesses are kept for each gap; a blank text has none. `long` says what happens to a text that is
+    too long: "refuse" it; "split": its sentences are filled one by one; "truncate": only its start is read;
+    "skip": the answer is blank. `LongTexts` counts them. `stream=True` gives an iterator.
 
     >>> gf.fill("zoo/bert", ["The cat sat on the [MASK]."])[0].text
     'the cat sat on the door.'
@@ -276,22 +282,52 @@ def fill(
         raise InputError("tasks.no_mask_token", name=opened.name)
     if not isinstance(best, int) or best < 1:
         raise InputError("tasks.no_guesses", seen=repr(best))
-    found = _fill(opened, check_texts(texts), mask, best)
+    found = _fill(opened, check_texts(texts), mask, best, read_long(long))
     return found if stream else list(found)
 
 
-def _fill(model: LoadedModel, texts: Iterable[str], mask: int, best: int) -> Iterator[Filled]:
+def _fill(
+    model: LoadedModel, texts: Iterable[str], mask: int, best: int, long: LongTexts
+) -> Iterator[Filled]:
     tokenizer = model.require_tokenizer()
-    spelling = tokenizer.decode([mask], special=True).strip()
-    number = 0
-    for rows in encode_chunks(model, (text.replace("[MASK]", spelling) for text in texts)):
-        gaps = [[place for place, token in enumerate(row) if token == mask] for row in rows]
-        for found in gaps:
-            number += 1
-            if not found:
+    spelling = _spell_mask(tokenizer, mask)
+    marked = (_mark_gaps(number, text, spelling) for number, text in enumerate(texts, 1))
+    count = 0
+    for chunk in encode_chunks(model, list(marked) if isinstance(texts, Sequence) else marked, long):
+        gaps = [[[i for i, token in enumerate(row) if token == mask] for row in rows] for rows in chunk]
+        for number, found in enumerate(gaps, count + 1):
+            if found and not any(found) and long.how != "truncate":  # a gap may be behind the end
                 raise InputError("tasks.no_gap", number=number, mask=spelling)
-        for row, places, logits in zip(rows, gaps, model.fill(rows, gaps), strict=True):
-            yield _fill_gaps(tokenizer, row, places, logits, best)
+        count += len(chunk)
+        logits = iter(model.fill([row for rows in chunk for row in rows], [p for row in gaps for p in row]))
+        for rows, places in zip(chunk, gaps, strict=True):
+            pieces = [
+                _fill_gaps(tokenizer, row, here, next(logits), best)
+                for row, here in zip(rows, places, strict=True)
+            ]
+            text = join_texts(piece.text for piece in pieces)
+            yield Filled(text, tuple(gap for piece in pieces for gap in piece.gaps))
+
+
+def has_gap(model: LoadedModel, text: str) -> bool:
+    """Whether a text has something to fill; True for a model without gaps, which `fill` refuses."""
+    tokenizer = model.require_tokenizer()
+    mask = tokenizer.roles.get("mask")
+    return mask is None or "[MASK]" in text or _spell_mask(tokenizer, mask) in text
+
+
+def _spell_mask(tokenizer: Tokenizer, mask: int) -> str:
+    return tokenizer.decode([mask], special=True).strip()
+
+
+def _mark_gaps(number: int, text: str, spelling: str) -> str:
+    """[MASK] as the model spells it; what is not a text is refused later."""
+    if not isinstance(text, str):
+        return text
+    text = text.replace("[MASK]", spelling)
+    if text.strip() and spelling not in text:
+        raise InputError("tasks.no_gap", number=number, mask=spelling)
+    return text
 
 
 def _fill_gaps(

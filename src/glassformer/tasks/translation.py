@@ -27,6 +27,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED, two_pass_loss
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.answers import answer_texts, check_texts, open_model
+from glassformer.tasks.long import Long, LongTexts, read_long
 from glassformer.tasks.pairs import Direction, Pairs, TranslationSettings, tag
 from glassformer.tasks.scores import (
     TranslationScore,
@@ -258,6 +259,7 @@ def translate(
     tokenizer: Any = None,
     target_language: str | None = None,
     decode: Decode = None,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: Literal[False] = False,
 ) -> list[str]: ...
@@ -271,6 +273,7 @@ def translate(
     tokenizer: Any = None,
     target_language: str | None = None,
     decode: Decode = None,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: Literal[True],
 ) -> Iterator[str]: ...
@@ -284,14 +287,17 @@ def translate(
     tokenizer: Any = None,
     target_language: str | None = None,
     decode: Decode = None,
+    long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: bool = False,
 ) -> list[str] | Iterator[str]:
     """What an encoder-decoder makes of each text, in order: a translation, a summary; blank texts stay blank.
 
     `target_language` is for vocabularies that name languages. `decode` says how to generate, as in `record`;
-    without any, the model generates as its files say. `stream=True` gives an iterator, whose texts come as
-    soon as they are written.
+    without any, the model generates as its files say. `long` says what happens to a text that is too long:
+    "refuse" it; "split": its sentences are translated one by one, and joined; "truncate": only its start is
+    read; "skip": the answer is blank. `LongTexts` counts them. `stream=True` gives an iterator, whose texts
+    come as soon as they are written.
 
     >>> gf.translate("zoo/translator", ["The cat sleeps."], target_language="fr")
     ['Le chat dort.']
@@ -299,5 +305,6 @@ def translate(
     opened = open_model(model, tokenizer, device=device, capability="translates")
     if target_language is not None:
         find_language(opened.tokenizer, target_language)  # an unknown one is refused before the first text
-    answers = answer_texts(opened, check_texts(texts), opened.read_settings(decode), target_language)
+    settings, ways = opened.read_settings(decode), read_long(long)
+    answers = answer_texts(opened, check_texts(texts), settings, target_language, ways)
     return answers if stream else list(answers)

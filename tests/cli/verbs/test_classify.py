@@ -21,6 +21,6 @@ def test_classify_names_a_class(build: Callable[..., Path], run: Command, compla
     assert set(row["probabilities"]) == {"bad", "good"}
     assert sum(row["probabilities"].values()) == pytest.approx(1)
     long = "the animal " * 20
-    assert "reads 24 at most" in complain("classify", model, long)
+    assert "reads 24 at most" in complain("classify", model, long, "--long", "refuse")
     assert run("classify", model, long, "--long", "start").startswith(("bad\t", "good\t"))
     assert "Text 2 is empty" in complain("classify", model, TEXTS[0], " ")

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from glassformer.cli.answering import add_texts, run_answers
+from glassformer.cli.answering import Texts, add_texts, run_answers
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
+from glassformer.messages import message
 
 POSITION = 150
 EXAMPLES = ('glassformer fill "She opened the [MASK] and looked out."',)
@@ -20,7 +21,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Guess the words at [MASK]."""
-    from glassformer.tasks.masked_language_modelling import fill
+    from glassformer.tasks.masked_language_modelling import fill, has_gap
 
     if arguments.best < 1:
         raise InputError("cli.answers.too_few_words", count=arguments.best)
@@ -35,7 +36,16 @@ def run(arguments: Arguments) -> None:
         )
         return "\t".join((found.text, *gaps))
 
-    def answer(texts: Iterable[str]) -> Iterator[Any]:
-        return fill(arguments.model, texts, best=arguments.best, device=arguments.device, stream=True)
+    def answer(model: Any, read: Iterable[str], texts: Texts) -> Iterator[Any]:
+        def leave_out(number: int, text: str) -> str:
+            """A line without a gap is blank; a text that a person has typed is refused instead."""
+            if arguments.texts or not text.strip() or has_gap(model, text):
+                return text
+            texts.leave_out(number, message("cli.answers.no_gap"))
+            return ""
 
-    run_answers(arguments, answer, show, describe)
+        kept = (leave_out(number, text) for number, text in enumerate(read, 1))
+        answered = list(kept) if isinstance(read, list) else kept
+        return fill(model, answered, best=arguments.best, long=texts.long, stream=True)
+
+    run_answers(arguments, "fills", answer, show, describe)

@@ -9,7 +9,7 @@ EXAMPLES = ('glassformer generate "It was a dark night" --sample --seed 1',)
 
 def add_arguments(parser: Parser) -> None:
     """Texts, and how to decode."""
-    add_texts(parser, "zoo/gpt2")
+    add_texts(parser, "zoo/gpt2", ("truncate", "skip", "refuse"))
     add_generation(parser)
 
 
