@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from glassformer.model.generation_settings import GenerationSettings
     from glassformer.tasks.answers import Answer
     from glassformer.tasks.long import LongTexts
-    from glassformer.text.files import Problems
+    from glassformer.text.files import OnError, Problems
 
 WAYS = ("split", "truncate", "skip", "refuse")
 
@@ -117,7 +117,7 @@ def open_texts(arguments: Arguments) -> Texts:
     from glassformer.text.files import Problems
 
     long = LongTexts(arguments.long)
-    on_error = "refuse" if long.how == "refuse" else "skip"
+    on_error: "OnError" = "refuse" if long.how == "refuse" else "skip"
     return Texts(arguments, Problems(on_error, str(message("cli.errors.convert_file"))), long)
 
 

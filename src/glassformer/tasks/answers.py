@@ -149,7 +149,7 @@ def _read_chunks(
 
     Where long texts are refused, all texts of a list are read before the first chunk is run.
     """
-    found = (read(number, _check_text(number, text)) for number, text in enumerate(texts, 1))
+    found: Iterator[Read] = (read(number, _check_text(number, text)) for number, text in enumerate(texts, 1))
     if long.how == "refuse" and isinstance(texts, Sequence):
         found = iter(list(found))
     for size in chain(FIRST_CHUNKS, repeat(CHUNK)):
