@@ -117,7 +117,7 @@ def open_texts(arguments: Arguments) -> Texts:
     from glassformer.text.files import Problems
 
     long = LongTexts(arguments.long)
-    on_error: "OnError" = "refuse" if long.how == "refuse" else "skip"
+    on_error: OnError = "refuse" if long.how == "refuse" else "skip"
     return Texts(arguments, Problems(on_error, str(message("cli.errors.convert_file"))), long)
 
 
