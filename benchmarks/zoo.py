@@ -37,7 +37,7 @@ STORIES = {
     "LaDerniereClasse": "TheLastLesson",
 }
 LONGEST = 25  # words of a segment, on both sides
-READINGS = ("entering", "predicted")
+READINGS = ("written", "entered")
 
 
 def read_rows(path: Path) -> list[list[str]]:
@@ -99,7 +99,7 @@ def read_story(data: Path, french: str) -> list[AlignedPair]:
 def score_alignment(data: Path, device: str) -> None:
     """French is read, English is given to the decoder; every head of every layer is scored."""
     subject = load("zoo/translator", device=device)
-    ways = [("attention", reading) for reading in READINGS] + [("diagonal", "entering")]
+    ways = [("attention", reading) for reading in READINGS] + [("diagonal", "written")]
     sums: dict[tuple[str, str, str], Score] = {}
     for story in STORIES:
         found: dict[tuple[str, str], list[Score]] = {way: [] for way in ways}
@@ -122,7 +122,7 @@ def score_alignment(data: Path, device: str) -> None:
     )
     _, reading, layer, head = best
     print(f"Chosen on {first}: layer {layer}, head {head}, {reading}: {best[0]:.3f}")
-    for name, by, place in (("this head", "attention", reading), ("diagonal", "diagonal", "entering")):
+    for name, by, place in (("this head", "attention", reading), ("diagonal", "diagonal", "written")):
         together = cross_parts(pool([sums[story, by, place] for story in others]))[layer]
         print(f"{name} on {' and '.join(others)}: {together.values[head]:.3f}", flush=True)
 

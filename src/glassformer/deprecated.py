@@ -126,6 +126,12 @@ def rename_argument(
     return decorate
 
 
+def rename_value(argument: str, old: str, new: str) -> str:
+    """The present name of a value that was given by its old one."""
+    _warn(f"{argument}={old!r} is now {argument}={new!r}", stacklevel=5)
+    return new
+
+
 def accept_parts(name: str, whole: Any) -> Callable[[type[Result]], type[Result]]:
     """A decorator: `AttentionMap(stack, layer, kind, …)` is constructed, which now takes a Place first."""
 

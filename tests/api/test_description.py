@@ -35,7 +35,7 @@ def test_a_long_output_is_left_out_and_infinity_is_null() -> None:
 
 def test_text_that_is_no_unicode_can_be_sent() -> None:
     tokens = Tokens("source", ("\ud83d", "ok"), np.array([0, 1]), text="\ud83dok")
-    sliced = slice_tokens(tokens, 0, 2)
+    sliced = slice_tokens(tokens, tokens.side, 0, 2)
     assert sliced.texts == ("�", "ok")
     assert sliced.shown == ("‹U+D83D›", "ok")
     assert sliced.model_dump_json().encode()

@@ -33,8 +33,8 @@ def write(tokens, side, words, pieces=1, start=True):
     return tokens(side, texts, offsets=np.array(offsets), text=" ".join(words), special=np.array(special))
 
 
-def link(query, key, source, target, links, shift=0):
-    """Weights (1, query, key): tokens of a target word look at the first token of its linked source word."""
+def link(query, key, source, target, links, shift=1):
+    """Weights (1, query, key): rows that write a target word look at the first token of its linked word."""
     weights = np.zeros((1, len(query), len(key)))
     begins = np.cumsum([0] + [len(word) + 1 for word in source])
     ends = np.cumsum([len(word) + 1 for word in target])
@@ -80,14 +80,25 @@ def test_sub_words_decide_together(make_map, record, tokens) -> None:
     assert align_head(recording.maps[0], 0, pair) == {(1, 0)}
 
 
-def test_the_row_that_predicts_a_word_stands_before_it(make_map, record, tokens) -> None:
+def test_the_row_that_writes_a_word_stands_before_it(make_map, record, tokens) -> None:
     query, key = write(tokens, "target", PAIR.target), write(tokens, "source", PAIR.source)
-    weights = link(query, key, PAIR.source, PAIR.target, [0, 1, 2, 2], shift=1)
+    weights = link(query, key, PAIR.source, PAIR.target, [0, 1, 2, 2])
     recording = record(make_map(weights, kind="cross", query=query, key=key))
-    assert read(recording, "alignment_error", gold=PAIR, reading="predicted") == [0]
-    assert read(recording, "alignment_error", gold=PAIR)[0] > 0.5
-    with pytest.raises(ConfigurationError, match="Expected one of 'entering', 'predicted'"):
+    assert read(recording, "alignment_error", gold=PAIR) == [0]
+    assert read(recording, "alignment_error", gold=PAIR, reading="entered")[0] > 0.5
+    with pytest.raises(ConfigurationError, match="Expected one of 'written', 'entered'"):
         read(recording, "alignment_error", gold=PAIR, reading="sideways")
+
+
+def test_readings_by_their_old_names(make_map, record, tokens) -> None:
+    query, key = write(tokens, "target", PAIR.target), write(tokens, "source", PAIR.source)
+    recording = record(
+        make_map(link(query, key, PAIR.source, PAIR.target, [0, 1, 2, 2]), kind="cross", query=query, key=key)
+    )
+    with pytest.warns(DeprecationWarning, match="reading='predicted' is now reading='written'"):
+        assert read(recording, "alignment_error", gold=PAIR, reading="predicted") == [0]
+    with pytest.warns(DeprecationWarning, match="reading='entering' is now reading='entered'"):
+        assert read(recording, "alignment_error", gold=PAIR, reading="entering")[0] > 0.5
 
 
 def test_the_diagonal_needs_no_weights(make_map, record, tokens) -> None:

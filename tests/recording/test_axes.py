@@ -8,7 +8,15 @@ import pytest
 from glassformer.api.description import describe_map
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording, Tokens, measure
-from glassformer.recording.axes import find_starts, is_causal
+from glassformer.recording.axes import (
+    find_row_side,
+    find_side,
+    find_starts,
+    find_written,
+    is_causal,
+    name_rows,
+)
+from glassformer.recording.generation import Generation, Output, Step
 from inventions import invent_decoder, invent_evidence, invent_map, invent_tokens, invent_translation
 
 
@@ -60,3 +68,72 @@ def test_causal_or_not() -> None:
     )
     side = invent_tokens("source", 4)
     assert not is_causal(AttentionMap(Place("encoder", "self", 0), side, side, padded))
+
+
+def translate(*, start: bool = True, causal: bool = True, **parts: object) -> Recording:
+    """我爱你 → I love you: one map of each kind of the decoder."""
+    source = invent_tokens("source", 4)
+    special = np.array([start, False, False, False])
+    offsets = np.array([[0, 0], [0, 1], [1, 6], [6, 10]])
+    texts = ("<s>", "I", " love", " you")
+    target = Tokens("target", texts, np.arange(1, 5), offsets, "I love you", special, np.array([-1, 0, 1, 2]))
+    maps = (
+        invent_map("decoder", 0, "self", target, target, heads=2, causal=causal),
+        invent_map("decoder", 0, "cross", target, source, heads=2),
+    )
+    return Recording("m", invent_evidence(), source, target, maps, **parts)  # type: ignore[arg-type]
+
+
+def steps(*tokens: tuple[int, str]) -> Generation:
+    return Generation(tuple(Step(place, token, text, -0.1) for place, (token, text) in enumerate(tokens)))
+
+
+def test_a_row_of_cross_attention_is_named_by_the_word_it_writes() -> None:
+    recording = translate(generation=steps((2, "I"), (3, " love"), (4, " you"), (0, "</s>")))
+    own, cross = recording.maps
+    rows = name_rows(recording, cross)
+    assert rows.texts == ("I", " love", " you", "</s>")
+    assert rows.ids.tolist() == [2, 3, 4, 0]
+    assert rows.special.tolist() == [False] * 4  # no other token tells that this end is special
+    assert rows.offsets is not None
+    assert rows.offsets.tolist() == [[0, 1], [1, 6], [6, 10], [10, 10]]
+    assert rows.words is not None
+    assert rows.words.tolist() == [0, 1, 2, -1]
+    assert name_rows(recording, cross, "entered") is cross.query
+    assert name_rows(recording, own) is own.query  # rows and columns of self-attention are the same words
+    assert [find_row_side(recording, each) for each in recording.maps] == ["target", "written"]
+    assert find_side(recording, "written") is not None
+
+
+def test_what_comes_last_is_what_the_model_found_likeliest_or_not_known() -> None:
+    output = Output(
+        "decoder", np.array([[2], [3], [4], [9]]), np.zeros((4, 1)), {2: "a", 3: "b", 4: "c", 9: "!"}
+    )
+    recording = translate(output=output)
+    assert name_rows(recording, recording.maps[1]).texts[-1] == "!"
+    recording = translate()
+    assert name_rows(recording, recording.maps[1]).texts == ("I", " love", " you", "…")
+    stopped = translate(generation=steps((2, "I"), (3, " love"), (4, " you"), (5, " so")))  # at a limit
+    assert name_rows(stopped, stopped.maps[1]).texts[-1] == " so"
+
+
+def test_the_step_of_a_generation_is_named_by_the_word_it_writes() -> None:
+    whole = translate(generation=steps((2, "I"), (3, " love"), (4, " you"), (0, "</s>")))
+    assert whole.target is not None
+    for step, word in enumerate(("I", " love", " you", "</s>")):
+        query = whole.target.take(slice(step, step + 1))
+        cross = at_step(whole, step, query, whole.source, "cross")
+        assert name_rows(replace(whole, maps=(cross,)), cross).texts == (word,)
+
+
+def test_rows_that_write_nothing_keep_their_names() -> None:
+    """Queries of a detector, or labels that someone gave to a matrix: no token follows another."""
+    detector = translate(start=False, causal=False)
+    cross = detector.maps[1]
+    assert find_row_side(detector, cross) == "target"
+    assert name_rows(detector, cross) is cross.query
+    assert find_written(detector) is None
+    labelled = replace(detector, maps=(cross,))
+    assert name_rows(labelled, cross) is cross.query
+    causal = translate(start=False)
+    assert find_row_side(causal, causal.maps[1]) == "written"

@@ -12,7 +12,7 @@ from glassformer.api.jobs import JobRequest
 from glassformer.config import Shape
 from glassformer.messages import Message
 from glassformer.recording import AttentionMap, Evidence, Output, Recording, Side, Step, Tokens, count_levels
-from glassformer.recording.axes import find_starts, is_causal
+from glassformer.recording.axes import RowSide, find_row_side, find_starts, find_written, is_causal
 from glassformer.recording.statistics import Content
 from glassformer.recording.visible import make_visible
 from glassformer.schema import Finite, MessageField, Pair, PlaceModel, ResponseModel
@@ -33,9 +33,9 @@ Visible = Annotated[str, BeforeValidator(make_visible)]  # with blanks, line end
 
 
 class SideDescription(ResponseModel):
-    """One of the two texts."""
+    """One of the two texts, or what each position of the target writes."""
 
-    side: Side
+    side: RowSide
     count: int
     text: Cut | None
 
@@ -50,6 +50,7 @@ class MapDescription(ResponseModel):
     keys: int
     query_side: Side
     key_side: Side
+    row_side: RowSide  # whose tokens name the rows: in cross-attention what each of them writes
     query_start: int
     key_start: int
     causal: bool
@@ -143,6 +144,7 @@ class Description(ResponseModel):
     evidence: EvidenceDescription
     source: SideDescription
     target: SideDescription | None
+    written: SideDescription | None  # what each position of the target writes
     maps: tuple[MapDescription, ...]
     hidden: tuple[HiddenDescription, ...]
     output: OutputDescription | None
@@ -153,7 +155,7 @@ class Description(ResponseModel):
 class TokenSlice(ResponseModel):
     """Some tokens of one side, from `start` on; `shown` makes blanks, line ends and bytes visible."""
 
-    side: Side
+    side: RowSide
     start: int
     texts: tuple[Unicode, ...]
     shown: tuple[Visible, ...]
@@ -166,7 +168,7 @@ class TokenSlice(ResponseModel):
 
 def describe(recording: Recording, id: str, title: Message, request: JobRequest | None = None) -> Description:
     """The description of a recording."""
-    generation = recording.generation
+    generation, written = recording.generation, find_written(recording)
     return Description(
         id=id,
         title=title,
@@ -175,6 +177,7 @@ def describe(recording: Recording, id: str, title: Message, request: JobRequest 
         evidence=_describe_evidence(recording.evidence),
         source=_describe_side(recording.source),
         target=None if recording.target is None else _describe_side(recording.target),
+        written=None if written is None else _describe_side(written).model_copy(update={"side": "written"}),
         maps=tuple(describe_map(recording, each) for each in recording.maps),
         hidden=tuple(_describe_hidden(recording, stack) for stack in recording.hidden),
         output=None if recording.output is None else _describe_output(recording.output),
@@ -208,6 +211,7 @@ def describe_map(recording: Recording, each: AttentionMap) -> MapDescription:
         keys=len(each.key),
         query_side=each.query.side,
         key_side=each.key.side,
+        row_side=find_row_side(recording, each),
         query_start=query_start,
         key_start=key_start,
         causal=is_causal(each),
@@ -225,12 +229,12 @@ def describe_map(recording: Recording, each: AttentionMap) -> MapDescription:
     )
 
 
-def slice_tokens(tokens: Tokens, start: int, stop: int) -> TokenSlice:
+def slice_tokens(tokens: Tokens, side: RowSide, start: int, stop: int) -> TokenSlice:
     """Some tokens; `shown` makes blanks, line ends and bytes visible."""
     part = slice(start, stop)
     texts = tokens.texts[part]
     return TokenSlice(
-        side=tokens.side,
+        side=side,
         start=start,
         texts=texts,
         shown=texts,

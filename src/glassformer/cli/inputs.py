@@ -9,12 +9,13 @@ import sys
 from argparse import SUPPRESS
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, get_args
 
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.place import Place
+from glassformer.recording.axes import Reading
 from glassformer.settings import parse_toml
 
 
@@ -29,6 +30,7 @@ def add_place(parser: Parser, *, several: bool = False) -> None:
     parser.add_argument("--layer", type=int, metavar="N")
     parser.add_argument("--head", type=int, metavar="N", nargs="+" if several else None)
     parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help=SUPPRESS)  # before --place
+    parser.add_argument("--reading", choices=get_args(Reading), default="written")
 
 
 def read_place(arguments: Arguments) -> dict[str, Any]:
@@ -37,7 +39,7 @@ def read_place(arguments: Arguments) -> dict[str, Any]:
         print(message("cli.errors.part_is_deprecated"), file=sys.stderr)
     if arguments.place is not None and (arguments.part, arguments.layer) != (None, None):
         raise InputError("cli.errors.place_and_layer", address=arguments.place.address)
-    return {name: getattr(arguments, name) for name in ("place", "part", "layer", "head")}
+    return {name: getattr(arguments, name) for name in ("place", "part", "layer", "head", "reading")}
 
 
 def require_model(name: str) -> str:

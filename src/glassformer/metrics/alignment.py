@@ -6,8 +6,8 @@ Out:  links; alignment error rate, precision and recall (Och and Ney 2003); a di
     A links found, S sure, P possible:   precision |A & P| / |A|,   recall |A & S| / |S|,
     error 1 - (|A & S| + |A & P|) / (|A| + |S|)
 
-Each target word is linked to the source word it looks at most, sub-words rolled up. Totals and counts add up,
-so `pool` gives the rates of a whole collection.
+Each target word is linked to the source word that the rows which write it look at most, sub-words rolled
+up. Totals and counts add up, so `pool` gives the rates of a whole collection.
 """
 
 from typing import Annotated, Literal
@@ -22,17 +22,20 @@ from glassformer.metrics.parameters import About
 from glassformer.metrics.scores import Rows, UndefinedError
 from glassformer.metrics.words import match_words, roll_up_head
 from glassformer.recording import AttentionMap
+from glassformer.recording.axes import shift_tokens
 
 Links = frozenset[tuple[int, int]]  # (source word, target word)
 
+OLD_READINGS = {"predicted": "written", "entering": "entered"}  # names of version 0.1
+
 Gold = Annotated[AlignedPair, About("metrics.parameters.gold")]
 By = Annotated[Literal["attention", "diagonal"], About("metrics.parameters.by")]
-Reading = Annotated[Literal["entering", "predicted"], About("metrics.parameters.reading")]
+Reading = Annotated[Literal["written", "entered"], About("metrics.parameters.reading", renamed=OLD_READINGS)]
 
 
 @head_metric("alignment_error", unit="share", needs="weights")
 def measure_error(
-    attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "entering"
+    attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "written"
 ) -> Rows:
     """The alignment error rate of links from cross-attention, against links that people made.
 
@@ -47,7 +50,7 @@ def measure_error(
 
 @head_metric("alignment_precision", unit="share", needs="weights")
 def measure_precision(
-    attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "entering"
+    attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "written"
 ) -> Rows:
     """The share of links from cross-attention that people found possible.
 
@@ -60,7 +63,7 @@ def measure_precision(
 
 @head_metric("alignment_recall", unit="share", needs="weights")
 def measure_recall(
-    attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "entering"
+    attention_map: AttentionMap, *, gold: Gold, by: By = "attention", reading: Reading = "written"
 ) -> Rows:
     """The share of sure links, as people made them, that cross-attention finds.
 
@@ -71,12 +74,11 @@ def measure_recall(
     return Rows(right, np.full(len(found), len(gold.sure)), "metrics.no_sure_link")
 
 
-def align_head(attention_map: AttentionMap, head: int, gold: AlignedPair, reading: str = "entering") -> Links:
-    """Each target word with the source word that its row looks at most."""
+def align_head(attention_map: AttentionMap, head: int, gold: AlignedPair, reading: str = "written") -> Links:
+    """Each target word with the source word that its rows (where it is written or entered) look at most."""
     keys = match_words(attention_map.key, gold.source)
-    queries = match_words(attention_map.query, gold.target)
-    if reading == "predicted":  # the row before a token is where the decoder predicts it
-        queries = np.append(queries[1:], -1)
+    written = reading == "written" and bool(attention_map.query.special[0])  # behind a start token
+    queries = match_words(shift_tokens(attention_map.query) if written else attention_map.query, gold.target)
     weights = roll_up_head(attention_map, head, queries, keys)  # (target word, source word)
     best = weights.argmax(axis=1)
     seen = weights.max(axis=1, initial=0.0) > 0

@@ -6,10 +6,11 @@ Out:  Parameters with type, default, bounds and meaning (for controls and docume
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import isfinite
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from glassformer.deprecated import rename_value
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, as_message
 from glassformer.registry import suggestion
@@ -23,6 +24,9 @@ class About:
     text: str  # in English, or the code of a message
     least: float | None = None
     most: float | None = None
+    renamed: Mapping[str, str] = field(
+        default_factory=dict
+    )  # choices that had another name, which still works
 
     @property
     def meaning(self) -> Message:
@@ -45,6 +49,8 @@ class Parameter:
 
     def check(self, metric: str, value: Any) -> Any:
         """The value as the metric takes it; a whole number does for a float, nothing else is converted."""
+        if isinstance(value, str) and value in self.about.renamed:
+            value = rename_value(self.name, value, self.about.renamed[value])
         kind: Any = Literal[self.choices] if self.choices else self.type
         limits = Limits(least=self.about.least, most=self.about.most)
         if not fits(value, kind) or not limits.allow(value) or (kind is float and not isfinite(value)):

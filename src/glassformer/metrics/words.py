@@ -50,7 +50,8 @@ def roll_up_map(attention_map: AttentionMap) -> AttentionMap:
     if max(attention_map.shape[1:]) > MOST_TOKENS:
         tokens = max(attention_map.shape[1:])
         raise InputError("metrics.long_roll_up", place=attention_map.place, tokens=tokens, most=MOST_TOKENS)
-    queries, keys = find_words(attention_map.query), find_words(attention_map.key)
+    words, keys = find_words(attention_map.query), find_words(attention_map.key)
+    queries = _group_rows(attention_map, words)
     real = attention_map.statistics.rows
     rows = np.bincount(queries[real], minlength=_count(queries)) > 0
     heads = range(attention_map.heads)
@@ -66,7 +67,7 @@ def roll_up_map(attention_map: AttentionMap) -> AttentionMap:
     key = join_tokens(attention_map.key, keys)
     return AttentionMap(
         place=attention_map.place,
-        query=key if shared else join_tokens(attention_map.query, queries),
+        query=key if shared else join_tokens(attention_map.query, words),
         key=key,
         statistics=measure(
             dense.astype(np.float32),
@@ -107,6 +108,13 @@ def find_words(tokens: Tokens) -> Groups:
     new = np.ones(len(tokens), dtype=bool)
     new[1:] = (np.diff(tokens.words) != 0) | (tokens.words[1:] < 0)
     return np.cumsum(new) - 1
+
+
+def _group_rows(attention_map: AttentionMap, words: Groups) -> Groups:
+    """Which row of words each row belongs to: behind a start token, the one that writes the same word."""
+    if attention_map.kind != "cross" or attention_map.step is not None or not attention_map.query.special[0]:
+        return words
+    return np.append(words[1:] - 1, words[-1])
 
 
 def join_tokens(tokens: Tokens, groups: Groups) -> Tokens:

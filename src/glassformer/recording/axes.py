@@ -1,17 +1,102 @@
-"""Where the axes of a map lie in the two texts, and whether it looks ahead.
+"""Where the axes of a map lie in the two texts, which words name its rows, and whether it looks ahead.
 
 In:   a recording and one of its maps.
-Out:  sides, first tokens, causal or not. A map of one generation step shows a part of its sides.
+Out:  sides, first tokens, names of rows, causal or not. A map of one step shows a part of its sides.
+
+A row of cross-attention is computed when a word enters the decoder, to write the next one. It is named by
+the word that it writes; the reading "entered" names it by the other. Rows of self-attention are always named
+by the word that entered, as their columns are (docs/decisions/0026).
 """
+
+from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 
-from glassformer.recording import AttentionMap, Recording, Side, Tokens
+from glassformer.recording import AttentionMap, Recording, Tokens
+
+Reading = Literal["written", "entered"]
+RowSide = Literal["source", "target", "written"]  # "written": what each token of the target's side writes
+UNKNOWN = "…"  # a word that was not recorded
 
 
-def find_side(recording: Recording, side: Side) -> Tokens | None:
+def find_side(recording: Recording, side: RowSide) -> Tokens | None:
     """The tokens of a side."""
+    if side == "written":
+        return find_written(recording)
     return recording.source if side == "source" else recording.target
+
+
+def name_rows(recording: Recording, attention_map: AttentionMap, reading: Reading = "written") -> Tokens:
+    """The tokens that name the rows of a map: the only place where that is decided.
+
+    >>> recording = gf.record("zoo/translator", "Thank you.", target_language="fr")
+    >>> cross = recording.map("decoder", "cross", 0)
+    >>> cross.query.texts, name_rows(recording, cross).texts  # entered, and written
+    (('<s>', 'Merci', '.'), ('Merci', '.', '</s>'))
+    """
+    written = find_written(recording)
+    if reading == "entered" or written is None or find_row_side(recording, attention_map) != "written":
+        return attention_map.query
+    start = find_starts(recording, attention_map)[0]
+    return written.take(slice(start, start + len(attention_map.query)))
+
+
+def find_row_side(recording: Recording, attention_map: AttentionMap) -> RowSide:
+    """Whose tokens name the rows of a map: "written" in cross-attention of a text that is written."""
+    side = attention_map.query.side
+    if attention_map.kind != "cross" or side != "target" or not _is_written(recording):
+        return side
+    return "written"
+
+
+def find_written(recording: Recording) -> Tokens | None:
+    """What each position of the target writes: the token behind it, and last what came or would come next."""
+    if recording.target is None or not _is_written(recording):
+        return None
+    steps = () if recording.generation is None else recording.generation.steps
+    ids, count = recording.target.ids, len(steps) - 1
+    if steps and ids[len(ids) - count :].tolist() == [step.token for step in steps[:-1]]:
+        return shift_tokens(recording.target, steps[-1].text, steps[-1].token, _find_special(recording))
+    output = recording.output
+    if output is not None and output.kind == "tokens" and len(output.ids) == len(ids) and output.ids.size:
+        token = int(output.ids[-1, 0])
+        return shift_tokens(recording.target, output.vocabulary[token], token, _find_special(recording))
+    return shift_tokens(recording.target)
+
+
+def shift_tokens(
+    tokens: Tokens, last: str = UNKNOWN, id: int = 0, special: frozenset[int] = frozenset({0})
+) -> Tokens:
+    """The token behind each token; behind the last one `last`, special where its id is one of `special`."""
+    if len(tokens) == 0:
+        return tokens
+    end = 0 if tokens.text is None else len(tokens.text)
+    return replace(
+        tokens,
+        texts=(*tokens.texts[1:], last),
+        ids=np.append(tokens.ids[1:], id),
+        offsets=None if tokens.offsets is None else np.append(tokens.offsets[1:], [[end, end]], axis=0),
+        special=np.append(tokens.special[1:], id in special),
+        words=None if tokens.words is None else np.append(tokens.words[1:], -1),
+    )
+
+
+def _is_written(recording: Recording) -> bool:
+    """Whether the target is written word by word: has a start token, was generated, or never looks ahead."""
+    target = recording.target
+    if target is None or len(target) == 0:
+        return False
+    if bool(target.special[0]) or recording.generation is not None:
+        return True
+    own = [each for each in recording.maps if each.kind == "self" and each.query.side == "target"]
+    return bool(own) and all(map(is_causal, own))
+
+
+def _find_special(recording: Recording) -> frozenset[int]:
+    """The ids of special tokens that occur."""
+    sides = [side for side in (recording.source, recording.target) if side is not None]
+    return frozenset(each for side in sides for each in side.ids[side.special].tolist())
 
 
 def find_starts(recording: Recording, attention_map: AttentionMap) -> tuple[int, int]:

@@ -5,13 +5,16 @@ Out:  the map and the head; labels for tokens.
 """
 
 from collections.abc import Sequence
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
+from glassformer.messages import Message, message
 from glassformer.place import Place, name_term
 from glassformer.recording import AttentionMap, Recording
+from glassformer.recording.axes import Reading, find_row_side, name_rows
 
 
 def choose_head(
@@ -69,13 +72,17 @@ def label_part(place: Place, language: str) -> str:
     return f"{name_term(name_part(place)).text(language)} {place.layer}"
 
 
-def name_rows(recording: Recording, attention_map: AttentionMap) -> list[str]:
-    """Labels of the rows of a map: in cross-attention the token that was read, and the one that follows."""
-    read = [label(text) for text in attention_map.query.texts]
-    if attention_map.kind != "cross" or not read:
-        return read
-    last = label(recording.output.texts(-1)[0]) if recording.output else "…"
-    return [f"{token} → {following}" for token, following in zip(read, [*read[1:], last], strict=True)]
+def label_rows(recording: Recording, attention_map: AttentionMap, reading: Reading = "written") -> list[str]:
+    """Labels of the rows of a map."""
+    require_choice("reading", reading, get_args(Reading))
+    return [label(text) for text in name_rows(recording, attention_map, reading).texts]
+
+
+def describe_rows(recording: Recording, attention_map: AttentionMap, reading: Reading = "written") -> Message:
+    """What the labels of the rows are: queries, or in cross-attention words that are written or entered."""
+    if find_row_side(recording, attention_map) != "written":
+        return message("render.figures.query")
+    return message("render.rows_written" if reading == "written" else "render.rows_entered")
 
 
 def require_choice(name: str, value: str | None, choices: Sequence[str]) -> None:

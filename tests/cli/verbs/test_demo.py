@@ -4,6 +4,10 @@ from cli.conftest import Command
 
 
 def test_the_demonstration_translates_and_draws(run: Command) -> None:
-    printed = run("demo")
-    assert "le chat blanc suit le chien noir" in printed
-    assert "le → chat" in printed
+    lines = run("demo").splitlines()
+    assert "  le chat blanc suit le chien noir" in lines
+    first = next(place for place, line in enumerate(lines) if line.startswith("chat "))
+    keys, chat, blanc = lines[first - 2], lines[first], lines[first + 1]
+    assert chat[keys.index("ca")] == "█"  # as the demonstration explains
+    assert blanc.startswith("blanc")
+    assert blanc[keys.index("wh")] == "█"

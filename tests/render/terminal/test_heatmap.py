@@ -63,16 +63,23 @@ def test_a_recording_on_one_screen() -> None:
         "cross 0    3.0  1.4",
         "",
         "decoder layer 0, cross, head 1",
-        "           我 爱 你",
-        "I → love   ███░░░",
-        "love → you    ███",
-        "you → too  ▓▓▓   ▓▓▓",
+        "     我 爱 你",
+        "love ███░░░",
+        "you     ███",
+        "too  ▓▓▓   ▓▓▓",
         LEGEND,
+        "Rows: the word that is written",
         "",
         "Next word:  too 75 %   ␣ 25 %",
         "",
         f"Evidence:  {EVIDENCE}",
     ]
+
+
+def test_rows_can_be_named_by_the_word_that_entered() -> None:
+    lines = draw_recording(translation(), columns=120, reading="entered").splitlines()
+    assert lines[7:11] == ["I    ███░░░", "love    ███", "you  ▓▓▓   ▓▓▓", LEGEND]
+    assert lines[11].startswith("Rows: the word that entered the decoder")
 
 
 @pytest.mark.parametrize(("heads", "columns", "blocks"), [(12, 80, 1), (25, 80, 2), (25, 200, 1), (3, 1, 3)])

@@ -10,6 +10,7 @@ export type Language = string; // code of a language that has files of words
 /** A text of the page's own words. */
 export type Spoken = (language: Language) => string;
 export type SideName = "source" | "target";
+export type RowSide = SideName | "written"; // "written": what each position of the target writes
 export type Kind = "self" | "cross";
 export type Stack = string; // "encoder" or "decoder"
 

@@ -5,16 +5,11 @@
  * Out:  names of maps and heads, caption lines, the token of a side that the selection points at, and the way back.
  */
 
-import type {
-  EvidenceDescription,
-  HiddenDescription,
-  Language,
-  MapDescription,
-  SideName,
-} from "../api/types";
+import type { EvidenceDescription, HiddenDescription, Language, MapDescription, RowSide } from "../api/types";
 import { words } from "../i18n/focus";
 import { chooseMap } from "./maps";
 import { formatText, type Text } from "./messages";
+import { rowSideOf } from "./reading";
 import type { Selection } from "./selection";
 import type { Stage, View } from "./view";
 
@@ -54,6 +49,7 @@ export interface Focus {
   readonly head: number | null;
   readonly oneHead: number;
   readonly query: number; // row of the map
+  readonly rowSide: RowSide; // whose tokens name rows
   readonly key: number | null; // column, where one is chosen
 }
 
@@ -66,6 +62,7 @@ export function focusOf(stage: Stage): Focus {
     map,
     head,
     oneHead: head ?? 0,
+    rowSide: rowSideOf(map, selection),
     query: Math.max(0, Math.min(map.queries - 1, query)),
     key: selection.key === null ? null : Math.max(0, Math.min(map.keys - 1, selection.key - map.key_start)),
   };
@@ -89,10 +86,11 @@ export function joinSentences(texts: readonly (Text | null)[], language: Languag
 }
 
 /** The token of a side that the selection points at. */
-export function tokenInFocus(stage: Stage, side: SideName): number | null {
+export function tokenInFocus(stage: Stage, shown: RowSide): number | null {
   const selection = stage.selection.get();
   const map = chooseMap(stage.source.description, selection);
   if (map === null) return null;
+  const side = shown === "written" ? "target" : shown; // a row is a position of the target, however it is named
   if (map.query_side === side && selection.query !== null) return selection.query;
   if (map.key_side === side && map.query_side !== side) return selection.key;
   return null;
@@ -101,13 +99,13 @@ export function tokenInFocus(stage: Stage, side: SideName): number | null {
 /** Point at a token of a stack's side: as query where the map has it there, else as key, else on the stack's own map. */
 export function focusToken(
   stage: Stage,
-  hidden: Pick<HiddenDescription, "stack" | "side">,
+  hidden: { readonly stack: string; readonly side: RowSide },
   token: number | null,
 ): void {
   const { description } = stage.source;
   const map = chooseMap(description, stage.selection.get());
   if (map === null) return;
-  if (map.query_side === hidden.side) stage.selection.set({ query: token });
+  if (map.query_side === hidden.side || hidden.side === "written") stage.selection.set({ query: token });
   else if (map.key_side === hidden.side) stage.selection.set({ key: token });
   else {
     const own = description.maps.find(

@@ -5,8 +5,9 @@
  * Out:  a selection that the recording has.
  */
 
-import type { Description, Kind, MapDescription, SideName } from "../api/types";
+import type { Description, Kind, MapDescription, RowSide } from "../api/types";
 import { type Place, samePlace } from "./place";
+import { rowSideOf } from "./reading";
 import type { Fit, Selection } from "./selection";
 
 /** All maps of one stack and kind: what the model average averages. */
@@ -114,10 +115,18 @@ export function chooseHead(map: MapDescription, head: Head): Head {
   return typeof head === "number" ? Math.max(0, Math.min(map.heads - 1, head)) : head;
 }
 
-export function axisOf(map: MapDescription, axis: "query" | "key"): readonly [SideName, number, number] {
-  return axis === "query"
-    ? [map.query_side, map.query_start, map.queries]
-    : [map.key_side, map.key_start, map.keys];
+/** The first token of an axis, and how many it has. */
+export function axisOf(map: MapDescription, axis: "query" | "key"): readonly [start: number, count: number] {
+  return axis === "query" ? [map.query_start, map.queries] : [map.key_start, map.keys];
+}
+
+/** Whose tokens name an axis; rows of cross-attention by the reading of the selection. */
+export function sideOf(
+  map: MapDescription,
+  axis: "query" | "key",
+  selection: Pick<Selection, "options">,
+): RowSide {
+  return axis === "query" ? rowSideOf(map, selection) : map.key_side;
 }
 
 /** The rows of a map that the selection's tokens are, counted on their axes; null where it has none of them. */
@@ -126,7 +135,7 @@ export function selectedRows(
   selection: Selection,
 ): Readonly<Record<"query" | "key", number | null>> {
   const row = (axis: "query" | "key") => {
-    const [, start, count] = axisOf(map, axis);
+    const [start, count] = axisOf(map, axis);
     const at = (selection[axis] ?? Number.NaN) - start;
     return at >= 0 && at < count ? at : null;
   };

@@ -16,10 +16,10 @@ import type {
   PlayResult,
   PlayTopic,
   RecordingEntry,
+  RowSide,
   RunDescription,
   RunEntry,
   ScoreDescription,
-  SideName,
   TokenSlice,
   WalkPlan,
 } from "../api/types";
@@ -38,7 +38,7 @@ export interface RecordingSource {
   readonly description: Description;
   /** The same source, whose requests all end with a signal. */
   within(signal: AbortSignal): RecordingSource;
-  tokens(side: SideName, range?: Range, signal?: AbortSignal): Promise<TokenSlice>;
+  tokens(side: RowSide, range?: Range, signal?: AbortSignal): Promise<TokenSlice>;
   thumbnails(how: "mean" | "max", signal?: AbortSignal): Promise<Frame>;
   weights(
     map: Place,

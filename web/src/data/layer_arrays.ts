@@ -6,7 +6,7 @@
  */
 
 import { asFloats, tensor } from "../api/frames";
-import type { Distribution, SideName } from "../api/types";
+import type { Distribution, RowSide, SideName } from "../api/types";
 import type { Focus } from "../core/focus";
 import { type RecordingSource, Refusal } from "../core/source";
 
@@ -20,7 +20,7 @@ const MOST = 16 << 20; // numbers of vectors that come at once
 export interface Grid {
   readonly rows: number;
   readonly columns: number;
-  readonly side: SideName; // whose tokens the rows are
+  readonly side: RowSide; // whose tokens the rows are
   readonly start: number; // the token of row 0
   readonly keys: { readonly side: SideName; readonly start: number } | null; // whose tokens the columns are
   /** Null until it is here; then `arrived` is called. */
@@ -83,12 +83,12 @@ export function missing(name: ArrayName, focus: Focus, source: RecordingSource):
 
 export function openArray(
   name: ArrayName,
-  { map, oneHead, head }: Focus,
+  { map, oneHead, head, rowSide }: Focus,
   source: RecordingSource,
   arrived: () => void,
   failed: (error: unknown) => void,
 ): Grid {
-  const whose = { side: map.query_side, start: map.query_start };
+  const whose = { side: rowSide, start: map.query_start };
   const keys = { side: map.key_side, start: map.key_start };
   if (name === "hidden") {
     const hidden = source.description.hidden.find(({ stack }) => stack === map.place.stack)!;

@@ -5,7 +5,7 @@
  * Out:  the text of a token once it is here; `arrived` is called then.
  */
 
-import type { SideName, TokenSlice } from "../api/types";
+import type { RowSide, TokenSlice } from "../api/types";
 import type { RecordingSource } from "../core/source";
 
 const SLICE = 1024;
@@ -23,7 +23,7 @@ export class SideTokens {
 
   constructor(
     private readonly source: RecordingSource,
-    readonly side: SideName,
+    readonly side: RowSide,
     private readonly arrived: () => void = () => {},
     private readonly failed: (error: unknown) => void = () => {},
   ) {
@@ -121,5 +121,34 @@ export class SideTokens {
       if (slice.special[offset]) this.special.add(slice.start + offset);
     }
     if (!this.disposed) this.arrived();
+  }
+}
+
+/** The tokens of every side of a recording, each made when it is first asked for. */
+export class RecordingTokens {
+  private readonly sides = new Map<RowSide, SideTokens>();
+
+  constructor(
+    private readonly source: RecordingSource,
+    private readonly arrived: () => void = () => {},
+    private readonly failed: (error: unknown) => void = () => {},
+  ) {}
+
+  of(side: RowSide): SideTokens {
+    let tokens = this.sides.get(side);
+    if (tokens === undefined) {
+      tokens = new SideTokens(this.source, side, this.arrived, this.failed);
+      this.sides.set(side, tokens);
+    }
+    return tokens;
+  }
+
+  /** Resolves when all that was asked for is here, or has failed. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.sides.values()].map((tokens) => tokens.settled()));
+  }
+
+  dispose(): void {
+    for (const tokens of this.sides.values()) tokens.dispose();
   }
 }

@@ -8,7 +8,8 @@
 import { asFloats, byteTable, tensor } from "../api/frames";
 import type { MapDescription, SideName, TokenSlice } from "../api/types";
 import { bytesOf } from "../core/heat";
-import { axisOf, type Head } from "../core/maps";
+import { axisOf, type Head, sideOf } from "../core/maps";
+import type { Selection } from "../core/selection";
 import type { Precision, Range, RecordingSource } from "../core/source";
 import { type Block, sumByByte } from "../core/weight_bytes";
 
@@ -93,11 +94,12 @@ export function readAxis(
   source: RecordingSource,
   map: MapDescription,
   axis: "query" | "key",
+  selection: Pick<Selection, "options">,
   part?: Range,
 ): Promise<TokenSlice> {
-  const [side, start, count] = axisOf(map, axis);
+  const [start, count] = axisOf(map, axis);
   const [from, to] = part ?? [0, count];
-  return source.tokens(side, [start + from, start + to]);
+  return source.tokens(sideOf(map, axis, selection), [start + from, start + to]);
 }
 
 const ONE_CALL = 3_500_000; // cells: the server gives 4 million

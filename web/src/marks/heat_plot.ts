@@ -9,7 +9,7 @@ import { clearCanvas, readInks } from "./canvas";
 import { type Axis, drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "./heat_axes";
 import { type Cell, drawOverlay, type OverlayInks } from "./heat_overlay";
 import type { Viewport } from "./heat_viewport";
-import { make, setStyle } from "./make";
+import { make, relabel, setStyle } from "./make";
 
 interface Axes {
   readonly query: Axis;
@@ -41,6 +41,7 @@ export class Plot {
 
   /** Margins for the names of both axes; the cells have the rest. */
   layOut(axes: Axes | undefined): PlotBox {
+    relabel(this.corner);
     const [wide, high] = [this.element.clientWidth, this.element.clientHeight];
     const measure = this.measure();
     const most = Math.min(WIDEST, wide * SHARE);

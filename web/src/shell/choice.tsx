@@ -5,6 +5,8 @@ import { asFloats, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import { digits } from "../core/formats";
 import { chooseMap, familiesOf, findMap, layersOf } from "../core/maps";
+import { writeOptions } from "../core/options";
+import { READING, READINGS, readingOfMap, rowSideOf } from "../core/reading";
 import type { Selection } from "../core/selection";
 import type { Range, RecordingSource } from "../core/source";
 import { moveInCircle } from "../marks/keys";
@@ -24,6 +26,7 @@ export function Choice(props: { readonly source: RecordingSource }) {
       <FamilyChoice {...props} map={map} />
       <LayerChoice {...props} map={map} />
       <HeadChoice {...props} map={map} />
+      <ReadingChoice map={map} />
       <Focus {...props} map={map} />
       <Predict {...props} />
     </section>
@@ -179,11 +182,42 @@ function HeadChoice({ map }: OfMap) {
   );
 }
 
+/** Which word names a row of cross-attention; not shown where there is only one. */
+function ReadingChoice({ map }: Pick<OfMap, "map">) {
+  const app = useApp();
+  const say = app.words.value;
+  const name = useId();
+  const now = readingOfMap(map, app.selection.value);
+  if (now === null) return null;
+  return (
+    <fieldset class="row" title={say.rowsHint}>
+      <legend>{say.rows}</legend>
+      <div class="segments">
+        {READINGS.map((reading) => (
+          <label key={reading} class="segment">
+            <input
+              type="radio"
+              name={name}
+              data-reading={reading}
+              checked={reading === now}
+              onChange={() => {
+                const { options } = app.store.get();
+                app.store.set({ options: writeOptions("map", READING, options, { reading }) });
+              }}
+            />
+            <span>{reading === "written" ? say.rowsWritten : say.rowsEntered}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}
+
 function Focus({ source, map }: OfMap) {
   const app = useApp();
   const say = app.words.value;
   const { query, key, head } = app.selection.value;
-  const queryText = useToken(source, map.query_side, query);
+  const queryText = useToken(source, rowSideOf(map, app.selection.value), query);
   const keyText = useToken(source, map.key_side, key);
   const weight = useWeight(source, map, head, query, key);
   return (

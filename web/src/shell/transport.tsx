@@ -3,6 +3,7 @@
 import { useEffect, useId } from "preact/hooks";
 import type { MapDescription } from "../api/types";
 import { chooseMap, stepsOf } from "../core/maps";
+import { rowSideOf } from "../core/reading";
 import type { RecordingSource } from "../core/source";
 import { Button } from "./button";
 import { useApp } from "./context";
@@ -113,7 +114,7 @@ function Where(props: {
   const say = app.words.value;
   const { source, map, line } = props;
   const query = app.selection.value.query;
-  const token = useToken(source, map.query_side, query);
+  const token = useToken(source, rowSideOf(map, app.selection.value), query);
   if (line.at < 0) return <output class="transport-where">{say.everything}</output>;
   const where = [line.number(line.at), line.number(line.count - 1)] as const;
   return (

@@ -6,7 +6,7 @@
  */
 
 import type { Frame, Numbers } from "../api/frames";
-import type { Description, Language, MapDescription, SideName, TokenSlice } from "../api/types";
+import type { Description, Language, MapDescription, RowSide, TokenSlice } from "../api/types";
 import { formatText } from "../core/messages";
 import { type Place, placeOf, samePlace, writePlace } from "../core/place";
 import { createSelection, type LinkedSelection, nothingSelected } from "../core/selection";
@@ -63,6 +63,7 @@ export function makeMap(index: number, map: Partial<MapDescription & Place>): Ma
     queries,
     keys: map.keys ?? queries,
     query_side: "source",
+    row_side: "source",
     key_side: "source",
     query_start: 0,
     key_start: 0,
@@ -102,11 +103,21 @@ function describe({
     const stack = target === undefined ? "decoder" : "encoder";
     maps.push(makeMap(maps.length, { stack, layer, heads, queries: left, keys: left }));
     if (target === undefined) continue;
-    const sides = { query_side: "target", stack: "decoder", layer, heads, queries: right } as const;
+    const written = target[0]?.startsWith("<") ? "written" : "target";
+    const sides = {
+      query_side: "target",
+      row_side: "target",
+      stack: "decoder",
+      layer,
+      heads,
+      queries: right,
+    } as const;
     maps.push(makeMap(maps.length, { ...sides, key_side: "target", keys: right }));
-    maps.push(makeMap(maps.length, { ...sides, key_side: "source", kind: "cross", keys: left }));
+    maps.push(
+      makeMap(maps.length, { ...sides, row_side: written, key_side: "source", kind: "cross", keys: left }),
+    );
   }
-  const side = (name: SideName, texts: readonly string[]) => ({
+  const side = (name: RowSide, texts: readonly string[]) => ({
     side: name,
     count: texts.length,
     text: texts.join(""),
@@ -134,6 +145,7 @@ function describe({
     evidence,
     source: side("source", source),
     target: target === undefined ? null : side("target", target),
+    written: target === undefined ? null : side("written", target),
     maps,
     hidden: [],
     output: null,
@@ -145,13 +157,18 @@ function describe({
 export function invent(invention: Invention = {}): { source: RecordingSource; asked: string[] } {
   const description = describe(invention);
   const asked: string[] = [];
-  const texts = { source: invention.source ?? ["The", " cat", " sat"], target: invention.target ?? [] };
+  const target = invention.target ?? [];
+  const texts = {
+    source: invention.source ?? ["The", " cat", " sat"],
+    target,
+    written: [...target.slice(1), "</s>"],
+  };
   const refuse = () => Promise.reject(new Error("not in this invention"));
   const mapAt = (place: Place) => description.maps.find((each) => samePlace(each.place, place))!;
   const source: RecordingSource = {
     description,
     within: () => source,
-    async tokens(side: SideName, range?: readonly [number, number]): Promise<TokenSlice> {
+    async tokens(side: RowSide, range?: readonly [number, number]): Promise<TokenSlice> {
       const all = texts[side];
       const [from, to] = range ?? [0, all.length];
       const offsets: (readonly [number, number])[] = [];

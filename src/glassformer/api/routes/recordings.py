@@ -21,8 +21,8 @@ from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
 from glassformer.api.responses import REVALIDATE, AppContext, Context, respond, respond_about
 from glassformer.errors import ApiError, GlassformerError
-from glassformer.recording import Recording, Side
-from glassformer.recording.axes import find_side
+from glassformer.recording import Recording
+from glassformer.recording.axes import RowSide, find_side
 from glassformer.schema import ResponseModel
 
 router = APIRouter(prefix="/api/recordings", tags=["recordings"])
@@ -73,11 +73,11 @@ async def read_tokens(
     request: Request,
     context: Context,
     id: Id,
-    side: Side,
+    side: RowSide,
     start: Position = 0,
     stop: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
 ) -> Response:
-    """Tokens of one side from `start` up to `stop`; at most 8,192 of them."""
+    """Tokens of one side, at most 8,192; "written" is what each position of the target writes."""
 
     def make(recording: Recording) -> TokenSlice:
         tokens = find_side(recording, side)
@@ -94,7 +94,7 @@ async def read_tokens(
                 count=len(tokens),
                 most=MOST_TOKENS,
             )
-        return slice_tokens(tokens, start, end)
+        return slice_tokens(tokens, side, start, end)
 
     return await respond_about(request, context, id, make)
 

@@ -18,6 +18,7 @@ from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message, get_language, known_languages, message
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording
+from glassformer.recording.axes import Reading
 from glassformer.registry import suggestion
 from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.figures.fonts import choose_fonts
@@ -52,6 +53,7 @@ class Choice:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] | None = None  # curves of a run
     title: str | None = None
+    reading: Reading = "written"
 
     @property
     def head(self) -> int | None:
@@ -153,6 +155,7 @@ def figure(  # noqa: PLR0913 - independent settings
     parameters: Mapping[str, Any] | None = None,
     names: Sequence[str] | None = None,
     title: str | None = None,
+    reading: Reading = "written",
     width: str | float = "column",
     fonts: Sequence[str] = (),
     language: str | None = None,
@@ -160,7 +163,8 @@ def figure(  # noqa: PLR0913 - independent settings
     """Draw a view of a recording ("heatmap", "heads", "lines", "bars") or of a training run ("curves").
 
     The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. Texts
-    are in `language` ("en", "zh"); by default in the language of this process.
+    are in `language` ("en", "zh"); by default in the language of this process. Rows of cross-attention are
+    named by the word that is written there; with `reading="entered"` by the word that entered before it.
 
     >>> recording = gf.record("zoo/bert", "The cat sleeps.")
     >>> gf.figure(recording, "heatmap", layer=2, head=1).save("heatmap.svg").name
@@ -175,7 +179,7 @@ def figure(  # noqa: PLR0913 - independent settings
     heads = None if head is None else (head,) if isinstance(head, int) else tuple(head)
     where = Place.parse(place) if isinstance(place, str) else place
     curves = tuple(names or ()) or None
-    choice = Choice(part, layer, where, heads, metric, dict(parameters or {}), curves, title)
+    choice = Choice(part, layer, where, heads, metric, dict(parameters or {}), curves, title, reading)
     with matplotlib.rc_context(dict(SETTINGS)):
         canvas, spoken = Canvas(layout="constrained"), language or get_language()
         sheet = Sheet(canvas, source, choice, _read_width(width), spoken, tuple(fonts))

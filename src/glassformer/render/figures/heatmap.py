@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from glassformer.messages import message
 from glassformer.recording import AttentionMap, count_pixels, tile
-from glassformer.render.choice import name_rows
+from glassformer.render.choice import describe_rows, label_rows
 from glassformer.render.figures import parts
 from glassformer.render.figures.figure import Sheet
 
@@ -28,11 +28,12 @@ def draw(sheet: Sheet) -> None:
     """See the module."""
     attention_map, head = sheet.choose_head(sheet.choice.head)
     weights, level = read_weights(attention_map, head)
-    rows = parts.name_tokens(name_rows(sheet.recording, attention_map))
+    rows = parts.name_tokens(label_rows(sheet.recording, attention_map, sheet.choice.reading))
     columns = parts.name_tokens(attention_map.key.texts)
     sheet.caption = _describe(sheet, attention_map, level)
     title = parts.name_heads(sheet, attention_map, [head])
-    query, key = sheet.text("query"), sheet.text("key")
+    query = sheet.text(describe_rows(sheet.recording, attention_map, sheet.choice.reading))
+    key = sheet.text("key")
     labels = [name for names in (rows, columns) if len(names) <= parts.LABELS for name in names]
     sheet.choose_fonts(*labels, title, query, key)
     axes = sheet.canvas.add_subplot()

@@ -8,7 +8,7 @@ import numpy as np
 
 from glassformer.errors import InputError
 from glassformer.messages import message
-from glassformer.render.choice import name_rows
+from glassformer.render.choice import describe_rows, label_rows
 from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import describe_evidence, name_heads, name_tokens, write_texts
 from glassformer.render.figures.style import head_colour
@@ -30,7 +30,7 @@ def draw(sheet: Sheet) -> None:
     _, queries, keys = attention_map.shape
     if max(queries, keys) > LONGEST:
         raise InputError("render.figures.too_long", queries=queries, keys=keys, most=LONGEST)
-    rows = name_tokens(name_rows(sheet.recording, attention_map))
+    rows = name_tokens(label_rows(sheet.recording, attention_map, choice.reading))
     columns = name_tokens(attention_map.key.texts)
     weights = np.stack([attention_map.weights(head) for head in heads])  # (head, query, key)
     shown = weights >= WEAKEST
@@ -38,7 +38,7 @@ def draw(sheet: Sheet) -> None:
     caption = message("render.figures.lines_caption", weakest=WEAKEST, share=100 * left_out)
     sheet.caption = f"{sheet.text(caption)} {describe_evidence(sheet)}"
     title = name_heads(sheet, attention_map, heads)
-    query, key = sheet.text("query"), sheet.text("key")
+    query, key = sheet.text(describe_rows(sheet.recording, attention_map, choice.reading)), sheet.text("key")
     legend = {head: sheet.text(message("render.figures.head_number", head=head)) for head in heads}
     sheet.choose_fonts(*rows, *columns, title, query, key, *legend.values())
     axes = sheet.canvas.add_subplot()

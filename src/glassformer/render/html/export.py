@@ -16,7 +16,7 @@ from functools import lru_cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
 import numpy as np
@@ -29,6 +29,7 @@ from glassformer.lessons.schema import read_defaults
 from glassformer.messages import known_languages, message, read_catalogue
 from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
+from glassformer.recording.axes import RowSide, find_side
 from glassformer.render.files import write_whole
 from glassformer.render.html.packing import pack
 from glassformer.walk import list_arrays
@@ -147,9 +148,10 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
     """The requests that a page may make about a recording, in their order."""
     here = f"recordings/{quote(id, safe=UNESCAPED)}"
     yield from ("recordings", "metrics", here)
-    for side in (recording.source, recording.target):
-        if side is not None and len(side) <= WIDEST:
-            yield f"{here}/tokens/{side.side}"
+    for side in get_args(RowSide):
+        tokens = find_side(recording, side)
+        if tokens is not None and len(tokens) <= WIDEST:
+            yield f"{here}/tokens/{side}"
     if not all(_fits(each) for each in recording.maps):  # otherwise drawn from the weights
         yield from (f"{here}/thumbnails?how=mean", f"{here}/thumbnails?how=max")
     for each in recording.maps:

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from glassformer.messages import get_language, message
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording
-from glassformer.render.choice import choose_head, label, label_part, mean_over_rows, name_rows
+from glassformer.recording.axes import Reading, find_row_side
+from glassformer.render.choice import (
+    choose_head,
+    describe_rows,
+    label,
+    label_part,
+    label_rows,
+    mean_over_rows,
+)
 from glassformer.render.terminal.colours import paint, paint_legend
 from glassformer.render.terminal.tables import draw_table
 from glassformer.render.terminal.text import NARROWEST, fit, measure, wrap
@@ -30,10 +38,13 @@ def draw_recording(
     part: str | None = None,
     layer: int | None = None,
     head: int | None = None,
+    reading: Reading = "written",
     columns: int = 80,
     colour: bool = False,
 ) -> str:
     """One screen: how focused each head is, one of them drawn, what comes next, and the evidence.
+
+    Rows of cross-attention are named by the word that is written, with `reading="entered"` by the one before.
 
     >>> print(gf.draw_recording(gf.record("zoo/bert", "The cat sleeps."), layer=2))
     How many tokens a head looks at...
@@ -41,8 +52,10 @@ def draw_recording(
     if not recording.maps:
         return str(message("render.no_attention", model=recording.model))
     attention_map, chosen = choose_head(recording, place=place, part=part, layer=layer, head=head)
-    rows = name_rows(recording, attention_map)
+    rows = label_rows(recording, attention_map, reading)
     picture = draw_map(attention_map, chosen, rows=rows, columns=columns, colour=colour)
+    if find_row_side(recording, attention_map) == "written":
+        picture += "\n" + wrap(str(describe_rows(recording, attention_map, reading)), columns)
     label = message("render.evidence_label")
     evidence = wrap(f"{label}  {recording.evidence}", columns, hanging=measure(f"{label}  "))
     focus = draw_focus(recording, columns=columns, colour=colour)

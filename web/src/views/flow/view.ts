@@ -113,7 +113,7 @@ class FlowView extends MountedView<Words, object> {
         write(this.readout, this.say.loading);
         const precision = this.count <= EXACT_UP_TO ? "float32" : "float16";
         return Promise.all([
-          readAxis(source, layers[0]!, "query"),
+          readAxis(source, layers[0]!, "query", this.stage.selection.get()),
           ...layers.map((map) => readMatrix(source, map, "mean", precision)),
         ]);
       },

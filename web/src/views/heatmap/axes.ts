@@ -5,10 +5,12 @@
  * Out:  axes whose tokens come when they are asked for.
  */
 
-import type { MapDescription, SideName } from "../../api/types";
-import { axisOf } from "../../core/maps";
+import type { MapDescription } from "../../api/types";
+import { axisOf, sideOf } from "../../core/maps";
+import { type Reading, readingOfMap } from "../../core/reading";
+import type { Selection } from "../../core/selection";
 import type { RecordingSource } from "../../core/source";
-import { SideTokens } from "../../data/side_tokens";
+import { RecordingTokens, type SideTokens } from "../../data/side_tokens";
 import type { Axis } from "../../marks/heat_axes";
 
 /** An axis that can also say which of its tokens are special. */
@@ -17,29 +19,26 @@ type MapAxis = Axis & { readonly tokens: SideTokens };
 export interface Axes {
   readonly query: MapAxis;
   readonly key: MapAxis;
+  readonly reading: Reading | null; // of the rows, where there are two
 }
 
 export class AxisTokens {
-  private readonly sides: Readonly<Record<SideName, SideTokens>>;
+  private readonly tokens: RecordingTokens;
 
   constructor(source: RecordingSource, arrived: () => void) {
-    this.sides = {
-      source: new SideTokens(source, "source", arrived),
-      target: new SideTokens(source, "target", arrived),
-    };
+    this.tokens = new RecordingTokens(source, arrived);
   }
 
-  of(map: MapDescription): Axes {
-    return { query: this.axis(map, "query"), key: this.axis(map, "key") };
+  of(map: MapDescription, selection: Selection): Axes {
+    const axis = (which: "query" | "key"): MapAxis => {
+      const [start, count] = axisOf(map, which);
+      return { tokens: this.tokens.of(sideOf(map, which, selection)), start, count };
+    };
+    return { query: axis("query"), key: axis("key"), reading: readingOfMap(map, selection) };
   }
 
   dispose(): void {
-    for (const tokens of Object.values(this.sides)) tokens.dispose();
-  }
-
-  private axis(map: MapDescription, which: "query" | "key"): MapAxis {
-    const [side, start, count] = axisOf(map, which);
-    return { tokens: this.sides[side], start, count };
+    this.tokens.dispose();
   }
 }
 

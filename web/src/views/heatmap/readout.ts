@@ -11,6 +11,7 @@ import type { Words } from "./words";
 
 export interface Reading {
   readonly query: { readonly number: number; readonly text: string };
+  readonly side: "query" | "written" | "entered"; // what the query's token is to its row
   readonly key: { readonly number: number; readonly text: string };
   readonly weight: number | null; // null: masked, or not known
   readonly kind: "exact" | "coming" | "drawn" | "masked";
@@ -26,6 +27,7 @@ export function valueText(reading: Reading, words: Words): string {
 
 export class Readout {
   readonly element: HTMLElement;
+  private readonly side = make("span", { class: "readout-side" });
   private readonly query = make("bdi", { class: "readout-token", dir: "auto" });
   private readonly key = make("bdi", { class: "readout-token", dir: "auto" });
   private readonly queryNumber = make("span", { class: "readout-number" });
@@ -39,11 +41,7 @@ export class Readout {
     this.element = make(
       "div",
       { class: "readout" },
-      line(
-        make("span", { class: "readout-side" }, () => words.query),
-        this.query,
-        this.queryNumber,
-      ),
+      line(this.side, this.query, this.queryNumber),
       line(
         make("span", { class: "readout-side" }, () => words.key),
         this.key,
@@ -55,6 +53,7 @@ export class Readout {
   }
 
   show(reading: Reading): void {
+    write(this.side, this.words[reading.side]);
     write(this.query, reading.query.text);
     write(this.key, reading.key.text);
     write(this.queryNumber, String(reading.query.number));

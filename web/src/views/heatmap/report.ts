@@ -91,7 +91,7 @@ export async function tabulate(
     }),
   );
   const keys = Array.from({ length: endKey - firstKey }, (_, right) => name(axes.key, firstKey + right));
-  const columns = [`${say.query} \\ ${say.key}`, ...keys];
+  const columns = [`${say[axes.reading ?? "query"]} \\ ${say.key}`, ...keys];
   return {
     caption: say.tableCaption(shown.name(say), shown.signed),
     columns,

@@ -116,7 +116,11 @@ export class ShownMap {
       number: axis.start + cell,
       text: axis.tokens.get(axis.start + cell, axis.count > 4096) ?? "…",
     });
-    const both = { query: token(axes.query, query), key: token(axes.key, key) };
+    const both = {
+      query: token(axes.query, query),
+      side: axes.reading ?? ("query" as const),
+      key: token(axes.key, key),
+    };
     const seen = weightShown(this.placements, query, key);
     const side = 2 ** (seen?.level ?? 0);
     const pooled =

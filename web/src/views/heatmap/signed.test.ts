@@ -3,6 +3,7 @@ import known from "../../../../tests/api/signed_frame.json";
 import { encodeFrame } from "../../api/frame_writer";
 import { asFloats, decodeFrame, type Frame, type Tensor, tensor } from "../../api/frames";
 import { byteOf, coarsen, weightOf } from "../../core/heat";
+import { nothingSelected } from "../../core/selection";
 import type { RecordingSource } from "../../core/source";
 import { asBytes, cutTile, cutWeights, pool } from "../../data/file_cutting";
 import { openTiles, tileOf } from "../../data/heat_tiles";
@@ -92,7 +93,7 @@ describe("the heat map of signed values", () => {
   it("shows −0.5 as −0.5 and zero in the neutral colour, in both themes", async () => {
     const source = signedRecording();
     const tiles = await openTiles(source, map, 0, "mean", { arrived() {}, failed() {} });
-    const axes = new AxisTokens(source, () => {}).of(map);
+    const axes = new AxisTokens(source, () => {}).of(map, nothingSelected);
     const drawn = new ShownMap(source, map, 0, "mean", axes, tiles, () => {});
     const viewport = new Viewport();
     viewport.extent = drawn.extent;

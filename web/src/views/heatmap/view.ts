@@ -9,6 +9,7 @@ import { hasMaps } from "../../core/focus";
 import type { Camera } from "../../core/heat";
 import { chooseHead, chooseMap, selectedRows } from "../../core/maps";
 import { samePlace } from "../../core/place";
+import { readingOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
 import { errorText, Refusal } from "../../core/source";
@@ -69,7 +70,15 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     super(setting);
     const { stage, say, viewport, options } = this;
     const now = stage.selection.get();
-    this.plot = new Plot(say);
+    const rows = (): string => say[this.shown?.axes.reading ?? "queries"];
+    this.plot = new Plot({
+      get keys() {
+        return say.keys;
+      },
+      get queries() {
+        return rows();
+      },
+    });
     this.tokens = new AxisTokens(stage.source, () => {
       if (this.named) this.schedule(true);
       else this.resize(); // margins follow the first names; later they would shake the map
@@ -102,7 +111,12 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
   update(now: Selection, before: Selection): void {
     const [options, old] = [this.options.in(now), this.options.in(before)];
     this.panel.follow();
-    if (!samePlace(now.place, before.place) || now.head !== before.head || options.pool !== old.pool) {
+    if (
+      !samePlace(now.place, before.place) ||
+      now.head !== before.head ||
+      options.pool !== old.pool ||
+      readingOf(now) !== readingOf(before)
+    ) {
       this.open(now);
       return;
     }
@@ -130,7 +144,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
         const failed = (error: unknown): void => this.failTile(error);
         const tiles = await openTiles(source, map, head, pool, { arrived, failed });
         if (signal.aborted) tiles.dispose();
-        const shown = new ShownMap(source, map, head, pool, this.tokens.of(map), tiles, changed);
+        const shown = new ShownMap(source, map, head, pool, this.tokens.of(map, now), tiles, changed);
         return { shown, source };
       },
       ({ shown, source }) => {
@@ -152,7 +166,8 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
       this.hover = null;
       this.layout();
       this.viewport.read(this.options.now.at);
-    } else if (this.hover !== null) shown.exact.ask(this.hover.query, this.hover.key);
+    } else if (before?.axes.reading !== shown.axes.reading) this.resize();
+    else if (this.hover !== null) shown.exact.ask(this.hover.query, this.hover.key);
     this.label(shown);
     void shown.learnMask();
     this.schedule(true);

@@ -14,6 +14,8 @@ export const words = {
   queries: "Queries",
   keys: "Keys",
   query: "query",
+  written: "written",
+  entered: "entered",
   key: "key",
   colours: "Full colour at",
   absolute: "1",

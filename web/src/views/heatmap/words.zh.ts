@@ -17,6 +17,8 @@ export const words: SameWords<typeof en.words> = {
   queries: "查询",
   keys: "键",
   query: "查询",
+  written: "写出",
+  entered: "输入",
   key: "键",
   colours: "最深色对应",
   absolute: "1",

@@ -6,7 +6,6 @@
  * Out:  weights before and after side by side, entropy, score distributions and outputs of the re-run.
  */
 
-import type { SideName } from "../../api/types";
 import { captionOf, type Focus, focusOf, mapName } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { entropyOf, rescale } from "../../core/maths/softmax";
@@ -14,7 +13,7 @@ import { errorText } from "../../core/source";
 import type { KeptWork, TableData } from "../../core/view";
 import { compare, type Rerun } from "../../data/comparison";
 import { readScoredRow, type ScoredRow } from "../../data/pair";
-import { SideTokens } from "../../data/side_tokens";
+import { RecordingTokens } from "../../data/side_tokens";
 import { spell } from "../../marks/cells";
 import { button, slider } from "../../marks/controls";
 import { drawHistogram } from "../../marks/histogram";
@@ -35,7 +34,7 @@ export class Multiplier extends InsidePanel {
   private readonly state = make("p", { class: "note", role: "status" });
   private readonly result = make("div", { class: "result" });
   private readonly control: ReturnType<typeof slider>;
-  private readonly tokens: { query: SideTokens; key: SideTokens };
+  private readonly tokens = new RecordingTokens(this.stage.source, () => this.draw(), this.tasks.fail);
   private readonly runButton: HTMLButtonElement;
   private row: ScoredRow | null = null;
   private rerun: Rerun | null = null;
@@ -48,10 +47,8 @@ export class Multiplier extends InsidePanel {
 
   constructor(setting: InsideSetting, kept: KeptWork | undefined) {
     super(setting);
-    const { stage, say, options, tasks } = this;
+    const { stage, say, options } = this;
     const { map } = focusOf(stage);
-    const line = (side: SideName) => new SideTokens(stage.source, side, () => this.draw(), tasks.fail);
-    this.tokens = { query: line(map.query_side), key: line(map.key_side) };
     this.factor = options.now.factor;
     this.control = slider(
       {
@@ -168,7 +165,7 @@ export class Multiplier extends InsidePanel {
       body += `<g transform="translate(0 ${y})">${spell(plot)}</g>`;
       y += 190;
     }
-    const query = this.tokens.query.shown(focus.map.query_start + focus.query);
+    const query = this.tokens.of(focus.rowSide).shown(focus.map.query_start + focus.query);
     return {
       width,
       height: y,
@@ -185,13 +182,14 @@ export class Multiplier extends InsidePanel {
     await this.loading.coming;
     const { map } = focusOf(this.stage);
     const series = this.series(SCREEN);
-    await this.tokens.key.load(map.key_start, map.key_start + map.keys);
+    const keys = this.tokens.of(map.key_side);
+    await keys.load(map.key_start, map.key_start + map.keys);
     return {
       caption: this.say.live,
       columns: ["", this.say.key, ...series.map(({ name }) => name)],
       rows: Array.from({ length: Math.min(map.keys, 2000) }, (_, key) => [
         map.key_start + key,
-        this.tokens.key.shown(map.key_start + key),
+        keys.shown(map.key_start + key),
         ...series.map(({ weights }) => weights[key]!),
       ]),
     };
@@ -204,7 +202,7 @@ export class Multiplier extends InsidePanel {
     const factor = digits(this.factor, 3);
     const product =
       scale === null ? "" : `${this.say.effective(digits(scale), factor, digits(scale * this.factor))}. `;
-    const query = this.tokens.query.shown(focus.map.query_start + focus.query);
+    const query = this.tokens.of(focus.rowSide).shown(focus.map.query_start + focus.query);
     write(this.effective, `${this.say.query}: ${query}. ${product}${this.say.liveAbout(factor)}`);
     this.figures.replaceChildren(...this.measures().flatMap((each) => makeChange(...each)));
     const width = Math.max(260, this.live.clientWidth || 480);
@@ -249,8 +247,9 @@ export class Multiplier extends InsidePanel {
 
   /** A key's token; where many look alike, with its place. */
   private keyName(token: number): string {
-    const shown = [...this.tokens.key.shown(token)].slice(0, 9).join("");
-    return this.tokens.key.count > 64 ? `${shown} ${token}` : this.tokens.key.shown(token);
+    const keys = this.tokens.of(focusOf(this.stage).map.key_side);
+    const shown = keys.shown(token);
+    return keys.count > 64 ? `${[...shown].slice(0, 9).join("")} ${token}` : shown;
   }
 
   /** Run the model again with this multiplier; an older run is given up. */

@@ -5,12 +5,12 @@
  * Out:  bars of the products, their running sum, and the way on: × scale = score → weight; checked against the recording.
  */
 
-import type { MapDescription, SideName } from "../../api/types";
+import type { MapDescription } from "../../api/types";
 import { captionOf, type Focus, focusOf, mapName } from "../../core/focus";
 import { digits, exact } from "../../core/formats";
 import type { TableData } from "../../core/view";
 import { matches, type Pair, peakOf, readPair } from "../../data/pair";
-import { SideTokens } from "../../data/side_tokens";
+import { RecordingTokens } from "../../data/side_tokens";
 import { readRow } from "../../data/weights";
 import { spell } from "../../marks/cells";
 import { button, whole } from "../../marks/controls";
@@ -29,7 +29,7 @@ export class Products extends InsidePanel {
   private readonly verdict = make("p", { class: "verdict", role: "status" });
   private readonly grid: ValueGrid;
   private readonly inputs: { query: ReturnType<typeof whole>; key: ReturnType<typeof whole> };
-  private readonly tokens: { query: SideTokens; key: SideTokens };
+  private readonly tokens = new RecordingTokens(this.stage.source, () => this.draw(), this.tasks.fail);
   private readonly map: MapDescription;
   private pair: Pair | null = null;
   private readonly loading = this.tasks.asker();
@@ -37,11 +37,9 @@ export class Products extends InsidePanel {
 
   constructor(setting: InsideSetting) {
     super(setting);
-    const { stage, say, tasks } = this;
+    const { stage, say } = this;
     this.map = focusOf(stage).map;
     const { map } = this;
-    const line = (side: SideName) => new SideTokens(stage.source, side, () => this.draw(), tasks.fail);
-    this.tokens = { query: line(map.query_side), key: line(map.key_side) };
     const bounds = (start: number, count: number) => ({
       minimum: start,
       maximum: start + count - 1,
@@ -116,7 +114,7 @@ export class Products extends InsidePanel {
     const width = 640;
     let body = this.pair === null ? "" : spell(drawProducts(this.pair, this.options.now.order, width, ink));
     body += label(this.sentence(), 0, HEIGHT + 20, { fill: ink.ink, size: 12 });
-    const names = `${this.tokens.query.shown(focus.map.query_start + focus.query)} → ${this.keyName(focus)}`;
+    const names = `${this.tokens.of(focus.rowSide).shown(focus.map.query_start + focus.query)} → ${this.keyName(focus)}`;
     return {
       width,
       height: HEIGHT + 32,
@@ -145,7 +143,7 @@ export class Products extends InsidePanel {
     const { map } = focus;
     write(this.note, focus.head === null ? this.say.oneHead(focus.oneHead) : this.say.productsAbout);
     this.inputs.query.set(map.query_start + focus.query);
-    write(this.tokenNames.query, this.tokens.query.shown(map.query_start + focus.query));
+    write(this.tokenNames.query, this.tokens.of(focus.rowSide).shown(map.query_start + focus.query));
     this.grid.show(this.gridLook());
     if (this.pair === null) return;
     this.inputs.key.set(map.key_start + (this.pair?.at ?? 0));
@@ -229,7 +227,7 @@ export class Products extends InsidePanel {
   }
 
   private keyName({ map }: Focus): string {
-    return this.tokens.key.shown(map.key_start + (this.pair?.at ?? 0));
+    return this.tokens.of(map.key_side).shown(map.key_start + (this.pair?.at ?? 0));
   }
 
   private scale(): number {

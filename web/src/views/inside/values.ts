@@ -5,13 +5,12 @@
  * Out:  a table that scrolls through them; four digits in a cell, the exact float on hover.
  */
 
-import type { SideName } from "../../api/types";
 import { captionOf, focusOf, focusToken, mapName, tokenInFocus } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
 import { writePlace } from "../../core/place";
 import type { TableData } from "../../core/view";
 import { ARRAYS, type ArrayName, type Grid, missing, openArray, readReach } from "../../data/layer_arrays";
-import { SideTokens } from "../../data/side_tokens";
+import { RecordingTokens } from "../../data/side_tokens";
 import { type ColourScale, colourScale } from "../../marks/cells";
 import { make, relabel } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
@@ -25,7 +24,7 @@ export class Values extends InsidePanel {
   readonly element = make("div", { class: "values" });
   private readonly about: HTMLElement;
   private readonly window: ValueGrid;
-  private readonly lines = new Map<SideName, SideTokens>();
+  private readonly tokens = new RecordingTokens(this.stage.source, () => this.draw(), this.tasks.fail);
   private readonly loading = this.tasks.asker();
   private grid: Grid | null = null;
   private reach: readonly [low: number, high: number] = [-1, 1];
@@ -55,7 +54,7 @@ export class Values extends InsidePanel {
       return;
     }
     this.loading.ask(
-      `${name} ${writePlace(focus.map.place)} ${focus.head}`,
+      `${name} ${writePlace(focus.map.place)} ${focus.head} ${focus.rowSide}`,
       (source) => {
         this.grid = openArray(name, focus, source, () => this.draw(), this.tasks.fail);
         return readReach(source, name, focus);
@@ -134,7 +133,7 @@ export class Values extends InsidePanel {
     if (grid === null) return { caption, columns: [], rows: [] };
     const rows = Math.min(grid.rows, most.rows);
     const columns = Math.min(grid.columns, most.columns);
-    await this.line(grid.side).load(grid.start, grid.start + rows);
+    await this.tokens.of(grid.side).load(grid.start, grid.start + rows);
     for (let patience = 0; patience < 100; patience++) {
       if (grid.value(rows - 1, columns - 1) !== null && grid.value(0, 0) !== null) break;
       await new Promise((resolve) => setTimeout(resolve, 50));
@@ -148,7 +147,7 @@ export class Values extends InsidePanel {
       ],
       rows: Array.from({ length: rows }, (_, row) => [
         grid.start + row,
-        this.line(grid.side).shown(grid.start + row),
+        this.tokens.of(grid.side).shown(grid.start + row),
         ...Array.from({ length: columns }, (_, column) => grid.value(row, column)),
       ]),
       ...(grid.rows > rows ? { more: grid.rows - rows } : {}),
@@ -167,7 +166,7 @@ export class Values extends InsidePanel {
       rowWidth: narrow ? 88 : 140,
       cellWidth: 68,
       row: (at: number) =>
-        grid === null ? "" : `${grid.start + at} ${this.line(grid.side).shown(grid.start + at)}`,
+        grid === null ? "" : `${grid.start + at} ${this.tokens.of(grid.side).shown(grid.start + at)}`,
       column: (at: number) => (grid === null ? "" : this.columnName(grid, at)),
       cell: (row: number, column: number) => {
         const value = grid?.value(row, column) ?? null;
@@ -214,16 +213,7 @@ export class Values extends InsidePanel {
 
   private columnName(grid: Grid, column: number): string {
     if (grid.keys === null) return String(column);
-    return this.line(grid.keys.side).shown(grid.keys.start + column);
-  }
-
-  private line(side: SideName): SideTokens {
-    let line = this.lines.get(side);
-    if (line === undefined) {
-      line = new SideTokens(this.stage.source, side, () => this.draw(), this.tasks.fail);
-      this.lines.set(side, line);
-    }
-    return line;
+    return this.tokens.of(grid.keys.side).shown(grid.keys.start + column);
   }
 
   private name(name: ArrayName): string {

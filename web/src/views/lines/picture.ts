@@ -96,9 +96,12 @@ function writeLegend({ attention, brush, word, stage }: LinesPicture): string {
   const { ink, soft } = inks(stage.theme);
   const { heads, model, map } = attention;
   const bold = { fill: ink, weight: 600 };
+  const chosen = stage.selection.get();
   const axes =
-    label(`${word.query}${sideName(map, "query", word)}`, COLUMN, TOP - 12, { ...bold, anchor: "end" }) +
-    label(`${word.key}${sideName(map, "key", word)}`, WIDTH - COLUMN, TOP - 12, bold);
+    label(`${word.query}${sideName(map, "query", chosen, word)}`, COLUMN, TOP - 12, {
+      ...bold,
+      anchor: "end",
+    }) + label(`${word.key}${sideName(map, "key", chosen, word)}`, WIDTH - COLUMN, TOP - 12, bold);
   if (model) return axes;
   const step = Math.min(44, (WIDTH - 60) / Math.max(1, heads.length));
   const boxes = heads.map(

@@ -7,7 +7,8 @@
 
 import type { MapDescription } from "../../api/types";
 import { count, fixed, percent } from "../../core/formats";
-import { axisOf } from "../../core/maps";
+import { sideOf } from "../../core/maps";
+import type { Selection } from "../../core/selection";
 import type { Lines } from "../../marks/arcs";
 import type { Axis, Columns, Place } from "../../marks/columns";
 import { make } from "../../marks/make";
@@ -20,15 +21,19 @@ export function short(weight: number): string {
 }
 
 /** What an axis is; for cross-attention also whose tokens it has. */
-export function nameAxis(axis: Axis, map: MapDescription, word: Words): (HTMLElement | string)[] {
+export function nameAxis(
+  axis: Axis,
+  map: MapDescription,
+  selection: Selection,
+  word: Words,
+): (HTMLElement | string)[] {
   const hint = axis === "query" ? word.queryHint : word.keyHint;
-  return [make("b", {}, word[axis]), ` ${hint}${sideName(map, axis, word)}`];
+  return [make("b", {}, word[axis]), ` ${hint}${sideName(map, axis, selection, word)}`];
 }
 
 /** For cross-attention: whose tokens an axis has. */
-export function sideName(map: MapDescription, axis: Axis, word: Words): string {
-  const [side] = axisOf(map, axis);
-  return map.place.kind === "cross" ? ` · ${side === "source" ? word.source : word.target}` : "";
+export function sideName(map: MapDescription, axis: Axis, selection: Selection, word: Words): string {
+  return map.place.kind === "cross" ? ` · ${word[sideOf(map, axis, selection)]}` : "";
 }
 
 /** A token and where it looks; `start` is the number of its axis' first token. */

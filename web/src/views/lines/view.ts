@@ -10,6 +10,7 @@ import { count } from "../../core/formats";
 import { chooseMap, selectedRows } from "../../core/maps";
 import type { Text } from "../../core/messages";
 import { writePlace } from "../../core/place";
+import { readingOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { SubjectOf, TableData } from "../../core/view";
 import { readAxis } from "../../data/weights";
@@ -95,13 +96,13 @@ class LinesView extends MountedView<Words, LinesOptions> {
     const map = chooseMap(source.description, now)!;
     const model = now.head === "model";
     this.opening.ask(
-      `${writePlace(map.place)} ${model}`,
+      `${writePlace(map.place)} ${model} ${readingOf(now)}`,
       (round) => {
         this.attention = new HeadWeights(round, map, model);
         this.tokens = null;
         this.pointed = null;
         this.dress();
-        return Promise.all([readAxis(round, map, "query"), readAxis(round, map, "key")]);
+        return Promise.all([readAxis(round, map, "query", now), readAxis(round, map, "key", now)]);
       },
       ([query, key]) => {
         this.tokens = { query, key };
@@ -121,7 +122,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
     this.colours = model ? [inks(theme).accent] : heads.map((head) => headColour(head, theme));
     this.bar.setHeads(this.colours, model);
     for (const axis of ["query", "key"] as const)
-      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.say));
+      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.stage.selection.get(), this.say));
   }
 
   update(): void {

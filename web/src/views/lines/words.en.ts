@@ -20,6 +20,7 @@ export const words = {
   keyHint: "who is looked at",
   source: "source",
   target: "target",
+  written: "target, being written",
   queries: "Query tokens",
   keys: "Key tokens",
   looksAt: (token: string, index: number) => `${token} (${index}) looks at`,

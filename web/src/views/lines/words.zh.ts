@@ -23,6 +23,7 @@ export const words: SameWords<typeof en.words> = {
   keyHint: "谁被看",
   source: "源文",
   target: "译文",
+  written: "译文，正在写出",
   queries: "查询词元",
   keys: "键词元",
   looksAt: (token, index) => `${token}（${index}）注意：`,

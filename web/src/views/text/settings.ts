@@ -38,7 +38,7 @@ export function windowOf(
   axis: Axis,
   alone: boolean,
 ): readonly [number, number] {
-  const [, start, count] = axisOf(map, axis);
+  const [start, count] = axisOf(map, axis);
   if (count <= WINDOW) return [start, start + count];
   const chosen = (axis === "key" ? key : alone ? (query ?? key) : query) ?? start;
   const first = (axis === "key" ? keys : queries) ?? chosen - WINDOW / 2;
@@ -53,6 +53,6 @@ export function moveWindow(map: MapDescription, axis: Axis, first: number): Part
 }
 
 function fit(map: MapDescription, axis: Axis, first: number): number {
-  const [, start, count] = axisOf(map, axis);
+  const [start, count] = axisOf(map, axis);
   return Math.max(start, Math.min(start + count - WINDOW, first));
 }

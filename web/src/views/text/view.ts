@@ -6,14 +6,14 @@
  *       tokens, with a strip that shows the whole.
  */
 
-import type { SideName } from "../../api/types";
+import type { RowSide } from "../../api/types";
 import { hasOnlyWeights } from "../../core/focus";
-import { axisOf, chooseMap } from "../../core/maps";
+import { axisOf, chooseMap, sideOf } from "../../core/maps";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
 import { errorText } from "../../core/source";
 import type { TableData } from "../../core/view";
-import { SideTokens } from "../../data/side_tokens";
+import { RecordingTokens } from "../../data/side_tokens";
 import { readAxis, readColumn, readMass, readRow } from "../../data/weights";
 import { make, relabel, write } from "../../marks/make";
 import { Bar } from "./bar";
@@ -41,7 +41,7 @@ class TextView extends MountedView<Words, TextOptions> {
   private readonly body = make("div", { class: "text-body" });
   private panes: readonly Pane[] = [];
   private values: Float32Array | null = null; // for every token of the coloured axis
-  private readonly beyond = { source: this.tokensOf("source"), target: this.tokensOf("target") }; // the windows
+  private readonly beyond = new RecordingTokens(this.stage.source, () => this.arrive()); // tokens beyond the windows
   private map;
 
   constructor(setting: Setting<Words, TextOptions>) {
@@ -87,6 +87,7 @@ class TextView extends MountedView<Words, TextOptions> {
   /** Make the panes of a map and fetch their tokens. */
   private open(): void {
     const { map } = this;
+    const now = this.stage.selection.get();
     const cross = map.query_side !== map.key_side;
     const axes: readonly Axis[] = cross ? ["key", "query"] : ["query"];
     if (this.panes.length !== axes.length) {
@@ -96,15 +97,16 @@ class TextView extends MountedView<Words, TextOptions> {
     }
     this.namePanes();
     const parts = this.panes.map(({ axis }) => {
-      const [side, start, count] = axisOf(map, axis);
+      const [start, count] = axisOf(map, axis);
       const [first, last] = this.windowOf(axis);
+      const side = sideOf(map, axis, now);
       return { axis, side, count, range: [first - start, last - start] as const };
     });
     this.opening.ask(
       JSON.stringify([parts, map.place.step]),
       (source) => {
         for (const pane of this.panes) pane.slice = null;
-        return Promise.all(parts.map(({ axis, range }) => readAxis(source, map, axis, range)));
+        return Promise.all(parts.map(({ axis, range }) => readAxis(source, map, axis, now, range)));
       },
       (slices) => {
         this.panes.forEach((pane, at) => {
@@ -121,15 +123,15 @@ class TextView extends MountedView<Words, TextOptions> {
     const { map, say } = this;
     const cross = map.query_side !== map.key_side;
     for (const pane of this.panes) {
-      const [side, start, count] = axisOf(map, pane.axis);
-      pane.name(cross ? (side === "source" ? say.source : say.target) : null);
+      const [start, count] = axisOf(map, pane.axis);
+      pane.name(cross ? say[sideOf(map, pane.axis, this.stage.selection.get())] : null);
       pane.showRange(this.windowOf(pane.axis), start, start + count);
     }
   }
 
-  private textOf(side: SideName): string | null {
+  private textOf(side: RowSide): string | null {
     const { description } = this.stage.source;
-    return (side === "source" ? description.source : description.target)?.text ?? null;
+    return description[side]?.text ?? null;
   }
 
   private makePane(axis: Axis): Pane {
@@ -139,7 +141,7 @@ class TextView extends MountedView<Words, TextOptions> {
       point: (token) => this.point(axis, token),
       page: (direction) => move(this.windowOf(axis)[0] + direction * WINDOW),
       jump: (share) => {
-        const [, start, count] = axisOf(this.map, axis);
+        const [start, count] = axisOf(this.map, axis);
         move(Math.round(start + share * count - WINDOW / 2));
       },
     });
@@ -151,7 +153,7 @@ class TextView extends MountedView<Words, TextOptions> {
     if (mode === "received") return null;
     const axis: Axis = mode === "out" ? "query" : "key";
     const token = this.stage.selection.get()[axis];
-    const [, start, count] = axisOf(this.map, axis);
+    const [start, count] = axisOf(this.map, axis);
     if (token !== null && token >= start && token < start + count) return { axis, token };
     const slice = this.paneOf(axis)?.slice;
     if (!slice) return null;
@@ -221,7 +223,7 @@ class TextView extends MountedView<Words, TextOptions> {
     const target = this.paneOf(this.coloured());
     for (const pane of this.panes) {
       const { slice } = pane;
-      const [, start] = axisOf(this.map, this.coloured());
+      const [start] = axisOf(this.map, this.coloured());
       if (slice === null) continue;
       const part =
         pane === target && this.values !== null
@@ -235,16 +237,15 @@ class TextView extends MountedView<Words, TextOptions> {
   }
 
   /** Tokens one by one: the strongest may be beyond the window. */
-  private tokensOf(side: SideName): SideTokens {
-    const arrived = () => !this.tasks.over && this.point(this.coloured(), null);
-    return new SideTokens(this.stage.source, side, arrived);
+  private arrive(): void {
+    if (!this.tasks.over) this.point(this.coloured(), null);
   }
 
   private paintStrips(): void {
     const target = this.paneOf(this.coloured());
     for (const pane of this.panes) {
       pane.paintStrip(pane === target ? this.values : null, () => {
-        const [, start, count] = axisOf(this.map, pane.axis);
+        const [start, count] = axisOf(this.map, pane.axis);
         const [first, last] = this.windowOf(pane.axis);
         return [(first - start) / count, (last - start) / count];
       });
@@ -255,7 +256,7 @@ class TextView extends MountedView<Words, TextOptions> {
   private point(axis: Axis, token: number | null): void {
     const coloured = this.coloured();
     const pane = this.paneOf(axis);
-    const [, start] = axisOf(this.map, coloured);
+    const [start] = axisOf(this.map, coloured);
     if (token !== null && this.values !== null && pane === this.paneOf(coloured) && pane?.slice) {
       const value = this.values[token - start] ?? 0;
       write(this.readout, this.say.value(this.nameOf(axis, token) ?? "", token, format(value)));
@@ -271,13 +272,14 @@ class TextView extends MountedView<Words, TextOptions> {
   private summary(): string {
     const axis = this.coloured();
     const chosen = this.chosen();
-    const [side, start] = axisOf(this.map, axis);
+    const [start] = axisOf(this.map, axis);
+    const beyond = this.beyond.of(sideOf(this.map, axis, this.stage.selection.get()));
     return summarise(
       {
         values: this.values,
         start,
         chosen: chosen && { ...chosen, name: this.nameOf(chosen.axis, chosen.token) ?? "" },
-        nameOf: (token) => this.nameOf(axis, token) ?? this.beyond[side].get(token, true) ?? "…",
+        nameOf: (token) => this.nameOf(axis, token) ?? beyond.get(token, true) ?? "…",
       },
       this.say,
     );
@@ -286,7 +288,7 @@ class TextView extends MountedView<Words, TextOptions> {
   /** The summary with the names of all tokens in it. */
   private async wholeSummary(): Promise<string> {
     this.summary(); // asks for tokens beyond the window
-    await Promise.all(Object.values(this.beyond).map((tokens) => tokens.settled()));
+    await this.beyond.settled();
     return this.summary();
   }
 
@@ -300,7 +302,10 @@ class TextView extends MountedView<Words, TextOptions> {
     const { say, map } = this;
     const values = this.values ?? (await this.numbers(this.chosen()));
     const axis = this.coloured();
-    const slice = await readAxis(this.stage.source, map, axis, [0, Math.min(WINDOW, axisOf(map, axis)[2])]);
+    const slice = await readAxis(this.stage.source, map, axis, this.stage.selection.get(), [
+      0,
+      Math.min(WINDOW, axisOf(map, axis)[1]),
+    ]);
     return {
       caption: await this.wholeSummary(),
       columns: [

@@ -13,6 +13,7 @@ export const words = {
   text: "Text",
   source: "Source",
   target: "Target",
+  written: "Target, being written",
   queries: "queries: who looks",
   keys: "keys: who is looked at",
   idle: "Choose a token by click or arrow keys.",

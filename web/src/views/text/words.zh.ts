@@ -16,6 +16,7 @@ export const words: SameWords<typeof en.words> = {
   text: "文本",
   source: "源文",
   target: "译文",
+  written: "译文，正在写出",
   queries: "查询：谁在看",
   keys: "键：谁被看",
   idle: "单击或用方向键选择一个词元。",
