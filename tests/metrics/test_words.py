@@ -18,6 +18,9 @@ from glassformer.metrics.words import (
     roll_up_recording,
     roll_up_words,
 )
+from glassformer.recording import Recording
+from glassformer.recording.axes import name_rows
+from inventions import invent_evidence
 
 TEXT = "play ing well"
 PIECES = ["[CLS]", "play", "ing", "well"]  # "playing" was cut in two
@@ -91,6 +94,20 @@ def test_a_token_that_may_look_nowhere_does_not_thin_its_word(make_map, text) ->
     allowed = np.array([[1] * 4, [1] * 4, [0] * 4, [1] * 4], dtype=bool)
     words = roll_up_map(make_map(weights, allowed=allowed, query=text, key=text))
     assert words.weights(0)[1].tolist() == [0.5, 0.5, 0.0]
+
+
+def test_rows_of_cross_attention_are_grouped_by_the_word_they_write(make_map, tokens) -> None:
+    """<s> writes rou, rou writes ge, ge writes the end: the word is written in the first two rows."""
+    query = tokens(
+        "target", ["<s>", "rou", "ge"], special=np.array([True, False, False]), words=np.array([-1, 0, 0])
+    )
+    key = tokens("source", ["red", "car"], words=np.array([0, 1]))
+    weights = np.array([[[1.0, 0.0], [0.8, 0.2], [0.0, 1.0]]])
+    rolled = roll_up_map(make_map(weights, kind="cross", query=query, key=key))
+    assert rolled.weights(0) == pytest.approx(np.array([[0.9, 0.1], [0.0, 1.0]]))
+    assert len(rolled.query) == 2
+    whole = Recording("toy", invent_evidence(), rolled.key, rolled.query, (rolled,))
+    assert name_rows(whole, rolled).texts == ("rouge", "…")
 
 
 def test_cross_maps_have_words_of_their_own(make_map, tokens, text) -> None:
