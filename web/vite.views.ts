@@ -15,6 +15,7 @@ export const noStyles: Plugin = {
 };
 
 export function listViews(): Plugin {
+  let names: readonly string[] = [];
   return {
     name: "list-views",
     resolveId: (id) => (id === NAME ? `\0${NAME}` : null),
@@ -26,6 +27,7 @@ export function listViews(): Plugin {
         plugins: [noStyles],
         logLevel: "error",
       });
+      names = module.allViews.map(({ name }) => name);
       const inAll = (text: Spoken): string => {
         const texts = module.languages.map((language) => [language, text(language)]);
         return `say(${JSON.stringify(Object.fromEntries(texts))})`;
@@ -35,6 +37,11 @@ export function listViews(): Plugin {
         return `{ ...${JSON.stringify({ name, needs, panel, transport })}, ${words} }`;
       });
       return `const say = (texts) => (language) => texts[language] ?? texts.en;\nexport default [${list}]`;
+    },
+    /** For programs beside the page: which views there are. */
+    generateBundle() {
+      if (names.length > 0)
+        this.emitFile({ type: "asset", fileName: "views.json", source: JSON.stringify(names) });
     },
   };
 }

@@ -3,13 +3,16 @@
 import csv
 import io
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from drawings import make_recording
-from glassformer.metrics import score
+from glassformer.metrics import difference, score
 from glassformer.render.summary import COLUMNS, summarise, summarise_run, summarise_score, to_csv, to_json
+from glassformer.render.terminal.heatmap import draw_recording
+from glassformer.render.terminal.tables import draw_scores
 from glassformer.runlog import RunWriter, read_run
 
 
@@ -40,7 +43,7 @@ def test_what_is_no_number_is_null() -> None:
     undefined = score(make_recording(), "distance")  # cross-attention has none
     assert json.loads(to_json(summarise_score(undefined)))["parts"][0]["values"] == [None, None]
     assert summarise_score(undefined)["undefined"]
-    assert to_csv([undefined]).splitlines()[1].split(",")[-2] == ""
+    assert to_csv([undefined]).splitlines()[1].split(",")[-3] == ""
 
 
 def test_a_run_shows_where_it_stands(tmp_path: Path) -> None:
@@ -48,3 +51,19 @@ def test_a_run_shows_where_it_stands(tmp_path: Path) -> None:
         writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 5))
     about = summarise_run(read_run(tmp_path / "run"))
     assert (about["run"], about["step"], about["scalars"], about["alarms"]) == ("run", 4, {"loss": 0.25}, [])
+
+
+def test_an_edited_model_is_named_in_every_row_and_object() -> None:
+    plain = make_recording()
+    edited = replace(plain, evidence=replace(plain.evidence, edits=("head 1 silenced", "layer 2 scaled")))
+    mark = "Edited model: head 1 silenced and layer 2 scaled"
+    for recording, said in ((plain, None), (edited, mark)):
+        measured = score(recording, "entropy", over="layer")
+        assert {row["edited"] for row in csv.DictReader(io.StringIO(to_csv([measured])))} == {said or ""}
+        assert summarise_score(measured)["edited"] == said
+        assert json.loads(to_json(summarise(recording)))["edited"] == said
+        assert (mark in draw_scores([measured], columns=200)) == (said is not None)
+        assert draw_recording(recording, columns=200).startswith(mark) == (said is not None)
+    assert f"{mark} (second recording)" == str(difference(plain, edited, "entropy").edited)
+    assert f"{mark} (first recording)" == str(difference(edited, plain, "entropy", over="model").edited)
+    assert str(difference(edited, edited, "entropy").edited).count(mark) == 2

@@ -83,6 +83,7 @@ class EvidenceMessages(ResponseModel):
     kernel: MessageField
     reference: MessageField | None
     edits: tuple[MessageField, ...]
+    mark: MessageField | None = None  # that the model was edited; shown wherever the recording is
     notes: tuple[MessageField, ...]
     summary: tuple[MessageField, ...]
 

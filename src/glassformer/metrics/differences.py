@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from glassformer.errors import InputError
-from glassformer.messages import message
+from glassformer.messages import Message, message
 from glassformer.metrics.metric import METRICS, score
 from glassformer.metrics.scores import Over, Part, Score
 from glassformer.place import name_term
@@ -41,8 +41,23 @@ def difference(
     parts = tuple(_subtract(a, b) for a, b in zip(left.parts, right.parts, strict=True))
     low, high = left.range
     most = None if low is None or high is None else high - low
-    label = message("metrics.difference", label=left.label)
-    return replace(left, label=label, parts=parts, rule="none", range=(None if most is None else -most, most))
+    return replace(
+        left,
+        label=message("metrics.difference", label=left.label),
+        parts=parts,
+        rule="none",
+        range=(None if most is None else -most, most),
+        edited=_mark(left.edited, right.edited),
+    )
+
+
+def _mark(first: Message | None, second: Message | None) -> Message | None:
+    """Which of two recordings are of edited models."""
+    if first is not None and second is not None:
+        return message("metrics.edited_both", first=first, second=second)
+    if first is not None:
+        return message("metrics.edited_first", mark=first)
+    return None if second is None else message("metrics.edited_second", mark=second)
 
 
 def require_alike(first: Recording, second: Recording) -> None:

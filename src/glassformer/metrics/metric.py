@@ -181,6 +181,7 @@ def score(recording: Recording, name: str, /, *, over: Over | None = None, **par
         settled,
         metric.lower,
         metric.higher,
+        recording.evidence.mark,
     )
     return result.roll_up(level)
 

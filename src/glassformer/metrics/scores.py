@@ -122,6 +122,7 @@ class Score:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     lower: Message | None = None  # what a low value means
     higher: Message | None = None
+    edited: Message | None = None  # that the recording, or one of two, is of an edited model
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "parts", tuple(self.parts))

@@ -59,6 +59,11 @@ class Evidence(Rebuilt):
             require_text(f"Evidence.versions[{package!r}]", version)
 
     @property
+    def mark(self) -> Message | None:
+        """What every picture, table and file of an edited recording says first; None: nothing was edited."""
+        return message("recording.evidence.mark", edits=self.edits) if self.edits else None
+
+    @property
     def summary(self) -> tuple[Message, ...]:
         """The parts of the one line: model, kernel, precision, how it was checked, and every edit."""
         return (

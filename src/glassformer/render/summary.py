@@ -19,7 +19,20 @@ from glassformer.metrics import Part, Score, score
 from glassformer.recording import Recording, Tokens
 from glassformer.runlog import RunLog
 
-COLUMNS = ("metric", "over", "stack", "layer", "kind", "step", "head", "row", "column", "value", "unit")
+COLUMNS = (
+    "metric",
+    "over",
+    "stack",
+    "layer",
+    "kind",
+    "step",
+    "head",
+    "row",
+    "column",
+    "value",
+    "unit",
+    "edited",
+)
 
 
 def summarise(recording: Recording) -> dict[str, Any]:
@@ -43,6 +56,7 @@ def summarise(recording: Recording) -> dict[str, Any]:
     stamp = {each.name: getattr(evidence, each.name) for each in fields(evidence)}
     return {
         "model": recording.model,
+        "edited": evidence.mark,
         "source": _list_tokens(recording.source),
         "target": _list_tokens(recording.target),
         "maps": maps,
@@ -67,6 +81,7 @@ def tabulate_score(measured: Score) -> Iterator[dict[str, Any]]:
                 **_name_index(part, index),
                 "value": value if math.isfinite(value) else None,
                 "unit": measured.unit,
+                "edited": None if measured.edited is None else measured.edited.text("en"),
             }
 
 
@@ -78,6 +93,7 @@ def summarise_score(measured: Score) -> dict[str, Any]:
         "caption": measured.caption.text("en"),
         "unit": measured.unit,
         "over": measured.over,
+        "edited": None if measured.edited is None else measured.edited.text("en"),
         "parameters": {name: _plain(value) for name, value in measured.parameters.items()},
         "undefined": " ".join(each.text("en") for each in measured.undefined) or None,
         "parts": [

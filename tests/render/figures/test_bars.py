@@ -3,8 +3,10 @@
 import itertools
 
 import numpy as np
+import pytest
 
 from drawings import make_recording
+from glassformer.errors import InputError
 from glassformer.recording import from_arrays
 from glassformer.render.figures import figure
 
@@ -27,3 +29,11 @@ def test_names_of_layers_do_not_overlap():
     wide.draw_without_rendering()
     boxes = [name.get_window_extent() for name in wide.axes[0].get_xticklabels()]
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
+
+
+def test_a_metric_that_no_head_has_is_refused_instead_of_drawn():
+    recording = from_arrays(np.ones((1, 2, 1, 1)))  # one key: no choice, no entropy
+    with pytest.raises(InputError) as error:
+        figure(recording, "bars", metric="entropy_share")
+    assert error.value.message.code == "render.figures.no_values"
+    assert "may look at one key only" in str(error.value)

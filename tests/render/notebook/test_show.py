@@ -1,21 +1,39 @@
 """`show` refuses what it cannot show, in words."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from drawings import make_recording
 from glassformer.errors import InputError
 from glassformer.render.notebook import show as module
 from glassformer.render.notebook.show import show
+from glassformer.render.notebook.widget import VIEWS
 
 
 @pytest.mark.parametrize(
     ("settings", "code"),
-    [({"language": "tlh"}, "render.not_a_choice"), ({"theme": "sepia"}, "render.not_a_choice")],
+    [
+        ({"language": "tlh"}, "render.not_a_choice"),
+        ({"theme": "sepia"}, "render.not_a_choice"),
+        ({"view": "nope"}, "render.not_a_choice"),
+    ],
 )
 def test_a_choice_that_is_none_is_refused(settings: dict[str, str], code: str) -> None:
     with pytest.raises(InputError) as error:
         show(make_recording(), **settings)
     assert error.value.message.code == code
+
+
+def test_the_views_of_the_page_are_those_that_can_be_shown() -> None:
+    folders = Path(__file__).parents[3] / "web" / "src" / "views"
+    names = json.loads(VIEWS.read_text(encoding="utf-8"))
+    assert sorted(names) == sorted(each.parent.name for each in folders.glob("*/view.ts"))
+    widget = show(make_recording(), view="lines")
+    with pytest.raises(InputError, match=r"view is 'line'.*heatmap"):
+        widget.select(view="line")
+    widget.close()
 
 
 def test_only_recordings_are_shown() -> None:

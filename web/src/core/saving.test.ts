@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { csv, fileName, sizeOf, tabSeparated } from "./saving";
+import { csv, fileName, sizeOf, tabSeparated, withCaption } from "./saving";
 
 const table = {
   caption: "c",
@@ -49,4 +49,19 @@ describe("files", () => {
       height: 20,
     });
   });
+});
+
+test("a picture of an edited model says so below it", () => {
+  const svg = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="300" height="100"/>';
+  expect(withCaption(svg, "", "red")).toBe(svg);
+  const text = "Edited model: head 2 of decoder layer 1, self: silenced & scores < 1";
+  const root = new DOMParser().parseFromString(
+    withCaption(svg, text, "red"),
+    "image/svg+xml",
+  ).documentElement;
+  const lines = [...root.querySelectorAll("tspan")].map((line) => line.textContent);
+  expect(lines.join("")).toBe(text);
+  expect(lines.length).toBeGreaterThan(1);
+  expect(Number(root.getAttribute("height"))).toBeGreaterThan(100);
+  expect(root.querySelector("svg")?.getAttribute("height")).toBe("100");
 });

@@ -42,6 +42,21 @@ export function sizeOf(svg: string): { readonly width: number; readonly height: 
   return { width: side("width", box[2]), height: side("height", box[3]) };
 }
 
+/** A picture with a line of text below it, as wide as it has room. */
+export function withCaption(svg: string, text: string, colour: string): string {
+  if (!text) return svg;
+  const { width, height } = sizeOf(svg);
+  const escaped: Record<string, string> = { "&": "&amp;", "<": "&lt;" };
+  const letters = Math.max(20, Math.floor(width / 12)); // Chinese ones are as wide as the type is high
+  const lines = text.match(new RegExp(`.{1,${letters}}(?:\\s|$)|.{1,${letters}}`, "gu")) ?? [];
+  const spans = lines.map(
+    (line, place) =>
+      `<tspan x="6" y="${height + 14 * (place + 1)}">${line.replace(/[&<]/g, (sign) => escaped[sign] ?? sign)}</tspan>`,
+  );
+  const whole = height + 14 * lines.length + 8;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" viewBox="0 0 ${width} ${whole}">${svg.replace(/^<\?xml[^>]*\?>\s*/, "")}<text font-family="sans-serif" font-size="11" fill="${colour}">${spans.join("")}</text></svg>`;
+}
+
 /** The SVG on a canvas, twice as fine as on the screen (less where it would be too large). */
 export async function pngBlob(svg: string, ground: string): Promise<Blob> {
   const { width, height } = sizeOf(svg);

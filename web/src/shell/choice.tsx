@@ -26,6 +26,7 @@ export function Choice(props: { readonly source: RecordingSource }) {
       <FamilyChoice {...props} map={map} />
       <LayerChoice {...props} map={map} />
       <HeadChoice {...props} map={map} />
+      <Silence {...props} map={map} />
       <ReadingChoice map={map} />
       <Focus {...props} map={map} />
       <Predict {...props} />
@@ -210,6 +211,31 @@ function ReadingChoice({ map }: Pick<OfMap, "map">) {
         ))}
       </div>
     </fieldset>
+  );
+}
+
+/** The same run without this head; where that is what is shown, with it again. */
+function Silence({ source, map }: OfMap) {
+  const app = useApp();
+  const say = app.words.value;
+  const { head } = app.selection.value;
+  const again = typeof head === "number" ? app.runs.silence(source, map.place, head) : null;
+  if (!again) return null;
+  return (
+    <div class="row">
+      <span class="row-label" />
+      <div>
+        <Button
+          name="silence"
+          look="small"
+          hint={say.silenceHint}
+          disabled={app.runs.running.value !== null}
+          act={again.start}
+        >
+          {again.silenced ? say.unsilence : say.silence}
+        </Button>
+      </div>
+    </div>
   );
 }
 

@@ -120,6 +120,41 @@ describe("the panel of numbers", () => {
   });
 });
 
+describe("a recording of an edited model", () => {
+  const table = { caption: "Weights.", columns: ["token"], rows: [["a"], ["b"]] };
+  const views = ["picture", "other"].map((name) =>
+    aView(name, { mount: () => ({ ...still, table: async () => table }) }),
+  );
+
+  test("is marked above every view and in its table", async () => {
+    const { source } = invent();
+    const { description } = source;
+    const { evidence } = description;
+    const mark = said("Edited model: head 1 silenced");
+    const edited = {
+      ...source,
+      description: { ...description, evidence: { ...evidence, messages: { ...evidence.messages, mark } } },
+    };
+    const { element, app } = await open({ ...recordings(), open: async () => edited }, views);
+    for (const { name } of views) {
+      await act(() => app.chooseView(name));
+      await settle();
+      expect(element.querySelector("[data-edited]")?.textContent).toBe("Edited model: head 1 silenced");
+    }
+    await act(() => element.querySelector<HTMLElement>("[data-action=table]")?.click());
+    await settle();
+    expect([...element.querySelectorAll("table.data tbody tr")].map((row) => row.textContent)).toEqual([
+      "aEdited model: head 1 silenced",
+      "bEdited model: head 1 silenced",
+    ]);
+  });
+
+  test("no other recording is", async () => {
+    const { element } = await open(recordings(), views);
+    expect(element.querySelector("[data-edited]")).toBeNull();
+  });
+});
+
 describe("training runs", () => {
   test("a view on runs is one folder: it is a tab while a run is open", async () => {
     const { element, app } = await open({ ...recordings(), runs }, [aView("picture", {})], { files: toys });

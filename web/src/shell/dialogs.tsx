@@ -7,6 +7,7 @@ import { csv, fileName, saveText, tabSeparated } from "../core/saving";
 import { useAnswer } from "./answer";
 import { Button } from "./button";
 import { useApp } from "./context";
+import { editMark, markTable } from "./edited";
 import { shortcutList } from "./keyboard";
 import { Check } from "./panels/fields";
 
@@ -52,7 +53,9 @@ export function TableDialog(props: { readonly close: () => void }) {
   const app = useApp();
   const say = app.words.value;
   const mounted = app.mounted.value;
-  const { value: table, error } = useAnswer(mounted, mounted && "table", async () => mounted!.table());
+  const { value: table, error } = useAnswer(mounted, mounted && "table", async () =>
+    markTable(await mounted!.table(), editMark(app)),
+  );
   const left = table ? Math.max(0, table.rows.length - SHOWN_ROWS) + (table.more ?? 0) : 0;
   return (
     <Dialog title={say.table} name="table" close={props.close}>

@@ -21,6 +21,9 @@ const translator: ModelDescription = {
   note: null,
   decoder_layers: 6,
   pivot_language: null,
+  needs: null,
+  samples: {},
+  title: null,
 };
 
 describe("the form", () => {

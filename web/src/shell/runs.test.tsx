@@ -209,3 +209,27 @@ test("a rerun names the recording that it is derived from", () => {
   const again = app.runs.rerunner(source)?.again({ edits: [{ kind: "scale", factor: 2 }] });
   expect(again).toEqual({ ...request, parent: "r1", edits: [{ kind: "scale", factor: 2 }] });
 });
+
+test("a head is silenced in a run of its own, and not silenced any more in the next", () => {
+  const { app } = build(() => []);
+  const asked: JobRequest[] = [];
+  app.server!.run = (sent) => {
+    asked.push(sent);
+    return new Promise(() => {});
+  };
+  const place = { stack: "decoder", kind: "self", layer: 2, step: null } as const;
+  const open = (edits: JobRequest["edits"]): RecordingSource =>
+    ({ description: { id: "r1", request: { ...request, edits } } }) as unknown as RecordingSource;
+  const scaled = { kind: "scale", factor: 2 } as const;
+  const first = app.runs.silence(open([scaled]), place, 3);
+  expect(first?.silenced).toBe(false);
+  first?.start();
+  expect(asked[0]).toMatchObject({ ...request, parent: "r1" });
+  expect(asked[0]?.edits?.[1]).toMatchObject({ kind: "ablate", layer: 2, head: 3, how: "zero" });
+  const again = app.runs.silence(open(asked[0]?.edits ?? []), place, 3);
+  expect(again?.silenced).toBe(true);
+  again?.start();
+  expect(asked[1]?.edits).toEqual([scaled]);
+  expect(app.runs.silence(open(asked[0]?.edits ?? []), place, 4)?.silenced).toBe(false);
+  expect(app.runs.silence({ description: { id: "file" } } as RecordingSource, place, 3)).toBeNull();
+});

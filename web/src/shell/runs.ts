@@ -5,7 +5,8 @@
  * Out:  progress, and a new recording that is opened when it is there. A run of another window is shown, not followed.
  */
 
-import type { Job, JobRequest, ModelDescription, Preset } from "../api/types";
+import type { EditRequest, Job, JobRequest, ModelDescription, Preset } from "../api/types";
+import type { Place } from "../core/place";
 import { type RecordingSource, Refusal } from "../core/source";
 import { isAbort } from "../core/tasks";
 import type { Rerunner } from "../core/view";
@@ -128,6 +129,23 @@ export class Runs {
     if (made) return made;
     const preset = this.app.presets.peek().find((each) => each.recording === id);
     return preset ? presetRequest(preset) : null;
+  }
+
+  /** The run that made a recording, once more with a head silenced, or not silenced any more; null: not known. */
+  silence(
+    source: RecordingSource,
+    { stack, kind, layer }: Place,
+    head: number,
+  ): { readonly silenced: boolean; start(): void } | null {
+    const request = this.rerunner(source)?.again({});
+    if (!request) return null;
+    const edit = { kind: "ablate", stack, attention: kind, layer, head, how: "zero" } as const;
+    const others = (request.edits ?? []).filter(
+      (each) => !Object.entries(edit).every(([name, value]) => each[name as keyof EditRequest] === value),
+    );
+    const silenced = others.length < (request.edits ?? []).length;
+    const edits: readonly EditRequest[] = silenced ? others : [...others, { ...edit, reference: [] }];
+    return { silenced, start: () => void this.attend({ ...request, edits: [...edits] }) };
   }
 
   /** What views get; null where no model can run. */

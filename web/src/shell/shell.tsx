@@ -8,6 +8,7 @@ import { Canvas } from "./canvas";
 import { Choice } from "./choice";
 import { useApp } from "./context";
 import { HelpDialog, TableDialog } from "./dialogs";
+import { EditedMark } from "./edited";
 import { ExampleNote } from "./example";
 import { Header } from "./header";
 import { onKey } from "./keyboard";
@@ -75,6 +76,7 @@ export function Shell() {
           </ErrorBoundary>
           <ErrorBoundary part="toolbar">
             <Toolbar table={table} />
+            <EditedMark />
             <ExampleNote />
             <BackgroundRuns />
           </ErrorBoundary>

@@ -1,9 +1,10 @@
 /** What can be done with the picture: zoom, reset, save, look at its numbers, share it. */
 
 import { chooseMap } from "../core/maps";
-import { fileName, pngBlob, save, svgBlob } from "../core/saving";
+import { fileName, pngBlob, save, svgBlob, withCaption } from "../core/saving";
 import { Button } from "./button";
 import { useApp } from "./context";
+import { editMark } from "./edited";
 import type { App } from "./state";
 
 export function Toolbar(props: { readonly table: () => void }) {
@@ -67,7 +68,7 @@ export async function savePicture(app: App, how: "png" | "svg"): Promise<void> {
   const mounted = app.mounted.peek();
   if (!mounted) return;
   try {
-    const svg = await mounted.picture();
+    const drawn = await mounted.picture();
     const selection = app.store.get();
     const open = app.open.peek();
     const map = open && chooseMap(open.description, selection);
@@ -75,7 +76,9 @@ export async function savePicture(app: App, how: "png" | "svg"): Promise<void> {
       ? [map.place.stack, map.place.kind, `layer-${map.place.layer}`, `head-${selection.head}`]
       : [];
     const name = fileName([selection.run || selection.recording, selection.view, ...place], how);
-    const ground = getComputedStyle(app.root).getPropertyValue("--panel").trim() || "white";
+    const style = getComputedStyle(app.root);
+    const ground = style.getPropertyValue("--panel").trim() || "white";
+    const svg = withCaption(drawn, editMark(app), style.getPropertyValue("--warn").trim());
     save(how === "svg" ? svgBlob(svg) : await pngBlob(svg, ground), name);
     app.say(app.words.peek().saved(name));
   } catch (error) {

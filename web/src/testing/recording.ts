@@ -133,6 +133,7 @@ function describe({
       kernel: said("eager"),
       reference: null,
       edits: [],
+      mark: null,
       notes: [],
       summary: [said("exact"), said("eager")],
     },

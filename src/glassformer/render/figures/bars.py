@@ -26,6 +26,9 @@ def draw(sheet: Sheet) -> None:
     parts = [part for part in result.parts if part.axes == ("head",) and _chosen(sheet, part)]
     if not parts:
         raise InputError("render.figures.no_bars", metric=choice.metric)
+    if not any(np.isfinite(part.values).any() for part in parts):
+        reasons = tuple(dict.fromkeys(reason for part in parts for reason in part.undefined))
+        raise InputError("render.figures.no_values", metric=choice.metric, reasons=reasons)
     heads = max(len(part.values) for part in parts)
     settled = ", ".join(f"{name} {value}" for name, value in result.parameters.items())
     about = [sheet.text(result.caption), *([f"({settled})."] if settled else [])]

@@ -94,6 +94,12 @@ class Sheet:
         part, layer, place = self.choice.part, self.choice.layer, self.choice.place
         return choose_head(self.recording, part=part, layer=layer, head=head, place=place)
 
+    @property
+    def mark(self) -> str:
+        """That the recording is of an edited model; empty where it is not."""
+        mark = self.source.evidence.mark if isinstance(self.source, Recording) else None
+        return "" if mark is None else self.text(mark)
+
     def set_size(self, height: float) -> None:
         """The height in inches; the width is given."""
         self.canvas.set_size_inches(self.width, height)
@@ -103,7 +109,7 @@ class Sheet:
         import matplotlib
 
         try:
-            families = choose_fonts([*texts, self.choice.title or "", self.caption], self.fonts)
+            families = choose_fonts([*texts, self.choice.title or "", self.caption, self.mark], self.fonts)
         except InputError as error:
             if self.language == "en" or not error.message.code.startswith("render.figures.no_font_for"):
                 raise

@@ -12,7 +12,7 @@ import numpy as np
 from glassformer.messages import message
 from glassformer.recording import AttentionMap
 from glassformer.render.choice import label
-from glassformer.render.figures.style import SMALL, weight_colours
+from glassformer.render.figures.style import SMALL, WARNING, weight_colours
 from glassformer.render.terminal.text import wrap
 
 if TYPE_CHECKING:
@@ -96,5 +96,9 @@ def write_texts(sheet: "Sheet", axes: "Axes", title: str) -> None:
     """The title that was given, or the view's own; below, what the figure shows and how it was measured."""
     axes.set_title(title if sheet.choice.title is None else sheet.choice.title)
     letters = int(sheet.width * 72 / (SMALL * 0.52))
+    if sheet.mark:
+        mark = wrap(sheet.mark, max(int(letters * 0.78), 20))  # a legend may stand beside it
+        sheet.set_size(sheet.canvas.get_figheight() + (mark.count("\n") + 2) * SMALL / 72)
+        sheet.canvas.suptitle(mark, x=0.0, ha="left", fontsize=SMALL, color=WARNING, gid="edited")
     text = wrap(sheet.caption, max(letters, 20))
     sheet.canvas.supxlabel(text, x=0.0, ha="left", fontsize=SMALL, color="0.35", gid="caption")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 COLUMN, PAGE = 3.4, 7.0  # inches: one column, a whole page
 TEXT = 7.0  # points
 SMALL = 5.5
+WARNING = "#b3261e"
 
 SETTINGS: Mapping[str, Any] = {
     "font.size": TEXT,

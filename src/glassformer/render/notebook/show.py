@@ -42,8 +42,9 @@ def show(
     start = urlencode({} if view is None else {"view": view})
     if not EMBEDDED.is_file():
         raise InputError("render.not_built", file=EMBEDDED.name)
-    from glassformer.render.notebook.widget import RecordingWidget  # late: it needs heavy libraries
+    from glassformer.render.notebook.widget import RecordingWidget, require_view  # late: heavy libraries
 
+    require_view(view)
     return RecordingWidget(
         recording, selection=start, height=height, language=language or "", theme=theme or ""
     )

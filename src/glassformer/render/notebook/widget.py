@@ -4,6 +4,7 @@ In:   a Recording; messages of the views: {"question": number, "path": "recordin
 Out:  answers with the same number, the bytes beside them; none to a question that was aborted.
 """
 
+import json
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
@@ -14,12 +15,20 @@ import traitlets
 from glassformer.api.client import InProcessClient
 from glassformer.place import Place
 from glassformer.recording import Recording
-from glassformer.render.choice import choose_head
+from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
 
 if TYPE_CHECKING:
     from httpx import Response
+
+
+VIEWS = EMBEDDED.with_name("views.json")  # written when the page is built
+
+
+def require_view(view: str | None) -> None:
+    """Refuse a view that the page does not have."""
+    require_choice("view", view, json.loads(VIEWS.read_text(encoding="utf-8")))
 
 
 class RecordingWidget(anywidget.AnyWidget):
@@ -55,6 +64,7 @@ class RecordingWidget(anywidget.AnyWidget):
         view: str | None = None,
     ) -> None:
         """Choose from Python what a person would click on; `place` is a Place or its address."""
+        require_view(view)
         change: dict[str, Any] = {"view": view, "query": query, "key": key, "head": head}
         if place is not None or part is not None or layer is not None:
             where = Place.parse(place) if isinstance(place, str) else place

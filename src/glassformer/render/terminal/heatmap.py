@@ -22,7 +22,7 @@ from glassformer.render.choice import (
     mean_over_rows,
 )
 from glassformer.render.terminal.colours import paint, paint_legend
-from glassformer.render.terminal.tables import draw_table
+from glassformer.render.terminal.tables import draw_mark, draw_table
 from glassformer.render.terminal.text import NARROWEST, fit, measure, wrap
 
 _BOUNDS = (0.0, 0.05, 0.2, 0.4, 0.7)
@@ -60,7 +60,9 @@ def draw_recording(
     evidence = wrap(f"{label}  {recording.evidence}", columns, hanging=measure(f"{label}  "))
     focus = draw_focus(recording, columns=columns, colour=colour)
     output = wrap(draw_output(recording), columns, hanging=2)
-    return "\n\n".join(filter(None, (focus, picture, output, evidence)))
+    return "\n\n".join(
+        filter(None, (draw_mark(recording.evidence.mark, columns), focus, picture, output, evidence))
+    )
 
 
 def draw_focus(recording: Recording, *, columns: int = 80, colour: bool = False) -> str:

@@ -62,12 +62,18 @@ def draw_table(
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
+def draw_mark(mark: Message | None, columns: int) -> str:
+    """That a recording is of an edited model, above what is drawn of it; nothing where it is not."""
+    return "" if mark is None else wrap(str(mark), columns, hanging=2)
+
+
 def draw_scores(scores: Sequence[Score], *, columns: int = 80, colour: bool = False) -> str:
     """Each score under its label and caption; those of the whole model in one table."""
     single = [each for each in scores if each.over == "model" and not each.parts[0].values.ndim]
     layered = [each for each in scores if each.over == "layer" and not each.parts[0].values.ndim]
     others = [each for each in scores if each not in single and each not in layered]
-    parts = [_draw_models(single, columns), _draw_layers(layered, columns, colour)]
+    marks = dict.fromkeys(draw_mark(each.edited, columns) for each in scores)
+    parts = [*marks, _draw_models(single, columns), _draw_layers(layered, columns, colour)]
     parts += [_draw_parts(each, columns, colour) for each in others]
     reasons = dict.fromkeys(
         f"– {each.name}: {' '.join(map(str, each.undefined))}" for each in scores if each.undefined
