@@ -1,4 +1,4 @@
-"""A Transformer in plain NumPy and double precision, one step of a walk at a time.
+"""Our networks in plain NumPy and double precision, one step of a walk at a time.
 
 Nothing here comes from the package but the plan: which step, from what, with which parameters. The second
 number of each result is how large the numbers are that were summed: rounding grows with those, not with the
@@ -23,6 +23,7 @@ _FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "gelu-tanh": lambda x: x / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))),
     "silu": lambda x: x / (1 + np.exp(-x)),
     "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
 }
 
 
@@ -125,6 +126,7 @@ def _compare(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
     queries, keys = given
     if step.operation == "additive":
         w, u = _wide(read, step.parameters.weight), _wide(read, step.parameters.key_weight)
+        keys = keys if keys.ndim == 3 else keys[None]  # of a recurrent network: the encoder's states
         both = np.einsum("hij,htj->hti", w, queries)[:, :, None] + np.einsum("hij,hsj->hsi", u, keys)[:, None]
         v = _wide(read, step.parameters.vector)[:, None, None]
         return (np.tanh(both) * v).sum(-1), (np.abs(np.tanh(both) * v)).sum(-1)
@@ -173,6 +175,7 @@ def _softmax(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
 
 def _mix(_: Step, given: list[Array], __: Read) -> tuple[Array, Array]:
     weights, values = given
+    values = values if values.ndim == 3 else values[None]
     values = np.repeat(values, len(weights) // len(values), axis=0)
     return weights @ values, weights @ np.abs(values)
 
@@ -185,6 +188,39 @@ def _pool(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
 
 def _choose(step: Step, given: list[Array], _: Read) -> Array:
     return np.argsort(-given[0], axis=-1, kind="stable")[..., : (step.shape.output or (1,))[-1]]
+
+
+def _before(step: Step, given: list[Array], _: Read) -> Array:
+    *start, states = given
+    rows = states.reshape(-1, states.shape[-1])
+    first = start[0] if start else np.zeros(rows.shape[-1])
+    if step.words["direction"] == "backward":
+        return np.vstack([rows[1:], first])
+    return np.vstack([first, rows[:-1]]).reshape(step.shape.output or ())
+
+
+def _gate(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
+    x, h, *reset = given
+    own = step.parameters
+    part = slice(*(own.columns or ()))
+    w, u, b, c = (_wide(read, each)[part] for each in (own.weight, own.key_weight, own.bias, own.key_bias))
+    from_state = h @ u.T + c
+    summed = x @ w.T + b + (reset[0] * from_state if reset else from_state)
+    size = np.abs(x) @ np.abs(w).T + np.abs(h) @ np.abs(u).T + np.abs(b) + np.abs(c)
+    return _FUNCTIONS[step.words["function"]](summed), size
+
+
+def _round_gates(result: Array) -> tuple[Array, Array]:
+    """The network rounded its own gates, numbers up to one, before it multiplied with them."""
+    return result, 1 + np.abs(result)
+
+
+def _concat(_: Step, given: list[Array], __: Read) -> Array:
+    return np.concatenate([each.reshape(-1, each.shape[-1]) for each in given], axis=1)
+
+
+def _ends(_: Step, given: list[Array], __: Read) -> Array:
+    return np.concatenate([given[0][-1], *(backward[0] for backward in given[1:])])
 
 
 _STEPS: Mapping[str, Callable[[Step, list[Array], Read], Array | tuple[Array, Array]]] = {
@@ -208,4 +244,12 @@ _STEPS: Mapping[str, Callable[[Step, list[Array], Read], Array | tuple[Array, Ar
     "activate": lambda step, given, _: (_FUNCTIONS[step.words["function"]](given[0]), np.abs(given[0])),
     "pool": _pool,
     "choose": _choose,
+    "before": _before,
+    "gate": _gate,
+    "blend": lambda _, given, __: _round_gates((1 - given[0]) * given[1] + given[0] * given[2]),
+    "remember": lambda _, given, __: _round_gates(given[0] * given[1] + given[2] * given[3]),
+    "release": lambda _, given, __: _round_gates(given[0] * np.tanh(given[1])),
+    "concat": _concat,
+    "ends": _ends,
+    "repeat": lambda step, given, _: np.tile(given[0], ((step.shape.output or (1,))[0], 1)),
 }

@@ -26,6 +26,20 @@ def record_trace(vocabulary: int = 50, want: tuple[str, ...] = EVERYTHING, **set
     return load(network, name="tiny").record((5, 9, 7, 3), (6, 10), want=want)
 
 
+@cache
+def record_recurrent(want: tuple[str, ...] = EVERYTHING, **settings: Any) -> Recording:
+    """A tiny recurrent translator, followed step by step."""
+    torch = pytest.importorskip("torch")
+    from glassformer.config import RecurrentConfig
+    from glassformer.loaded.opening import load
+    from glassformer.model.recurrent import RecurrentTranslator
+
+    torch.manual_seed(1)
+    size: dict[str, Any] = {"width": 8, "embedding_width": 6, "start_id": 2, "end_id": 3}
+    network = RecurrentTranslator(RecurrentConfig(vocabulary_size=50, **size, **settings))
+    return load(network, name="cells").record((5, 9, 7, 3), (6, 10), want=want)
+
+
 def record_traced() -> Recording:
     """With the trace, and without what it repeats."""
     return record_trace(5000, ("weights", "hidden", "output", "trace", "parameters"), max_length=20)

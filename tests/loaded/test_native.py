@@ -52,4 +52,4 @@ def test_capabilities_of_our_folders(shape: str, head: str, tmp_path: Path) -> N
     assert model.capabilities == NATIVE[shape, head]
     assert model.library == "native"
     recurrent = load(build_recurrent(tmp_path / "recurrent"))
-    assert recurrent.capabilities == EVERY | {"translates"}
+    assert recurrent.capabilities == EVERY | {"translates", "traces"}

@@ -16,6 +16,7 @@ def test_every_activation_is_that_of_torch(number: float) -> None:
         "gelu-tanh": lambda x: functional.gelu(x, approximate="tanh"),
         "silu": functional.silu,
         "tanh": torch.tanh,
+        "sigmoid": torch.sigmoid,
     }
     assert set(ACTIVATIONS) == set(wanted)
     for name, function in ACTIVATIONS.items():

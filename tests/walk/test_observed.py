@@ -59,32 +59,6 @@ def test_what_could_have_been_kept_is_not_said_to_be_out_of_reach() -> None:
     assert not make_plan(recording).more  # everything is there that such a recording can hold
 
 
-def test_a_recurrent_network_has_cells_and_looks_back() -> None:
-    from glassformer.config import RecurrentConfig
-    from glassformer.loaded.opening import load
-    from glassformer.model.recurrent import RecurrentTranslator
-
-    torch.manual_seed(0)
-    config = RecurrentConfig(vocabulary_size=50, width=8, embedding_width=6, start_id=2, end_id=3)
-    network = load(RecurrentTranslator(config), name="cells")
-    bare = make_plan(network.record((5, 9, 7, 3), (6, 10), want=("weights", "hidden", "output")))
-    assert bare.recurrent
-    assert bare.more
-    want = ("weights", "hidden", "output", "queries", "keys", "values", "scores")
-    plan = make_plan(network.record((5, 9, 7, 3), (6, 10), want=want))
-    assert not plan.more
-    assert plan.notes == ()
-    assert [(chapter.id, chapter.kind) for chapter in plan.chapters] == [
-        ("encoder.embedding", "states"),
-        ("decoder.embedding", "states"),
-        ("decoder.0.cross", "cross"),
-        ("output", "output"),
-    ]
-    assert all(step.missing is None for chapter in plan.chapters for step in chapter.steps)
-    assert plan.chapters[2].steps[-1].operation == "mix"  # the context: weights times states
-    assert [block.kind for block in plan.diagram.blocks if block.stack == "encoder"] == ["tokens", "states"]
-
-
 def test_scores_with_something_added_are_no_plain_products() -> None:
     recording = invent_decoder()
     first = recording.maps[0]

@@ -93,7 +93,7 @@ class NativeModel(LoadedModel):
 
     @property
     def traces(self) -> bool:
-        return isinstance(self.network, Transformer)
+        return True
 
     def generate(
         self, prompts: Sequence[Sequence[int]], settings: GenerationSettings | None = None

@@ -85,7 +85,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
             "hidden"      hidden states after every layer
             "output"      the likeliest tokens or classes
             "statistics"  nothing else
-            "trace", "parameters"   every step of the pass and the weights (our own Transformers)
+            "trace", "parameters"   every step of the pass and the weights (our own networks)
         edits: changes for this recording only:
             AblateHead(stack, kind, layer, head, how="zero", reference=())   take away what a head gives, or
                 replace it: how = "zero", "uniform", "mean" or "resample"

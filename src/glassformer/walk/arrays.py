@@ -81,7 +81,8 @@ class Arrays:
 
     def stacks(self) -> dict[str, None]:
         """Those that ran, in order."""
-        shape, recording = str(self.words.get("shape", "")), self.recording
+        recording = self.recording
+        shape = "encoder-decoder" if "cell" in self.words else str(self.words.get("shape", ""))
         named = [stack for stack in ("encoder", "decoder") if stack in shape]
         return dict.fromkeys([*named, *recording.hidden, *(each.stack for each in recording.maps)])
 
@@ -108,6 +109,11 @@ class Arrays:
         self._kept |= {f"{stack}/hidden/{layer}": state for layer, state in enumerate(states)}
         if not self.words:
             return
+        if "cell" in self.words:  # torch's cells show the states of their top layer only
+            top = int(self.words["layers"] or 1) - 1
+            both = stack == "encoder" and self.words["bidirectional"]
+            self._kept[f"{stack}/{top}/{'states' if both else 'forward/state'}"] = states[-1]
+            return
         pre = self.words.get("norm_position") == "pre"
         for layer in range(depth - 1 if pre else depth):  # with norms first, the last one comes after the sum
             place = f"{stack}/{layer}/feed_forward/{'sum' if pre else 'norm'}"
@@ -126,7 +132,7 @@ class Arrays:
 
     def _name_scores(self, stack: str, kind: str) -> str:
         """What the plan calls the scores that the softmax reads: the last of similarities, bias and mask."""
-        if not self.words or (stack == "decoder" and kind == "self"):
+        if not self.words or "cell" in self.words or (stack == "decoder" and kind == "self"):
             return "scores"
         if self.words.get("positions") == "relative" and kind == "self":
             return "biased"

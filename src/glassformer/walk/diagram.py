@@ -1,7 +1,8 @@
 """The diagram of the true architecture, from the plan.
 
 In:   chapters and stacks.
-Out:  blocks from below to above, and arrows: the stream, the residual connections, the encoder's memory.
+Out:  blocks from below to above, and arrows: the stream, the residual connections, the encoder's memory; in a
+      recurrent network also the state that a cell leaves for the next word.
 """
 
 from collections.abc import Sequence
@@ -34,6 +35,8 @@ class _Draft:
 
 def draw(chapters: Sequence[Chapter], stacks: Sequence[StackDescription]) -> Diagram:
     """Blocks and arrows of a plan."""
+    if any(chapter.kind == "cells" for chapter in chapters):
+        return _draw_cells(chapters)
     causal = {each.stack: each.causal for each in stacks}
     draft = _Draft()
     for chapter in chapters:
@@ -55,4 +58,47 @@ def draw(chapters: Sequence[Chapter], stacks: Sequence[StackDescription]) -> Dia
                 draft.join(below, added, "residual")
         if "norm" in steps and chapter.kind not in ("embedding", "final"):
             draft.put(chapter, steps["norm"], "norm", "norm")
+    return Diagram(blocks=tuple(draft.blocks), arrows=tuple(draft.arrows))
+
+
+def _draw_cells(chapters: Sequence[Chapter]) -> Diagram:
+    """A recurrent network: word and context enter the cells, and each cell hands its state to the next word."""
+    draft = _Draft()
+    below: dict[str, list[str]] = {}  # by stack, the blocks that the next cells read
+    cells: dict[tuple[str, int], list[str]] = {}  # by stack and layer
+    context = ""
+    for chapter in chapters:
+        stack, layer = chapter.stack or "", chapter.layer or 0
+        first = chapter.steps[0]
+        if chapter.kind == "embedding":
+            draft.put(chapter, first, "tokens", "text")
+            below[stack] = [draft.put(chapter, first, "embedding", "block")]
+            continue
+        draft.last.pop(stack, None)  # arrows follow what is read, not the order of the blocks
+        block = draft.put(chapter, first, chapter.kind, "block")
+        match chapter.kind:
+            case "cells":
+                read = cells.get((stack, layer - 1), below[stack] + [context] * (stack == "decoder"))
+                for each in read:
+                    draft.join(each, block, "stream")
+                draft.join(block, block, "state")
+                if stack == "decoder":
+                    draft.join(f"encoder.{layer}.bridge.block", block, "memory")
+                cells.setdefault((stack, layer), []).append(block)
+            case "bridge":
+                for each in cells["encoder", layer]:
+                    draft.join(each, block, "stream")
+            case "cross":
+                context = block
+                for each in cells["encoder", max(layer for _, layer in cells)]:
+                    draft.join(each, block, "memory")
+            case "context":
+                context = block
+                draft.join(f"encoder.{max(layer for _, layer in cells)}.bridge.block", block, "memory")
+            case _:  # the output reads the state, the context and the word
+                top = cells["decoder", max(layer for _, layer in cells)]
+                for each in [*top, context, *below["decoder"]]:
+                    draft.join(each, block, "stream")
+                if context.endswith("cross.block"):
+                    draft.join(top[0], context, "state")
     return Diagram(blocks=tuple(draft.blocks), arrows=tuple(draft.arrows))

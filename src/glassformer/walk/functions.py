@@ -20,10 +20,15 @@ def _silu(x: float) -> float:
     return x / (1 + math.exp(-x)) if x > -700 else 0.0
 
 
+def _sigmoid(x: float) -> float:
+    return 1 / (1 + math.exp(-x)) if x > -700 else 0.0
+
+
 ACTIVATIONS: dict[str, Callable[[float], float]] = {
     "relu": lambda x: max(x, 0.0),
     "gelu": _gelu,
     "gelu-tanh": _gelu_tanh,
     "silu": _silu,
     "tanh": math.tanh,
+    "sigmoid": _sigmoid,
 }

@@ -62,10 +62,12 @@ class NativePlan:
         self.builder.open(f"{self.stack}/embedding", "embedding", self.stack)
         tokens = StepParameters(weight="parameters/embeddings.tokens.weight")
         parts = [write("tokens", "lookup", [f"{self.stack}/ids"], axes, tokens)]
+        kind = str(self.words["positions"])
         if self.words["scale_embeddings"]:
             factor = {"factor": self.width**0.5, "width": float(self.width)}
-            parts = [write("scaled", "scale", parts, axes, numbers=factor)]
-        kind = str(self.words["positions"])
+            added = kind == "learned" or kind.startswith("sinusoidal")
+            words = {"positions": "added" if added else "elsewhere"}
+            parts = [write("scaled", "scale", parts, axes, numbers=factor, words=words)]
         if kind == "learned":
             table = StepParameters(weight="parameters/embeddings.positions.weight")
             parts.append(write("positions", "lookup", [], axes, table))
@@ -198,7 +200,9 @@ class NativePlan:
             bias="parameters/head.bias" if self.words["output_bias"] else None,
             transposed=True,
         )
-        return self.builder.write("logits", "product", [self.stream], (self.side, "vocabulary"), words)
+        tied = {"tied": str(bool(self.words["tie_embeddings"])).lower()}
+        axes: tuple[Axis, ...] = (self.side, "vocabulary")
+        return self.builder.write("logits", "product", [self.stream], axes, words, words=tied)
 
     def _write_classes(self) -> str:
         self.axes = ("feature",)  # one vector for the whole text

@@ -1,6 +1,6 @@
 """The steps of a network whose architecture is not known: what its recording backs.
 
-In:   a builder over a recording of a model of transformers, or of a recurrent network.
+In:   a builder over a recording of a model of transformers.
 Out:  chapters: states, and for each attention queries, keys, values, scores, weights.
 """
 
@@ -25,8 +25,7 @@ def write_observed(builder: PlanBuilder) -> None:
     recording = arrays.recording
     for stack in sorted(arrays.stacks(), key=lambda name: name == "decoder"):  # the others keep their order
         side = arrays.tokens(stack).side
-        cells = "cell" in arrays.words  # a recurrent network: its states are what its cells made
-        builder.open(f"{stack}/embedding", "states" if cells else "embedding", stack)
+        builder.open(f"{stack}/embedding", "embedding", stack)
         axes: tuple[Axis, ...] = (side, "feature")
         builder.write("states", "states", [f"{stack}/ids"], axes, output=f"{stack}/hidden/0")
         layers = [each.layer for each in recording.maps if each.stack == stack and each.step is None]
@@ -59,8 +58,7 @@ def _write_attention(builder: PlanBuilder, found: AttentionMap) -> None:
     plain = found.sink_weights is None and found.relaxed is None
     weights = write("weights", "softmax" if plain else "states", [scores], matrix)
     write("mixed", "mix", [weights, values], query)
-    if "cell" not in builder.arrays.words:  # there the cells read what was mixed
-        write("output", "states", [], query[1:], missing=builder.unobserved)
+    write("output", "states", [], query[1:], missing=builder.unobserved)
 
 
 def _follow(found: AttentionMap) -> dict[str, float] | None:

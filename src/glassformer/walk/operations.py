@@ -1,4 +1,5 @@
-"""The arithmetic of each operation, for one number at a time; that of attention is in attention_cells.py.
+"""The arithmetic of each operation, for one number at a time; that of attention is in attention_cells.py,
+that of recurrent cells in recurrent_cells.py.
 
 In:   a Cell.
 Out:  Working.
@@ -11,6 +12,16 @@ import numpy as np
 
 from glassformer.walk.attention_cells import compare, join, mask, mix, softmax, turn
 from glassformer.walk.functions import ACTIVATIONS
+from glassformer.walk.recurrent_cells import (
+    blend,
+    concatenate,
+    find_end,
+    pass_gate,
+    release,
+    remember,
+    repeat,
+    shift,
+)
 from glassformer.walk.types import Reading
 from glassformer.walk.working import WAVELENGTH, Cell, Numbers, Working
 
@@ -170,6 +181,14 @@ OPERATIONS: dict[str, Callable[[Cell], Working]] = {
     "activate": activate,
     "pool": pool,
     "choose": choose,
+    "before": shift,
+    "gate": pass_gate,
+    "blend": blend,
+    "remember": remember,
+    "release": release,
+    "concat": concatenate,
+    "ends": find_end,
+    "repeat": repeat,
 }
 
 

@@ -17,6 +17,7 @@ from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.diagram import draw
 from glassformer.walk.native import NativePlan, Words
 from glassformer.walk.observed import write_observed
+from glassformer.walk.recurrent import RecurrentPlan
 from glassformer.walk.types import Chapter, StackDescription, WalkPlan
 
 LIGHT = ("norm", "add")  # operations whose parameters are a number for each feature, or one
@@ -37,12 +38,14 @@ def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     """The plan of one recording, and arrays that also hold what follows from it."""
     arrays = Arrays(recording)
     words = arrays.words
-    recurrent, ours = "cell" in words, "norm_position" in words
+    recurrent, ours = "cell" in words, bool(words)
     sides = [recording.source] + ([] if recording.target is None else [recording.target])
     short = max(map(len, sides)) <= LONGEST_TRACE
     missing = message("walk.no_trace") if short else message("walk.too_long", most=LONGEST_TRACE)
     builder = PlanBuilder(arrays, missing if ours else message("walk.not_kept"), message("walk.outside"))
-    if ours:
+    if recurrent:
+        RecurrentPlan(words, builder).write()
+    elif ours:
         NativePlan(words, builder).write()
     else:
         write_observed(builder)
@@ -111,8 +114,8 @@ def _note(recording: Recording, builder: PlanBuilder, chapters: tuple[Chapter, .
 
 
 def _find_shape(recording: Recording, words: Words) -> Shape:
-    if "shape" in words:
-        return cast(Shape, words["shape"])
+    if words:
+        return cast(Shape, words.get("shape", "encoder-decoder"))
     if recording.target is not None:
         return "encoder-decoder"
     return "decoder" if any(each.stack == "decoder" for each in recording.maps) else "encoder"

@@ -27,10 +27,20 @@ Operation = Literal[
     "activate",
     "pool",
     "choose",
+    "before",  # the state that the word before left behind
+    "gate",  # of a recurrent cell: σ or tanh of W x + b + U h + c
+    "blend",  # of a GRU: (1 - z) n + z h
+    "remember",  # of an LSTM: f c + i g
+    "release",  # of an LSTM: o tanh(c)
+    "concat",  # vectors side by side
+    "ends",  # the state after the last word that was read
+    "repeat",  # one vector for every word
     "states",  # kept by the recording, made in a way that it does not know
 ]
 Axis = Literal["head", "source", "target", "feature", "vocabulary", "class", "rank"]
-Part = Literal["embedding", "self", "cross", "feed_forward", "final", "output", "states"]
+Part = Literal[
+    "embedding", "self", "cross", "feed_forward", "final", "output", "states", "cells", "bridge", "context"
+]
 
 
 class StepParameters(ResponseModel):
@@ -42,7 +52,8 @@ class StepParameters(ResponseModel):
     transposed: bool = False  # the weight is kept as (output, input)
     mean: str | None = None  # of batch norm
     variance: str | None = None
-    key_weight: str | None = None  # of additive similarity
+    key_weight: str | None = None  # of additive similarity; of a gate, what the state is multiplied with
+    key_bias: str | None = None
     vector: str | None = None
 
     def names(self) -> tuple[str, ...]:
@@ -92,7 +103,18 @@ class Block(ResponseModel):
 
     id: str
     kind: Literal[
-        "tokens", "embedding", "attention", "cross", "feed_forward", "norm", "add", "output", "states"
+        "tokens",
+        "embedding",
+        "attention",
+        "cross",
+        "feed_forward",
+        "norm",
+        "add",
+        "output",
+        "states",
+        "cells",
+        "bridge",
+        "context",
     ]
     stack: str | None
     layer: int | None
@@ -106,7 +128,7 @@ class BlockArrow(ResponseModel):
 
     start: str
     end: str
-    kind: Literal["stream", "residual", "memory"]
+    kind: Literal["stream", "residual", "memory", "state"]  # state: what a cell leaves for the next word
 
 
 class Diagram(ResponseModel):

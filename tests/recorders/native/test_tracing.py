@@ -9,10 +9,9 @@ import torch
 from torch import nn
 
 from glassformer import bundle
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
-from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.edits import FirstLayers, ScaleScores
 from glassformer.recording import Recording
@@ -197,20 +196,6 @@ def test_the_fast_kernel_and_a_trace_exclude_each_other() -> None:
     subject: Any = load(build(**DECODER))
     with pytest.raises(InputError, match="without edits or traces"):
         subject.record(SOURCE, want=("trace",), kernel="fast")
-
-
-def test_recurrent_networks_have_no_steps_to_show() -> None:
-    config = RecurrentConfig(vocabulary_size=40, width=8, embedding_width=6, start_id=2, end_id=3)
-    subject = load(RecurrentTranslator(config))
-    with pytest.raises(InputError, match="our own Transformers only"):
-        subject.record(SOURCE, TARGET, want=("trace",))
-    plan = make_plan(subject.record(SOURCE, TARGET, want=("weights", "scores", "hidden", "output")))
-    assert plan.recurrent
-    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
-    assert steps["decoder.0.cross.weights"].arithmetic
-    missing = steps["decoder.0.cross.mixed"].missing
-    assert missing is not None
-    assert plan.notes == (missing,)
 
 
 def test_without_a_trace_steps_say_why() -> None:

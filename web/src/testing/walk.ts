@@ -41,6 +41,7 @@ export const noParameters: WalkStep["parameters"] = {
   mean: null,
   variance: null,
   key_weight: null,
+  key_bias: null,
   vector: null,
 };
 

@@ -27,6 +27,7 @@ from glassformer.recorders.edits.edit import Edit, find_relaxed
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.attentions import FoundAttention, find_stacks, open_windows
 from glassformer.recorders.native.measured_attention import measured_attention
+from glassformer.recorders.native.recurrent_tracing import RecurrentTrace
 from glassformer.recorders.native.tracing import Trace
 from glassformer.recorders.store import Array
 from glassformer.recording import AttentionMap, measure
@@ -49,11 +50,12 @@ class Watch:
     kernel: Kernel = "exact"
     found: list[AttentionMap] = field(default_factory=list)
     states: dict[str, list[Tensor]] = field(default_factory=dict)  # by stack
-    trace: Trace | None = None
+    trace: Trace | RecurrentTrace | None = None
 
     def __post_init__(self) -> None:
-        if "trace" in self.want and isinstance(self.network, Transformer):
-            self.trace = Trace(self.network)
+        if "trace" in self.want:
+            network = self.network
+            self.trace = Trace(network) if isinstance(network, Transformer) else RecurrentTrace(network)
 
     @property
     def maps(self) -> tuple[AttentionMap, ...]:

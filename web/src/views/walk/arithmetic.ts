@@ -128,6 +128,13 @@ export class Arithmetic {
         ];
       case "activate":
         return [...at("input"), end];
+      case "gate":
+        return [
+          [digits(cell.sum, 4), say.sum, cell.sum],
+          [`+ ${bracket(digits(cell.bias, 4))}`, say.bias, cell.bias],
+          ...at("input", (input) => `${gateName(cell)}(${input})`),
+          end,
+        ];
       case "mask":
         return [...at("input"), allowed(found.allowed, say), end];
       case "waves": {
@@ -178,6 +185,11 @@ function productText({ left, right, product }: CellTerm): string {
 function powerText({ numbers }: CellArithmetic, { left, right }: CellTerm): string {
   if (left === null) return right === 0 ? "e^(−∞) = 0" : digits(right, 3);
   return `e^(${digits(left, 3)} − ${bracket(digits(numbers.highest, 3))}) = ${digits(right, 3)}`;
+}
+
+/** tanh or σ: a candidate may be negative. */
+function gateName({ step }: CellArithmetic): string {
+  return step.endsWith(".candidate") ? "tanh" : "σ";
 }
 
 function allowed(may: number | null | undefined, say: WalkWords): Chip {

@@ -54,6 +54,9 @@ export class Choosers {
       offer("head", numbers(about?.heads ?? 1), (value) => stage.selection.set({ head: Number(value) })),
       offer("token", [{ value: "", text: "–" }, ...tokens], openToken),
     ];
-    this.element.replaceChildren(...this.lists.map((each) => each.element));
+    const choices = [about?.layers || 1, about?.heads ?? 1, 2];
+    this.element.replaceChildren(
+      ...this.lists.filter((_, at) => choices[at]! > 1).map((each) => each.element), // one choice is none
+    );
   }
 }

@@ -7,6 +7,7 @@
 
 import type { WalkBlock, WalkPlan } from "../../api/types";
 import { draw } from "../../marks/make";
+import { type Box, drawArrows, EDGE } from "./cell_arrows";
 import { depths, layerIn } from "./script";
 import type { WalkWords } from "./words";
 
@@ -17,13 +18,6 @@ const BAR = 10; // a layer that is not opened
 const GAP = 12;
 const SIDE = 15; // for the arrows beside a column
 const COLUMN = WIDE + 2 * SIDE;
-
-interface Box {
-  readonly id: string;
-  readonly x: number;
-  readonly y: number; // of its middle
-  readonly high: number;
-}
 
 export class Diagram {
   readonly element: SVGSVGElement;
@@ -37,7 +31,8 @@ export class Diagram {
     private readonly openLayer: (stack: string, layer: number) => void,
   ) {
     this.element = draw("svg", { class: "walk-diagram", role: "group", "aria-label": () => say.diagram });
-    this.build();
+    if (plan.recurrent) this.buildCells();
+    else this.build();
   }
 
   /** Light a block. */
@@ -77,7 +72,7 @@ export class Diagram {
         y -= row.high;
         const middle = y + row.high / 2;
         if (row.block !== null) {
-          boxes.set(row.block.id, { id: row.block.id, x, y: middle, high: row.high });
+          boxes.set(row.block.id, { x, y: middle, high: row.high, wide: WIDE });
           if (row.block.layer !== null) inside.push(y, y + row.high);
           front.append(this.block(row.block, x, y, row.high));
         } else front.append(this.bar(stack, row.layer, x, y));
@@ -120,6 +115,43 @@ export class Diagram {
     this.element.append(lines, front);
   }
 
+  /** A recurrent network: its cells in a row, one for each direction, and arrows for all that they read. */
+  private buildCells(): void {
+    const { blocks, arrows } = this.plan.diagram;
+    const stacks = [...new Set(blocks.map((block) => block.stack ?? ""))];
+    const columns = stacks.map((stack) => {
+      const rows = new Map<string, WalkBlock[]>(); // both directions of a layer stand side by side
+      for (const block of blocks.filter((each) => (each.stack ?? "") === stack)) {
+        const row = block.kind === "cells" ? `cells ${block.layer}` : block.id;
+        rows.set(row, [...(rows.get(row) ?? []), block]);
+      }
+      return [...rows.values()];
+    });
+    const step = HIGH + 2 * GAP;
+    const height = Math.max(...columns.map((rows) => rows.length)) * step + 20;
+    const boxes = new Map<string, Box>();
+    const front = draw("g");
+    columns.forEach((rows, column) => {
+      const x = EDGE + column * (WIDE + 2 * EDGE);
+      const named = { class: "walk-stack", x: x + WIDE / 2, y: height - 4, "text-anchor": "middle" };
+      front.append(draw("text", named, () => this.stackName(stacks[column]!)));
+      rows.forEach((row, at) => {
+        const y = height - 22 - at * step - HIGH;
+        const wide = row.length === 1 ? WIDE : (WIDE - 6) / row.length;
+        row.forEach((block, place) => {
+          const left = x + place * (wide + 6);
+          boxes.set(block.id, { x: left, y: y + HIGH / 2, high: HIGH, wide });
+          front.append(this.block(block, left, y, HIGH, wide));
+        });
+      });
+    });
+    const width = stacks.length * (WIDE + 2 * EDGE);
+    this.element.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    this.element.setAttribute("width", String(width));
+    this.element.setAttribute("height", String(height));
+    this.element.append(drawArrows(arrows, boxes), front);
+  }
+
   /** Rows of a column from below: blocks, and bars for layers that are not opened. */
   private rowsOf(stack: string): { block: WalkBlock | null; layer: number; high: number }[] {
     const open = layerIn(this.plan, stack, this.layer);
@@ -145,15 +177,15 @@ export class Diagram {
     return depth === 0 ? name : `${name} · ${say.layers(depth)}`;
   }
 
-  private block(block: WalkBlock, x: number, y: number, high: number): SVGGElement {
+  private block(block: WalkBlock, x: number, y: number, high: number, wide = WIDE): SVGGElement {
     const name = () => this.nameOf(block);
     const full = () => (block.layer === null ? "" : `${this.say.layerNumber(block.layer)}, `) + name();
     const node = this.button("walk-block", full, x, y, () => this.go(block.step, block));
     node.dataset.kind = block.kind;
     node.dataset.block = block.id;
     node.append(
-      draw("rect", { width: WIDE, height: high, rx: block.kind === "add" ? high / 2 : 4 }),
-      draw("text", { x: WIDE / 2, y: high / 2 + 4, "text-anchor": "middle" }, name),
+      draw("rect", { width: wide, height: high, rx: block.kind === "add" ? high / 2 : 4 }),
+      draw("text", { x: wide / 2, y: high / 2 + 4, "text-anchor": "middle" }, name),
     );
     this.nodes.set(block.id, node);
     return node;
@@ -183,19 +215,24 @@ export class Diagram {
     });
   }
 
-  private nameOf({ kind, causal }: WalkBlock): string {
+  private nameOf({ kind, causal, chapter, stack }: WalkBlock): string {
     const { say, plan } = this;
+    if (kind === "cells" && stack === "encoder")
+      return chapter.endsWith("backward") ? say.cellsBackward : say.cellsForward;
     const names: Readonly<Record<string, string>> = {
       tokens: say.tokens,
       embedding: say.embedding,
       attention: causal ? say.maskedShort : say.attention,
-      cross: say.cross,
+      cross: plan.recurrent ? say.lookBack : say.cross,
+      cells: say.cells,
+      bridge: say.bridge,
+      context: say.context,
       feed_forward: say.feedForward,
       add: "+",
       norm: say.norm,
       output: say.output,
     };
-    return names[kind] ?? (plan.recurrent ? say.cells : say.states);
+    return names[kind] ?? say.states;
   }
 
   /** From below a sub-layer round it to where it is added. */

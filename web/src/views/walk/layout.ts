@@ -61,7 +61,6 @@ export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
   const room = beside ? each : width - LABELS - 16;
   const lines = all.reduce((sum, panel) => sum + (isFeatures(panel) ? 0 : panel.grid.rows), 0);
   const sameWidth = fitCell(widest, room);
-  const adds = step.operation === "add";
   return {
     kind: beside ? "beside" : "below",
     items: all.map((panel, place) => ({
@@ -70,10 +69,18 @@ export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
       cellHeight: isFeatures(panel)
         ? featureHeight(panel.grid.rows)
         : rowHeight(beside ? panel.grid.rows : lines),
-      sign: place === 0 ? "" : panel === result ? (adds ? "=" : "→") : adds || panel === bias ? "+" : "·",
+      sign: signOf(step, panel, place, loaded),
       place: "flow",
     })),
   };
+}
+
+/** Between a matrix and the one before it; where a formula stands above, nothing is multiplied here. */
+function signOf({ operation }: WalkStep, panel: Panel, place: number, { result, bias }: Loaded): string {
+  if (place === 0) return "";
+  if (panel === result) return operation === "add" ? "=" : "→";
+  if (panel === bias || operation === "add") return "+";
+  return CROSS.has(operation) ? "·" : "";
 }
 
 function arrangeCross([left, top]: [Panel, Panel], result: Panel, bias: Panel | null, width: number): Plan {

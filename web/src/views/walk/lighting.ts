@@ -9,6 +9,9 @@ import type { CellArithmetic, WalkStep } from "../../api/types";
 import type { Lit } from "./look";
 import type { Loaded, Panel } from "./panels";
 
+/** Operations that take a number from one place: nothing else lights up. */
+const COPIES = new Set(["before", "concat", "ends", "repeat"]);
+
 /** The part of a panel behind the cell (row, column) of the result; `head`: the one on the screen. */
 export function litOf(
   panel: Panel,
@@ -22,6 +25,7 @@ export function litOf(
   if (panel === loaded.bias) return { row: 0, column };
   const read = cell?.reads.find((each) => each.name === panel.name);
   if (operation === "join" && read?.head !== undefined && read.head !== head) return {}; // it stands elsewhere
+  if (read === undefined && COPIES.has(operation)) return {};
   if (read === undefined) return guess(operation, panel, row, column);
   const words = panel.role === "parameter" && loaded.column(column) !== column;
   const down = read.row === null ? -1 : words ? column : read.row - panel.first;
@@ -41,7 +45,8 @@ function guess(operation: string, panel: Panel, row: number, column: number): Li
     case "additive":
       return panel.turned ? { column } : { row };
     case "mix":
-      return panel.grid.row !== null && panel.symbol.startsWith("V") ? { column } : { row };
+      return panel.grid.row !== null && /^[Vh]/.test(panel.symbol) ? { column } : { row };
+    case "gate":
     case "norm":
     case "softmax":
     case "choose":

@@ -14,7 +14,7 @@ import type { WalkWords } from "./words";
 /** The part of the model that a chapter is about. */
 function partName(chapter: Chapter, stack: string | null, plan: WalkPlan, say: WalkWords): string {
   const causal = plan.stacks.find((each) => each.stack === stack)?.causal === true;
-  if (chapter === "states" && plan.recurrent) return say.cells;
+  if (chapter === "cross" && plan.recurrent) return say.lookBack;
   return chapter === "attention" && causal ? say.masked : say[chapter];
 }
 

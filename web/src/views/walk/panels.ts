@@ -10,8 +10,9 @@ import { count } from "../../core/formats";
 import { isTurned, readStep, type StepArrays, type Table } from "../../data/walk_arrays";
 import { headColour } from "../../marks/colours";
 import { headOf, rowOf, type WalkContext } from "./context";
+import { letterOf, weightLetter } from "./letters";
 import type { Band } from "./look";
-import { lastWord } from "./script";
+import { lastWord, sideOf } from "./script";
 import { type Grid, grid, type Naming } from "./values";
 
 export interface Panel {
@@ -35,58 +36,6 @@ export interface Loaded {
   drawn(column: number): number; // −1: not shown
 }
 
-const SYMBOLS: Readonly<Record<string, string>> = {
-  tokens: "E",
-  positions: "P",
-  segments: "G",
-  sum: "X′",
-  normed: "X̂",
-  norm: "X̂",
-  final: "X̂",
-  queries: "Q",
-  keys: "K",
-  values: "V",
-  queries_turned: "Q′",
-  keys_turned: "K′",
-  products: "QKᵀ",
-  biased: "S",
-  position_bias: "B",
-  scores: "S",
-  weights: "A",
-  mixed: "Z",
-  joined: "Z",
-  output: "Y",
-  inner: "H",
-  active: "f(H)",
-  logits: "logits",
-  probabilities: "p",
-  likeliest: "word",
-  pooled: "x",
-  classes: "c",
-};
-const LEARNED: Readonly<Record<string, string>> = {
-  queries: "W_Q",
-  keys: "W_K",
-  values: "W_V",
-  inner: "W_1",
-  logits: "Eᵀ",
-};
-
-/** A letter for an array; what follows an underscore is set lower. */
-function symbolOf(name: string, head: number | null, mark = ""): string {
-  const word = lastWord(name);
-  const embedding = name.includes("/embedding/");
-  const scaled = embedding ? "√d E" : "S";
-  const base = word === "scaled" ? scaled : embedding && word === "sum" ? "X" : (SYMBOLS[word] ?? "X");
-  return head === null ? base + mark : `${base}${mark}_${head}`;
-}
-
-function weightSymbol(step: WalkStep): string {
-  const word = lastWord(step.output);
-  if (word === "output") return step.kind === "feed_forward" ? "W_2" : "W_O";
-  return LEARNED[word] ?? "W";
-}
-
 /** Names for an axis. */
 function namesOf(context: WalkContext, axis: WalkAxis | undefined): Naming | null {
   if (axis !== "source" && axis !== "target") return null;
@@ -107,8 +56,7 @@ export async function load(context: WalkContext, step: WalkStep, signal: AbortSi
   );
   const wordName: Naming | null = words && ((at) => said.get(words[at]!) ?? `#${words[at]}`);
   const inputs = step.inputs.flatMap((_, at) => inputPanel(context, step, arrays, at, wordName) ?? []);
-  const made = resultPanel(context, step, arrays, wordName);
-  const result = { ...made, symbol: freshen(made.symbol, inputs) };
+  const result = resultPanel(context, step, arrays, wordName);
   const learned = (table: Table | null, name: string | null, symbol: string, turned = false) =>
     table && {
       name: name!,
@@ -123,7 +71,7 @@ export async function load(context: WalkContext, step: WalkStep, signal: AbortSi
   const weight = learned(
     arrays.weight,
     step.parameters.weight,
-    weightSymbol(step),
+    weightLetter(step),
     step.parameters.transposed === true,
   );
   return {
@@ -133,13 +81,6 @@ export async function load(context: WalkContext, step: WalkStep, signal: AbortSi
     column: (drawn) => words?.[drawn] ?? drawn,
     drawn: (column) => words?.indexOf(column) ?? column,
   };
-}
-
-/** A letter that no input has: other numbers are not called the same. */
-function freshen(symbol: string, inputs: readonly Panel[]): string {
-  const [base = "", below] = symbol.split("_");
-  const taken = inputs.some((panel) => panel.symbol === symbol);
-  return taken ? freshen(`${base}′${below === undefined ? "" : `_${below}`}`, inputs) : symbol;
 }
 
 function inputPanel(
@@ -158,14 +99,15 @@ function inputPanel(
   const keys =
     step.kind === "cross" ? "source" : step.axes.find((axis) => axis === "source" || axis === "target");
   const mixed = step.operation === "mix" && at === 1; // its rows are the keys
-  const rows = mixed ? keys : turned ? axes[1] : axes.length > 1 ? axes[0] : undefined;
+  const pooled = shape.length === 2 ? sideOf(step.stack, context.source.description) : undefined;
+  const rows = mixed ? keys : turned ? axes[1] : axes.length > 1 ? axes[0] : pooled;
   const rowNames = table.rows === 1 && shape.length < 2 ? null : namesOf(context, rows);
   const keyed = KEYED.has(last) || (last === "scaled" && step.kind !== "embedding");
   const spoken = words !== null && table.columns === words.length;
   const columnNames = keyed ? namesOf(context, keys) : spoken ? wordName : null;
   return {
     name,
-    symbol: symbolOf(name, table.head, turned ? "ᵀ" : ""),
+    symbol: letterOf(context.plan, step, name, shape[0]! > 1 ? table.head : null, turned ? "ᵀ" : ""),
     role: "input",
     grid: grid(
       table,
@@ -174,8 +116,13 @@ function inputPanel(
     turned,
     first: 0,
     shape: [table.rows, turned ? table.columns : (shape.at(-1) ?? table.columns)],
-    whole: shape.length === 3 ? shape.map(count).join(" × ") : "",
+    whole: wholeOf(shape),
   };
+}
+
+/** The shape of all heads together; of a single head there is no more. */
+function wholeOf(shape: readonly number[]): string {
+  return shape.length === 3 && shape[0]! > 1 ? shape.map(count).join(" × ") : "";
 }
 
 function resultPanel(
@@ -193,7 +140,7 @@ function resultPanel(
   const classes = axes.at(-1) === "class" ? className(context) : null;
   return {
     name: step.output,
-    symbol: symbolOf(step.output, table.head),
+    symbol: letterOf(context.plan, step, step.output, shape[0]! > 1 ? table.head : null),
     role: "result",
     grid: grid(table, {
       row: looked && names !== null ? (at) => `${ids?.[at] ?? ""} ${names(at)}` : names,
@@ -203,7 +150,7 @@ function resultPanel(
     turned: false,
     first: 0,
     shape: [table.rows, shape.at(-1) ?? table.columns],
-    whole: shape.length === 3 ? shape.map(count).join(" × ") : "",
+    whole: wholeOf(shape),
     ...bandsOf(context, step),
   };
 }

@@ -68,7 +68,8 @@ export class Route {
     if (this.plan === null) return;
     this.scenes = writeScript(this.plan, this.description, this.layer);
     const wish = this.options.now.step;
-    const found = wish === "" ? -1 : this.scenes.findIndex((scene) => same(scene.id, wish));
+    const exact = this.scenes.findIndex((scene) => scene.id === wish);
+    const found = wish === "" || exact >= 0 ? exact : this.scenes.findIndex((scene) => same(scene.id, wish));
     this.at = found >= 0 ? found : Math.max(0, Math.min(this.at, this.scenes.length - 1));
   }
 

@@ -9,6 +9,7 @@ import type { WalkContext, WalkScene } from "./context";
 import { Glance } from "./glance";
 import { Operation } from "./operation";
 import type { Scene } from "./script";
+import { SequenceScene } from "./sequence";
 import { TextScene } from "./text";
 import { TrainingScene } from "./training";
 import { TreeScene } from "./tree";
@@ -20,6 +21,8 @@ export function makeScene(scene: Scene, context: WalkContext, animated: boolean)
       return new TextScene(context, scene.stack);
     case "glance":
       return new Glance(context, scene.stack ?? "");
+    case "sequence":
+      return new SequenceScene(context);
     case "training":
       return new TrainingScene(context);
     case "words":

@@ -17,6 +17,10 @@ export type Chapter =
   | "cross"
   | "feedForward"
   | "states"
+  | "cells"
+  | "bridge"
+  | "context"
+  | "sequence"
   | "glance"
   | "output"
   | "training"
@@ -25,7 +29,7 @@ export type Chapter =
 
 export interface Scene {
   readonly id: string; // in the URL
-  readonly kind: "text" | "step" | "glance" | "training" | "words" | "tree";
+  readonly kind: "text" | "step" | "glance" | "sequence" | "training" | "words" | "tree";
   readonly chapter: Chapter;
   readonly block: string; // of the diagram
   readonly stack: string | null;
@@ -85,12 +89,16 @@ export function writeScript(plan: WalkPlan, description: Description, layer: num
   const glance = () => {
     if (stack === null || !inLayers || plan.recurrent || glanced.has(stack)) return; // cells are no stack of layers
     glanced.add(stack);
-    scenes.push({ ...plain("glance", "glance", `${stack}.glance`, stack, "glance"), block: "" });
+    const shared = plan.stacks.find((each) => each.stack === stack)?.shared === true;
+    const key = shared ? "glanceShared" : "glance";
+    scenes.push({ ...plain("glance", "glance", `${stack}.glance`, stack, key), block: "" });
   };
   for (const step of stepsOf(plan)) {
     if (step.chapter === "output") glance(); // it has the rows of the last stack
     if (step.stack !== stack) {
       glance();
+      if (plan.recurrent && stack === "encoder")
+        scenes.push({ ...plain("sequence", "sequence", "sequence", stack, "sequence"), block: "" });
       inLayers = false;
       if (step.stack !== null && step.stack !== stack) scenes.push(textScene(step.stack, description));
       stack = step.stack;
@@ -101,7 +109,8 @@ export function writeScript(plan: WalkPlan, description: Description, layer: num
       continue;
     }
     inLayers = true;
-    if (step.layer === layerIn(plan, step.stack ?? "", layer)) scenes.push(stepScene(step));
+    const open = plan.recurrent || step.layer === layerIn(plan, step.stack ?? "", layer);
+    if (open) scenes.push(stepScene(step));
   }
   glance();
   return [...scenes, ...epilogue(plan, description)];
@@ -114,7 +123,8 @@ function epilogue(plan: WalkPlan, description: Description): Scene[] {
   const words = description.output?.kind === "tokens" && description.output.stack === "decoder";
   const written = (description.generation?.steps.length ?? 0) > 0;
   if (words || written) {
-    scenes.push(plain("training", "training", "training", null, "training"));
+    const key = plan.recurrent ? "trainingRecurrent" : "training";
+    scenes.push(plain("training", "training", "training", null, key));
     scenes.push(plain("words", "words", "words", null, "words"));
   }
   scenes.push(plain("tree", "tree", "tree", null, "tree"));
@@ -151,6 +161,9 @@ const CHAPTERS: Readonly<Record<WalkStep["kind"], Chapter>> = {
   cross: "cross",
   feed_forward: "feedForward",
   states: "states",
+  cells: "cells",
+  bridge: "bridge",
+  context: "context",
   final: "output",
   output: "output",
 };
@@ -165,22 +178,53 @@ export function blockOf(step: WalkStep): string {
 
 const PLAIN: Readonly<Record<string, TextKey>> = {
   lookup: "lookup",
-  scale: "scale",
   turn: "turn",
   dot: "dot",
   cosine: "compare",
   bilinear: "compare",
   additive: "compare",
-  waves: "waves",
   states: "states",
   divide: "divide",
   softmax: "softmax",
   mix: "mix",
   join: "join",
-  pool: "pool",
 };
 
-const STATES: Readonly<Record<string, TextKey>> = { scores: "dot", weights: "softmax" };
+const STATES: Readonly<Record<string, TextKey>> = { scores: "compare", weights: "softmax" };
+
+const POOLS: Readonly<Record<string, TextKey>> = {
+  first: "poolFirst",
+  last: "poolLast",
+  mean: "poolMean",
+  max: "poolMax",
+};
+
+const BENDS: Readonly<Record<string, TextKey>> = {
+  relu: "activateRelu",
+  gelu: "activateGelu",
+  "gelu-tanh": "activateGelu",
+  silu: "activateSilu",
+};
+
+/** Steps of recurrent networks, by the name of what they write. */
+const CELLS: Readonly<Record<string, TextKey>> = {
+  reset: "gateReset",
+  update: "gateUpdate",
+  keep: "gateKeep",
+  forget: "gateForget",
+  release: "gateRelease",
+  memory_before: "memoryBefore",
+  memory: "memory",
+  states: "bothDirections",
+  input: "cellInput",
+  last: "lastState",
+  memory_last: "lastState",
+  dense: "bridge",
+  memory_dense: "bridge",
+  start: "bridgeStart",
+  memory_start: "bridgeStart",
+  context: "fixedContext",
+};
 
 const LOOKUPS: Readonly<Record<string, TextKey>> = {
   positions: "learnedPositions",
@@ -193,7 +237,14 @@ export function keyOf(step: WalkStep): TextKey {
   const { operation, kind } = step;
   const word = lastWord(step.output);
   const chapter = CHAPTERS[step.kind];
+  const recurrent = recurrentKey(step, word);
+  if (recurrent !== null) return recurrent;
   if (operation === "mask") return "maskCausal";
+  if (operation === "waves") return step.words.order === "halves" ? "wavesHalves" : "wavesPairs";
+  if (operation === "scale") return step.words.positions === "elsewhere" ? "scaleAlone" : "scale";
+  if (operation === "pool") return POOLS[step.words.how ?? ""] ?? "other";
+  if (operation === "softmax" && step.numbers.best_keys !== undefined) return "softmaxHard";
+  if (operation === "split") return "split";
   if (operation === "lookup") return LOOKUPS[word] ?? "lookup";
   if (operation === "norm") {
     if (step.words.over === "batch") return "batchNorm";
@@ -203,27 +254,62 @@ export function keyOf(step: WalkStep): TextKey {
     return word === "normed" ? "normBefore" : "normAfter";
   }
   if (operation === "add") {
-    if (chapter !== "embedding") return word === "biased" ? "bias" : "residual";
+    if (chapter !== "embedding" && word === "biased") return "bias";
+    if (chapter !== "embedding") return step.parameters.weight === null ? "residual" : "residualScaled";
     const added = (part: string) => step.inputs.some((name) => name.endsWith(`/${part}`));
     return added("positions") && !added("segments") ? "position" : "embeddingSum";
   }
-  if (chapter === "output") return outputKey(operation, word, step.axes.length === 1);
-  if (operation === "activate") return "activate";
-  if (kind === "states" && step.layer === null) return "cells";
+  if (chapter === "output") return outputKey(step, word);
+  if (operation === "activate") return BENDS[step.words.function ?? ""] ?? "other";
   if (operation === "states" && STATES[word]) return STATES[word];
-  if (operation === "product" || operation === "split" || operation === "states")
+  if (operation === "product" || operation === "states")
     return productKey(word, kind, chapter) ?? PLAIN[operation] ?? "other";
   return PLAIN[operation] ?? "other";
 }
 
-/** `one`: one answer for the whole text, not one for each position. */
-function outputKey(operation: string, word: string, one: boolean): TextKey {
+/** Of recurrent networks; null: no step of theirs alone. */
+function recurrentKey({ operation, kind, inputs, words }: WalkStep, word: string): TextKey | null {
+  const cross = kind === "cross";
+  switch (operation) {
+    case "before":
+      if (word === "memory_before") return "memoryBefore";
+      if (cross) return "lookBack";
+      return inputs.length > 1
+        ? "beforeDecoder"
+        : words.direction === "backward"
+          ? "beforeBackward"
+          : "before";
+    case "gate":
+      if (word === "candidate") return inputs.length > 2 ? "candidate" : "candidateMemory";
+      return CELLS[word] ?? "other";
+    case "blend":
+      return "blend";
+    case "release":
+      return "release";
+    case "additive":
+      return word === "scores" ? "additive" : null;
+    case "mix":
+      return cross && inputs[1]?.endsWith("/values") === false ? "contextMix" : null;
+    case "ends":
+      return words.context === "fixed" ? "summary" : "lastState";
+    case "concat":
+      return kind === "output" ? "readoutInput" : (CELLS[word] ?? "other");
+    default:
+      return kind === "cells" || kind === "bridge" || kind === "context" ? (CELLS[word] ?? "other") : null;
+  }
+}
+
+function outputKey({ operation, axes, words, inputs }: WalkStep, word: string): TextKey {
+  const one = axes.length === 1; // one answer for the whole text, not one for each position
   if (operation === "softmax") return one ? "classProbabilities" : "probabilities";
   if (operation === "choose") return one ? "chooseClass" : "choose";
-  if (operation === "activate") return "outputActivate";
+  if (operation === "activate") return words.function === "tanh" ? "outputTanh" : "outputActivate";
   if (word === "classes") return "classes";
-  if (operation === "product")
-    return word === "logits" ? "logits" : word === "transformed" ? "narrowed" : "dense";
+  if (word === "logits") return words.tied === "false" ? "logits" : "logitsTied";
+  if (operation === "product") {
+    if (word === "transformed") return "narrowed";
+    return inputs[0]?.endsWith("/joined") ? "readout" : one ? "pooler" : "dense";
+  }
   return PLAIN[operation] ?? "other";
 }
 

@@ -1,4 +1,4 @@
-/** What each step of the walk does, and why: a name and one or two sentences,. */
+/** What each step of the walk does, and why: a name and a few sentences. */
 
 import { loadWords } from "../../i18n/core";
 import type * as en from "./step_words.en";

@@ -43,6 +43,15 @@ export function rich(text: string): (Node | string)[] {
 /** Q 7 × 64 = X 7 × 256 · W_Q 256 × 64 + b */
 export function equationOf(step: WalkStep, { panels, result, bias }: Loaded): HTMLElement[] {
   const parts: HTMLElement[] = [];
+  const formula = formulaOf(
+    step,
+    panels.map((panel) => panel.symbol.replace("_", "")),
+  );
+  if (formula !== null)
+    return [
+      make("b", { class: "walk-symbol" }, formula),
+      make("span", { class: "walk-shape" }, shapeText(result.shape)),
+    ];
   const add = (panel: Panel) =>
     parts.push(symbol(panel.symbol), make("span", { class: "walk-shape" }, shapeText(panel.shape)));
   const sign = (text: string) => parts.push(make("i", {}, text));
@@ -60,6 +69,50 @@ export function equationOf(step: WalkStep, { panels, result, bias }: Loaded): HT
   if (parts.length > 0) sign("→");
   add(result);
   return parts;
+}
+
+/** Formulas that are more than a chain of factors; `letters`: of the inputs, then of the result. */
+function formulaOf(step: WalkStep, letters: readonly string[]): string | null {
+  const { operation, words, inputs, shape } = step;
+  const made = letters.at(-1) ?? "";
+  const [one = "", two = "", three = "", four = ""] = letters;
+  switch (operation) {
+    case "waves": {
+      const half = `${(shape.output?.at(-1) ?? 0) / 2}`;
+      const [sine, cosine] = words.order === "halves" ? ["i", `i + ${half}`] : ["2i", "2i + 1"];
+      return `${made}[p, ${sine}] = sin(p ÷ 10000^(i/${half})), ${made}[p, ${cosine}] = cos(p ÷ 10000^(i/${half}))`;
+    }
+    case "additive":
+      return `${made} = vᵀ tanh(W ${one} + U ${two.replace("ᵀ", "")})`;
+    case "bilinear":
+      return `${made} = ${one} · W · ${two}`;
+    case "cosine":
+      return `${made} = cos(${one}, ${two.replace("ᵀ", "")})`;
+    case "before":
+      return `${made}[t] = ${letters.at(-2)}[t ${words.direction === "backward" ? "+" : "−"} 1]`;
+    case "gate": {
+      const kept = `U ${two} + c`;
+      const state = inputs.length > 2 ? `${three} ⊙ (${kept})` : kept;
+      return `${made} = ${words.function === "tanh" ? "tanh" : "σ"}(W ${one} + b + ${state})`;
+    }
+    case "blend":
+      return `${made} = (1 − ${one}) ⊙ ${two} + ${one} ⊙ ${three}`;
+    case "remember":
+      return `${made} = ${one} ⊙ ${two} + ${three} ⊙ ${four}`;
+    case "release":
+      return `${made} = ${one} ⊙ tanh(${two})`;
+    case "concat":
+      return `${made} = [${letters.slice(0, -1).join("; ")}]`;
+    case "ends":
+      return `${made} = [${letters
+        .slice(0, -1)
+        .map((letter, at) => `${letter}[${at === 0 ? "n" : "1"}]`)
+        .join("; ")}]`;
+    case "repeat":
+      return `C[t] = ${one}`;
+    default:
+      return null;
+  }
 }
 
 /** What is done to a single input. */

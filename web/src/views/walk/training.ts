@@ -18,7 +18,7 @@ const MOST = 32; // positions shown one below the other
 
 interface Line {
   readonly given: string;
-  readonly wanted: string | null; // what comes next in the text
+  readonly wanted: string | null; // what comes next in the text; after the last word, the end
   readonly said: Choice | null;
   readonly right: boolean;
 }
@@ -30,16 +30,31 @@ function linesOf(context: WalkContext): Line[] {
   const slice = context.tokens[side];
   if (slice === null) return [];
   const positions = description.output?.stack === "decoder" ? description.output.positions : [];
-  return slice.shown.map((given, at) => {
+  const end = endOf(context);
+  const ids = slice.ids.at(-1) === end?.id ? slice.ids.slice(0, -1) : slice.ids;
+  return ids.map((_, at) => {
     const said = positions[at]?.[0] ?? null;
-    const next = slice.ids[at + 1];
+    const next = slice.ids[at + 1] ?? end?.id;
     return {
-      given,
-      wanted: slice.shown[at + 1] ?? null,
+      given: slice.shown[at]!,
+      wanted: slice.shown[at + 1] ?? end?.text ?? null,
       said,
-      right: said !== null && next !== undefined && said.token === next,
+      right: said !== null && said.token === next,
     };
   });
+}
+
+/** What has to be said after the last word of a translation; null: a text that may go on. */
+function endOf({ plan, source, tokens }: WalkContext): { readonly id: number; readonly text: string } | null {
+  const id = plan.architecture?.end_id;
+  const { description } = source;
+  if (plan.shape !== "encoder-decoder" || typeof id !== "number") return null;
+  const known = [tokens.source, tokens.target].flatMap((slice) => {
+    const at = slice?.ids.indexOf(id) ?? -1;
+    return at < 0 ? [] : [slice!.shown[at]!];
+  });
+  const said = description.output?.positions.flat().find((choice) => choice.token === id)?.text;
+  return { id, text: known[0] ?? said ?? "</s>" };
 }
 
 interface Pass {
@@ -71,7 +86,7 @@ export class TrainingScene implements WalkScene {
   private at = 0;
 
   constructor(private readonly context: WalkContext) {
-    const { say } = context;
+    const { say, plan } = context;
     this.lines = linesOf(context).slice(0, MOST);
     this.passes = passesOf(context).slice(0, MOST);
     this.at = context.stage.reducedMotion ? this.passes.length - 1 : 0;
@@ -98,11 +113,11 @@ export class TrainingScene implements WalkScene {
       make(
         "section",
         {},
-        make("h3", {}, () => say.trainTitle),
-        make("p", { class: "hint" }, () => say.trainNote),
+        make("h3", {}, () => (plan.recurrent ? say.trainOneByOne : say.trainTitle)),
+        make("p", { class: "hint" }, () => (plan.recurrent ? say.trainOneByOneNote : say.trainNote)),
         make(
           "div",
-          { class: "walk-scroll", tabindex: 0, role: "region", "aria-label": () => say.trainTitle },
+          { class: "walk-scroll", tabindex: 0, role: "region", "aria-label": () => say.training },
           table,
         ),
       ),

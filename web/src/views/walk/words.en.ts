@@ -24,6 +24,12 @@ export const words = {
   norm: "Norm",
   states: "Rest of the layer",
   cells: "Recurrent cells",
+  cellsForward: "Cells →",
+  cellsBackward: "Cells ←",
+  bridge: "Start",
+  context: "Context C",
+  lookBack: "Attention",
+  sequence: "One by one",
   glance: "All layers",
   output: "Output",
   training: "Training",
@@ -103,6 +109,9 @@ export const words = {
   heads: "Where each head looks",
   noHidden: "The recording holds no hidden states.",
   trainTitle: "Training: all at once",
+  trainOneByOne: "Training: the true words, one after another",
+  trainOneByOneNote:
+    "From top to bottom: each row needs the state that the row above left. What is hatched has not been read yet.",
   inferTitle: "Inference: one at a time",
   trainInput: "is given",
   trainTarget: "should say",
@@ -129,5 +138,15 @@ export const words = {
   empty: "There is no walk for this recording.",
   narrowDiagram: "Jump to",
   nonZero: (share: string) => `${share} of the numbers are switched on (above 0).`,
+  thisNetwork: "This network",
+  transformerLayer: "One layer of a Transformer",
+  stepsInRow: "Steps that have to wait for one another, to read the source",
+  farthest: "Steps from the first word of the source to the last",
+  handedOver: "What the decoder is given of the source",
+  manyStates: (count: number, width: number) =>
+    `${count} states of ${width} numbers, weighted anew for each word`,
+  oneVector: (count: number, width: number) =>
+    `one vector of ${width} numbers for ${count} tokens: ${Math.round(width / count)} numbers for each`,
+  vectors: (count: number) => `${count} vectors, one for each token`,
   jump: (name: string) => `Go to ${name}`,
 };
