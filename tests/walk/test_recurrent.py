@@ -13,6 +13,7 @@ def test_chapters_follow_the_computation() -> None:
         ("encoder.embedding", "embedding"),
         ("encoder.0.forward", "cells"),
         ("encoder.0.backward", "cells"),
+        ("encoder.0.both", "states"),
         ("encoder.0.bridge", "bridge"),
         ("decoder.embedding", "embedding"),
         ("decoder.0.cross", "cross"),
@@ -29,7 +30,7 @@ def test_chapters_follow_the_computation() -> None:
     ]
     scores = steps["decoder.0.cross.scores"]
     assert scores.operation == "additive"  # vᵀ tanh(W s + U h), not Q · Kᵀ
-    assert scores.inputs == ("decoder/0/cross/queries", "encoder/0/states")
+    assert scores.inputs == ("decoder/0/cross/queries", "encoder/0/both/states")
     assert steps["decoder.0.cross.queries"].inputs == ("encoder/0/bridge/start", "decoder/0/forward/state")
     assert "decoder/0/cross/mixed" in steps["decoder.0.forward.input"].inputs  # the context enters the cell
 
@@ -58,12 +59,10 @@ def test_without_a_trace_steps_are_there_and_say_why(context: str) -> None:
     plan = make_plan(record_recurrent(want=want, context=context))
     steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
     assert plan.more
-    assert steps["encoder.0.backward.states"].missing is None  # a hidden state
+    assert steps["encoder.0.both.states"].missing is None  # a hidden state
     assert steps["encoder.0.forward.reset"].missing is not None
     assert [step.id for step in steps.values()] == [
-        step.id
-        for chapter in make_plan(record_recurrent(context=context)).chapters
-        for step in chapter.steps
+        step.id for chapter in make_plan(record_recurrent(context=context)).chapters for step in chapter.steps
     ]
 
 

@@ -55,6 +55,19 @@ describe("words", () => {
     },
   );
 
+  test("colours are described as they are in both themes: in the dark one, more is brighter", () => {
+    const files = import.meta.glob("./**/*words.{en,zh}.ts", {
+      query: "?raw",
+      import: "default",
+      eager: true,
+    });
+    expect(Object.keys(files).length).toBeGreaterThan(10);
+    for (const [name, text] of Object.entries(files))
+      expect(String(text), name).not.toMatch(
+        /\b(deeper|darker|paler|brighter)\b|the dark part|越深|较深|越亮/,
+      );
+  });
+
   test("names and places of views are their own", () => {
     expect(new Set(views.map((view) => view.name)).size).toBe(views.length);
     expect(new Set(views.map((view) => view.order)).size).toBe(views.length);

@@ -112,7 +112,7 @@ class Arrays:
         if "cell" in self.words:  # torch's cells show the states of their top layer only
             top = int(self.words["layers"] or 1) - 1
             both = stack == "encoder" and self.words["bidirectional"]
-            self._kept[f"{stack}/{top}/{'states' if both else 'forward/state'}"] = states[-1]
+            self._kept[f"{stack}/{top}/{'both/states' if both else 'forward/state'}"] = states[-1]
             return
         pre = self.words.get("norm_position") == "pre"
         for layer in range(depth - 1 if pre else depth):  # with norms first, the last one comes after the sum

@@ -62,43 +62,24 @@ def draw(chapters: Sequence[Chapter], stacks: Sequence[StackDescription]) -> Dia
 
 
 def _draw_cells(chapters: Sequence[Chapter]) -> Diagram:
-    """A recurrent network: word and context enter the cells, and each cell hands its state to the next word."""
+    """A recurrent network: an arrow to each block from every block that it reads."""
     draft = _Draft()
-    below: dict[str, list[str]] = {}  # by stack, the blocks that the next cells read
-    cells: dict[tuple[str, int], list[str]] = {}  # by stack and layer
-    context = ""
+    made = {step.output: chapter for chapter in chapters for step in chapter.steps}
     for chapter in chapters:
-        stack, layer = chapter.stack or "", chapter.layer or 0
-        first = chapter.steps[0]
         if chapter.kind == "embedding":
-            draft.put(chapter, first, "tokens", "text")
-            below[stack] = [draft.put(chapter, first, "embedding", "block")]
-            continue
-        draft.last.pop(stack, None)  # arrows follow what is read, not the order of the blocks
-        block = draft.put(chapter, first, chapter.kind, "block")
-        match chapter.kind:
-            case "cells":
-                read = cells.get((stack, layer - 1), below[stack] + [context] * (stack == "decoder"))
-                for each in read:
-                    draft.join(each, block, "stream")
-                draft.join(block, block, "state")
-                if stack == "decoder":
-                    draft.join(f"encoder.{layer}.bridge.block", block, "memory")
-                cells.setdefault((stack, layer), []).append(block)
-            case "bridge":
-                for each in cells["encoder", layer]:
-                    draft.join(each, block, "stream")
-            case "cross":
-                context = block
-                for each in cells["encoder", max(layer for _, layer in cells)]:
-                    draft.join(each, block, "memory")
-            case "context":
-                context = block
-                draft.join(f"encoder.{max(layer for _, layer in cells)}.bridge.block", block, "memory")
-            case _:  # the output reads the state, the context and the word
-                top = cells["decoder", max(layer for _, layer in cells)]
-                for each in [*top, context, *below["decoder"]]:
-                    draft.join(each, block, "stream")
-                if context.endswith("cross.block"):
-                    draft.join(top[0], context, "state")
+            draft.put(chapter, chapter.steps[0], "tokens", "text")
+        else:
+            draft.last.pop(chapter.stack or "", None)  # the block below may be one that it does not read
+        block = draft.put(chapter, chapter.steps[0], chapter.kind, "block")
+        reads = [(made[name], step) for step in chapter.steps for name in step.inputs if name in made]
+        found = {(start.id, _name_arrow(start, chapter, step)) for start, step in reads}
+        for start, kind in sorted(found):
+            if start != chapter.id or kind == "state":
+                draft.join(f"{start}.block", block, kind)
     return Diagram(blocks=tuple(draft.blocks), arrows=tuple(draft.arrows))
+
+
+def _name_arrow(start: Chapter, end: Chapter, step: Step) -> str:
+    if start.stack != end.stack:
+        return "memory"
+    return "state" if step.operation == "before" else "stream"

@@ -17,6 +17,8 @@ Words = Mapping[str, str | int | float | bool | None]
 _GRU = ("reset", "update", "candidate")  # in the order of torch's fused weights
 _LSTM = ("keep", "forget", "candidate", "release")
 
+_VECTOR: tuple[Axis, ...] = ("feature",)
+_WORDS: tuple[Axis, ...] = ("target", "feature")
 _COMPUTED = {"origin": "computed"}  # torch's cells do not show their gates
 
 
@@ -60,9 +62,8 @@ class RecurrentPlan:
                 states.append(self._write_cells("encoder.cells", layer, direction, "source", stream, width))
             stream = states[0]
             if len(states) > 1:
-                joined = f"encoder/{layer}/states"
-                write = self.builder.write
-                stream = write("states", "concat", states, ("source", "feature"), output=joined)
+                self.builder.open(f"encoder/{layer}/both", "states", "encoder", layer)
+                stream = self.builder.write("states", "concat", states, ("source", "feature"))
         return stream
 
     def _write_bridge(self, layer: int) -> None:
@@ -71,7 +72,7 @@ class RecurrentPlan:
         for part in range(2 if self.lstm else 1):
             prefix, read = ("", "state") if part == 0 else ("memory_", "memory")
             ends = [f"encoder/{layer}/{direction}/{read}" for direction in self.directions]
-            write, axes = self.builder.write, ("feature",)
+            write, axes = self.builder.write, _VECTOR
             fixed = {} if self.attends or part or layer < self.layers - 1 else {"context": "fixed"}
             last = write(f"{prefix}last", "ends", ends, axes, words=fixed)
             dense = write(f"{prefix}dense", "product", [last], axes, _product(f"bridges.{part}"))
@@ -123,7 +124,7 @@ class RecurrentPlan:
             return write(name, "before", [*begun, f"{place}/{state}"], axes, words=words)
 
         before = shift("before", "start", "state")
-        gates = {}
+        gates: dict[str, str] = {}
         for number, gate in enumerate(_LSTM if self.lstm else _GRU):
             learnt = StepParameters(
                 weight=f"parameters/{module}.weight_ih_{suffix}",
@@ -146,7 +147,7 @@ class RecurrentPlan:
     # Output
 
     def _write_output(self, parts: list[str]) -> None:
-        write, axes = self.builder.write, ("target", "feature")
+        write, axes = self.builder.write, _WORDS
         self.builder.open("output", "output", "decoder")
         joined = write("joined", "concat", parts, axes)
         dense = write("dense", "product", [joined], axes, _product("decoder.readout"))

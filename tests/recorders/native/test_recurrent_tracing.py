@@ -33,7 +33,7 @@ def test_states_and_scores_are_those_of_the_network(context: str) -> None:
         logits, _ = network.decode(target, source.start, source)
     trace = recording.trace
     assert (trace["output/logits"] == logits[0].numpy()).all()
-    assert (trace["encoder/1/states"] == source.values[0, 0].numpy()).all()
+    assert (trace["encoder/1/both/states"] == source.values[0, 0].numpy()).all()
     assert (trace["encoder/1/bridge/last"] == source.summary[0].numpy()).all()
     assert (trace["decoder/1/forward/state"] == recording.hidden["decoder"][0]).all()
     start = trace["encoder/1/bridge/start"]

@@ -1,5 +1,6 @@
 """The models that ship: every number of a walk through each of them is what its parameters say."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import glassformer
 from glassformer.loaded.opening import load
 from glassformer.text.languages import list_languages
+from glassformer.walk.types import WalkPlan
 from proof import prove
 
 ZOO = Path(glassformer.__file__).parent / "zoo"
@@ -32,6 +34,30 @@ def test_every_number_of_a_shipped_model_is_what_its_parameters_say(name: str) -
     want = ("weights", "hidden", "output", "trace", "parameters")
     plan = prove(subject.record(text, target_language=language, want=want))
     assert plan.stacks[0].tokens > 5
+    _check_facts(plan, subject.network.config)
+
+
+def _check_facts(plan: WalkPlan, config: Any) -> None:
+    """What the page says of a model is in the plan, and is what its settings say."""
+    steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
+    assert plan.architecture == asdict(config)
+    if "output.logits" in steps:
+        assert steps["output.logits"].words["tied"] == str(config.tie_embeddings).lower()
+        named = steps["output.logits"].parameters.weight or ""
+        assert ("embeddings" in named) == config.tie_embeddings
+    if plan.recurrent:
+        return
+    operations = {step.operation for step in steps.values()}
+    assert ("waves" in operations) == config.positions.startswith("sinusoidal")
+    assert ("turn" in operations) == (config.positions == "rotary")
+    assert ("scale" in operations) == config.scale_embeddings
+    assert ("divide" in operations) == (config.similarity == "scaled-dot")
+    assert any(id.endswith(".normed") for id in steps) == (config.norm_position == "pre")
+    assert {each.shared for each in plan.stacks} == {config.share_layers}
+    orders = {step.words["order"] for step in steps.values() if step.operation == "waves"}
+    assert orders <= {"halves" if config.positions == "sinusoidal-halves" else "pairs"}
+    inside = [step for step in steps.values() if step.kind == "feed_forward" and step.operation == "activate"]
+    assert {step.words["function"] for step in inside} == {config.activation}
 
 
 def _find_language(subject: Any) -> str | None:

@@ -31,7 +31,9 @@ class RecurrentTrace:
     def __init__(self, network: RecurrentTranslator) -> None:
         self.network = network
         self.arrays: dict[str, Array] = {}
-        self._seen: dict[str, list[Tensor]] = {}  # by module; a decoder with attention calls them word by word
+        self._seen: dict[
+            str, list[Tensor]
+        ] = {}  # by module; a decoder with attention calls them word by word
 
     @contextmanager
     def watching(self) -> Iterator[None]:
@@ -78,7 +80,9 @@ class RecurrentTrace:
         starts: list[list[Array]] = []  # by part (state, and for an LSTM memory), then by layer
         for part in range(len(network.bridges)):
             last, dense = (as_numbers(self._seen[f"bridge{part}{end}"][0])[:, 0] for end in (" input", ""))
-            names = ("last", "dense", "start") if part == 0 else ("memory_last", "memory_dense", "memory_start")
+            names = (
+                ("last", "dense", "start") if part == 0 else ("memory_last", "memory_dense", "memory_start")
+            )
             start = np.tanh(dense)
             for layer in range(network.config.layers):
                 found = zip(names, (last[layer], dense[layer], start[layer]), strict=True)
@@ -96,7 +100,9 @@ class RecurrentTrace:
                 arrays[f"{place}/input"] = inputs
             known = self._read("decoder") if top else None
             start_of_layer = [part[layer] for part in starts]
-            inputs = self._write_cells(place, network.decoder.cells, f"l{layer}", inputs, start_of_layer, known)
+            inputs = self._write_cells(
+                place, network.decoder.cells, f"l{layer}", inputs, start_of_layer, known
+            )
         arrays["output/joined"] = self._read("readout input")
         arrays["output/dense"] = self._read("readout")
         arrays["output/active"] = np.tanh(arrays["output/dense"])
@@ -118,7 +124,7 @@ class RecurrentTrace:
                 )
             inputs = np.concatenate(states, axis=1)
             if config.bidirectional:
-                self.arrays[f"encoder/{layer}/states"] = inputs
+                self.arrays[f"encoder/{layer}/both/states"] = inputs
 
     def _write_cells(
         self,
@@ -129,7 +135,7 @@ class RecurrentTrace:
         start: Sequence[Array],
         known: Array | None,
     ) -> Array:
-        """One layer in one direction, word by word; gives its states. `known`: those of the network itself."""
+        """One layer in one direction, word by word; gives its states. `known`: the network's own."""
         names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         weight, state_weight, bias, state_bias = (
             as_numbers(getattr(cells, f"{name}_{suffix}")).astype(np.float64) for name in names

@@ -13,7 +13,7 @@ export const words = {
   share: (token: string, index: number, where: string, share: string) =>
     `${token} (${index}) ${where}: ${share}`,
   through: (token: string, index: number, share: string) =>
-    `${share} come from ${token} (${index}) of the input; the dark part of each band.`,
+    `${share} come from ${token} (${index}) of the input; the part of each band in the stronger colour.`,
   note: (share: string, least: string) =>
     `Residual connection 0.5. Bands below ${least} are not drawn (at most ${share} of a layer).`,
   loading: "Loading layers …",

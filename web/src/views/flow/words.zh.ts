@@ -16,7 +16,7 @@ export const words: SameWords<typeof en.words> = {
   share: (token: string, index: number, where: string, share: string) =>
     `${token}（${index}）${where}：${share}`,
   through: (token: string, index: number, share: string) =>
-    `${share} 来自输入的 ${token}（${index}），即每条带中颜色较深的部分。`,
+    `${share} 来自输入的 ${token}（${index}），即每条带中颜色较醒目的部分。`,
   note: (share: string, least: string) => `残差连接占 0.5。小于 ${least} 的带未画出（每层最多 ${share}）。`,
   loading: "正在载入各层……",
   noMaps:

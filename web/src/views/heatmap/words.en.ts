@@ -2,7 +2,7 @@
 
 export const words = {
   title: "Heat map",
-  about: "Every query looks along its row: the deeper the colour, the more it attends to that key.",
+  about: "Every query looks along its row: the stronger the colour, the more it attends to that key.",
   map: (stack: string, layer: number, kind: string) =>
     `${stack === "encoder" ? "Encoder" : stack === "decoder" ? "Decoder" : stack} layer ${layer}, ${
       kind === "cross" ? "cross-attention" : "self-attention"

@@ -5,7 +5,7 @@ import type * as en from "./words.en";
 
 export const words: SameWords<typeof en.words> = {
   title: "热力图",
-  about: "每一行是一个查询：颜色越深，它对那一列的键关注越多。",
+  about: "每一行是一个查询：颜色越醒目，它对那一列的键关注越多。",
   map: (stack: string, layer: number, kind: string) =>
     `${stack === "encoder" ? "编码器" : stack === "decoder" ? "解码器" : stack}第 ${layer} 层${
       kind === "cross" ? "交叉注意力" : "自注意力"

@@ -32,7 +32,7 @@ export const words = {
   unknown: "no number",
   list: (count: number) =>
     `${count} attention heads as small heat maps. Arrow keys move, Enter opens the head in the heat map.`,
-  axes: "Rows are queries, columns are keys; the deeper the colour, the more attention.",
+  axes: "Rows are queries, columns are keys; the stronger the colour, the more attention.",
   hidden: "Grey: masked.",
   caption: (model: string, heads: number) =>
     `${model}: ${heads} attention heads; rows are queries, columns keys.`,

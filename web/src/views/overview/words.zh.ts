@@ -34,7 +34,7 @@ export const words: SameWords<typeof en.words> = {
   undefined: (why: string) => `无定义：${why}`,
   unknown: "没有数值",
   list: (count: number) => `${count} 个注意力头的小热力图。方向键移动，回车在热力图中打开。`,
-  axes: "行是查询，列是键；颜色越深，关注越多。",
+  axes: "行是查询，列是键；颜色越醒目，关注越多。",
   hidden: "灰色：被掩码遮住。",
   caption: (model: string, heads: number) => `${model}：${heads} 个注意力头；行是查询，列是键。`,
   barCaption: (measure: string, low: string, high: string) => `条形：${measure}，从 ${low} 到 ${high}。`,

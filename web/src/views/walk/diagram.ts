@@ -232,7 +232,7 @@ export class Diagram {
       norm: say.norm,
       output: say.output,
     };
-    return names[kind] ?? say.states;
+    return names[kind] ?? (plan.recurrent ? say.both : say.states);
   }
 
   /** From below a sub-layer round it to where it is added. */

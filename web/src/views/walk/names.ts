@@ -14,7 +14,8 @@ import type { WalkWords } from "./words";
 /** The part of the model that a chapter is about. */
 function partName(chapter: Chapter, stack: string | null, plan: WalkPlan, say: WalkWords): string {
   const causal = plan.stacks.find((each) => each.stack === stack)?.causal === true;
-  if (chapter === "cross" && plan.recurrent) return say.lookBack;
+  if (plan.recurrent && chapter === "cross") return say.lookBack;
+  if (plan.recurrent && chapter === "states") return say.both;
   return chapter === "attention" && causal ? say.masked : say[chapter];
 }
 

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { WalkPlan, WalkStep } from "../../api/types";
 import { invent } from "../../testing/recording";
-import { plan } from "../../testing/walk";
-import { chapterName } from "./names";
+import { noParameters, plan } from "../../testing/walk";
 import { blockOf, keyOf, stepsOf, writeScript } from "./script";
 import { sentences, titles } from "./step_words";
-import { words } from "./words";
 
 const { source } = invent();
 
@@ -53,27 +51,6 @@ describe("the script", () => {
     expect(kinds).not.toContain("tree");
   });
 
-  test("a recurrent network: its cells, where it looks, and no layers at a glance", () => {
-    const cells = {
-      ...stepsOf(plan)[0]!,
-      id: "decoder.embedding.states",
-      kind: "states" as const,
-      operation: "states" as const,
-    };
-    const [first, layer] = plan.chapters;
-    const recurrent: WalkPlan = {
-      ...plan,
-      recurrent: true,
-      stacks: [{ ...plan.stacks[0]!, layers: 0 }],
-      chapters: [{ ...first!, kind: "states", steps: [cells] }, layer!],
-    };
-    const scenes = writeScript(recurrent, source.description, 0);
-    expect(scenes.map((scene) => scene.id)).toContain("decoder.0.self.weights");
-    expect(scenes.map((scene) => scene.kind)).not.toContain("glance");
-    expect(scenes[1]).toMatchObject({ chapter: "states", key: "cells" });
-    expect(chapterName(scenes[1]!, recurrent, words("zh"))).toBe("循环单元");
-  });
-
   test("every step has words in both languages, and a block of the diagram", () => {
     for (const step of stepsOf(plan)) {
       for (const words of [titles, sentences]) {
@@ -89,7 +66,11 @@ describe("the script", () => {
       operation: WalkStep["operation"],
       output: string,
       kind: "self" | "cross" | "feed_forward" | "output" | "embedding" = "self",
-    ) => keyOf({ ...stepsOf(plan)[1]!, operation, output, kind, inputs: ["a/positions"] });
+    ) =>
+      keyOf({
+        ...stepsOf(plan)[1]!,
+        ...{ operation, output, kind, inputs: ["a/positions"], parameters: noParameters },
+      });
     expect(key("product", "decoder/0/cross/keys", "cross")).toBe("crossKeys");
     expect(key("product", "decoder/0/feed_forward/output", "feed_forward")).toBe("contract");
     expect(key("product", "decoder/0/self/output")).toBe("attentionOutput");

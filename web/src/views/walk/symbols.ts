@@ -27,7 +27,7 @@ export function spell(element: Element): string {
 
 /** The indices in the texts of an SVG set lower. */
 export function lower(svg: string): string {
-  const index = /(?<![a-z\d_])([A-Za-z]\u0302?[′ᵀ]*)_([A-Za-z\d]+)(?!\w)/gu;
+  const index = /(?<![a-z\d_])([A-Za-z]\u0302?[⁻′ᵀ]*)_([A-Za-z\d→←]+)(?!\w)/gu;
   const set = '$1<tspan dy="3" font-size="75%">$2</tspan><tspan dy="-3">\u200b</tspan>';
   return svg.replace(
     /(<text[^>]*>)([^<]*)(?=<\/text>)/g,
@@ -36,8 +36,10 @@ export function lower(svg: string): string {
 }
 
 /** Words in which W_Q has its index set lower. */
-export function rich(text: string): (Node | string)[] {
-  return text.split(/(\b[A-Za-z]_[A-Za-z0-9]\b)/).map((part, at) => (at % 2 === 1 ? symbol(part) : part));
+export function rich(text: string): (HTMLElement | string)[] {
+  return text
+    .split(/([A-Za-zα][⁻′ᵀ]*_(?:[→←]|[A-Za-z0-9]+\b))/)
+    .map((part, at) => (at % 2 === 1 ? symbol(part) : part));
 }
 
 /** Q 7 × 64 = X 7 × 256 · W_Q 256 × 64 + b */
@@ -45,11 +47,13 @@ export function equationOf(step: WalkStep, { panels, result, bias }: Loaded): HT
   const parts: HTMLElement[] = [];
   const formula = formulaOf(
     step,
-    panels.map((panel) => panel.symbol.replace("_", "")),
+    panels.map((panel) => panel.symbol),
   );
   if (formula !== null)
     return [
-      make("b", { class: "walk-symbol" }, formula),
+      ...rich(formula).map((part) =>
+        typeof part === "string" ? make("b", { class: "walk-symbol" }, part) : part,
+      ),
       make("span", { class: "walk-shape" }, shapeText(result.shape)),
     ];
   const add = (panel: Panel) =>

@@ -26,6 +26,7 @@ export const words = {
   cells: "Recurrent cells",
   cellsForward: "Cells →",
   cellsBackward: "Cells ←",
+  both: "Both directions",
   bridge: "Start",
   context: "Context C",
   lookBack: "Attention",

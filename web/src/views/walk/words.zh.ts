@@ -29,6 +29,7 @@ export const words: SameWords<typeof en.words> = {
   cells: "循环单元",
   cellsForward: "单元 →",
   cellsBackward: "单元 ←",
+  both: "两个方向",
   bridge: "初始状态",
   context: "上下文 C",
   lookBack: "注意力",
