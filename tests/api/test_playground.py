@@ -12,7 +12,7 @@ from inventions import invent_decoder
 
 def test_a_workbench_that_plays_is_asked(site: Any) -> None:
     assert isinstance(site.workbench, Playground)
-    assert [topic["name"] for topic in site.json("/api/playground")] == ["lookup", "similarity"]
+    assert [topic["name"] for topic in site.json("/api/playground")] == ["search", "lookup"]
     answer = site.json("/api/playground/lookup?keys=2&question=谁")
     assert TopicResult.model_validate(answer) == read_defaults().results["lookup"]
     assert site.workbench.played == [("lookup", {"keys": "2", "question": "谁"})]

@@ -15,7 +15,7 @@ from glassformer.errors import ApiError, InputError
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.run import run_topic
 from glassformer.lessons.schema import TopicResult
-from glassformer.lessons.topics import find_topic, lengths, read_parameters, read_topics
+from glassformer.lessons.topics import films, find_topic, lengths, read_parameters, read_topics
 from glassformer.loaded.opening import load
 from tolerances import assert_near
 
@@ -81,7 +81,7 @@ def test_every_topic_answers_with_its_defaults_in_both_languages(topic: Any, run
 
 def test_topics_come_in_a_fixed_order() -> None:
     assert [topic.name for topic in read_topics()] == [
-        "lookup", "similarity", "scaling", "masks", "positions", "order",
+        "search", "lookup", "similarity", "films", "scaling", "masks", "positions", "order",
         "norms", "heads", "lengths", "cost", "output",
     ]  # fmt: skip
 
@@ -104,6 +104,67 @@ def test_topics_come_in_a_fixed_order() -> None:
 def test_what_cannot_be_is_refused_by_name(name: str, given: dict[str, str], part: str) -> None:
     with pytest.raises(ApiError, match=part):
         read_parameters(find_topic(name), given)
+
+
+# Search
+
+
+def test_a_search_mixes_the_values_by_shared_features(run: Run) -> None:
+    played = run("search", query="red down jacket 红", temperature=2)
+    scores = np.array([4.0, 2.0, 2.0, 2.0, 0.0])  # counted by hand: red down jacket 红 · down jacket · red 红
+    (weights,) = curves(played, "weights")
+    assert_near(weights, softmax(scores / 2))
+    rows = figure(played, "table").rows
+    assert [line[1] for line in rows] == scores.tolist()
+    mixed = [item.value for item in figure(played, "mixture").items]
+    assert_near(mixed, softmax(scores / 2) @ np.array([line[3:] for line in rows], dtype=float))
+    assert played.found.text("en").startswith("Red thin down jacket fits best: 4 features")
+    assert figure(played, "table").marked == (0,)
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("红色薄款羽绒服", "红色薄款羽绒服最匹配：与查询有 7 个共同特征"),
+        ("Thin!", "红色薄款羽绒服和红色薄款连衣裙同样匹配：各与查询有 1 个共同特征"),
+        ("umbrella", "没有商品含有查询中的特征"),
+    ],
+)
+def test_a_search_says_what_fits(run: Run, query: str, said: str) -> None:
+    assert run("search", query=query).found.text("zh").startswith(said)
+
+
+# Films
+
+
+def test_films_are_learnt_from_the_known_likes_alone(run: Run) -> None:
+    played = run("films", features=3, unknown=12, steps=400)
+    known, said = values(played, "known"), values(played, "said")
+    hidden = np.isnan(known)
+    assert hidden.sum() == 12
+    assert (np.sign(said) == known)[~hidden].all()
+    tastes = {"R": 0, "A": 1, "RA": 2}
+    kinds = [tastes[name.rstrip("123")] for name in figure(played, "said").columns.labels]
+    likes = np.array(list(films.USERS.values()), dtype=float)[:, kinds]
+    right = int((np.sign(said) == likes)[hidden].sum())
+    assert f"{right} of 12 hidden likes" in played.found.text("en")
+    items = [item.value for item in figure(played, "numbers").items]
+    assert items[:4] == [52, 52, right, 12]
+
+
+def test_the_cosines_of_films_are_those_of_their_features(run: Run) -> None:
+    played = run("films")
+    drawn = figure(played, "films").arrows
+    points = np.array([(each.x, each.y) for each in drawn])
+    unit = points / np.linalg.norm(points, axis=1, keepdims=True)
+    cosines = unit @ unit.T
+    same = np.equal.outer([each.group for each in drawn], [each.group for each in drawn])
+    near, far = (item.value for item in figure(played, "numbers").items[4:])
+    assert_near([near, far], [cosines[same & ~np.eye(8, dtype=bool)].mean(), cosines[~same].mean()])
+    assert near > far
+    assert "lie together" in played.found.text("en")
+    untrained = run("films", steps=0)
+    assert untrained.found.text("en").startswith("Without training")
 
 
 # Look-up
@@ -477,6 +538,7 @@ def test_lengths_show_what_was_measured_or_say_that_nothing_was(
 
 def test_costs_are_measured_and_the_table_is_the_papers(run: Run) -> None:
     played = run("cost", width=64)
+    assert len(curves(played, "seconds")) == len(figure(played, "measured").columns) - 1 == 4
     for curve in curves(played, "seconds"):
         known = curve[~np.isnan(curve)]
         assert len(known) >= 2

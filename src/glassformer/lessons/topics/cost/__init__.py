@@ -1,11 +1,11 @@
-"""n²·d, measured: attention, its projections and a recurrent layer on longer and longer texts.
+"""n²·d, measured: attention, projections, a recurrent layer and a convolution on longer and longer texts.
 
 In:   the width.
 Out:  seconds by length, how much a doubling costs, and the table of complexity, steps and path length.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import nn
@@ -21,6 +21,7 @@ LENGTHS = (32, 64, 128, 256, 512, 1024, 2048)
 HEADS = 4
 BUDGET = 1.0  # seconds for everything
 TRIES = 3
+KERNEL = 3  # words that the convolution sees at once
 SLOW = 60.0  # milliseconds after which a piece is measured no further
 
 
@@ -29,8 +30,7 @@ def compute(inputs: Inputs) -> Result:
     """Measure until the time is up; what was not reached has no number."""
     width = int(inputs.text("width"))
     config = ModelConfig(vocabulary_size=1, shape="encoder", width=width, heads=HEADS, feed_forward=width)
-    attention, recurrent = SelfAttention(config).eval(), nn.GRU(width, width, batch_first=True).eval()
-    measured = measure(attention, recurrent)  # on one thread, as every topic runs
+    measured = measure(SelfAttention(config).eval(), width)  # on one thread, as every topic runs
     known = [value for value in measured["attention"] if value == value]  # the others were not reached
     growth = known[-1] / known[-2]  # what the last doubling that was measured cost
     lines = Lines(
@@ -46,6 +46,7 @@ def compute(inputs: Inputs) -> Result:
             series("lessons.cost.product_curve", measured["attention"]),
             series("lessons.cost.projections_curve", measured["projections"]),
             series("lessons.cost.recurrent_curve", measured["recurrent"]),
+            series(message("lessons.cost.convolution_curve", kernel=KERNEL), measured["convolution"]),
         ),
     )
     longest = LENGTHS[len(known) - 1]
@@ -53,26 +54,33 @@ def compute(inputs: Inputs) -> Result:
     return Result(found, (lines, _compare(), _list(measured)))
 
 
-def measure(attention: SelfAttention, recurrent: nn.GRU) -> dict[str, list[float]]:
+def measure(attention: SelfAttention, width: int) -> dict[str, list[float]]:
     """Milliseconds of each piece at each length; NaN where the time was up."""
-    measured: dict[str, list[float]] = {"attention": [], "projections": [], "recurrent": []}
+    others = {
+        "recurrent": nn.GRU(width, width, batch_first=True).eval(),
+        "convolution": nn.Conv1d(width, width, KERNEL, padding=KERNEL // 2).eval(),
+    }
+    measured: dict[str, list[float]] = {name: [] for name in ("attention", "projections", *others)}
     end = time.perf_counter() + BUDGET
     for length in LENGTHS:
         for name, found in measured.items():
             in_time = length <= LENGTHS[1] or (time.perf_counter() < end and found[-1] < SLOW)
-            found.append(clock(prepare(name, attention, recurrent, length)) if in_time else float("nan"))
+            found.append(clock(prepare(name, attention, others, length)) if in_time else float("nan"))
     return measured
 
 
-def prepare(name: str, attention: SelfAttention, recurrent: nn.GRU, length: int) -> Callable[[], object]:
-    """One of the three pieces of work at one length."""
+def prepare(
+    name: str, attention: SelfAttention, others: Mapping[str, nn.Module], length: int
+) -> Callable[[], object]:
+    """One of the four pieces of work at one length."""
     assert attention.qkv is not None
-    fused, output = attention.qkv, attention.output
-    hidden = torch.randn(1, length, recurrent.input_size, generator=seeded(0))
-    if name == "recurrent":
-        return lambda: recurrent(hidden)
+    fused, output, width = attention.qkv, attention.output, attention.qkv.in_features
+    hidden = torch.randn(1, length, width, generator=seeded(0))
+    if name in others:
+        read = hidden.transpose(1, 2).contiguous() if name == "convolution" else hidden  # channels first
+        return lambda: others[name](read)
     if name == "projections":
-        return lambda: output(fused(hidden)[..., : recurrent.input_size])
+        return lambda: output(fused(hidden)[..., :width])
     parts = [attention.split(part) for part in fused(hidden).chunk(3, dim=-1)]
     factor = parts[0].shape[-1] ** -0.5
     return lambda: fused_product(parts[0], parts[1], parts[2], Mask(), factor, 0.0)
@@ -116,6 +124,7 @@ def _list(measured: dict[str, list[float]]) -> Table:
             message("lessons.cost.attention"),
             message("lessons.cost.projections"),
             message("lessons.cost.recurrent"),
+            message("lessons.cost.convolution_measured"),
         ),
         rows=tuple(
             (float(length), *(round_number(measured[name][place]) for name in measured))
