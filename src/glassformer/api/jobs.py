@@ -140,6 +140,13 @@ class ModelDescription(ResponseModel):
     samples: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # texts for its task, by language
 
 
+class Sight(ResponseModel):
+    """A place worth looking at, as in the page's address."""
+
+    title: MessageField
+    selection: dict[str, str]
+
+
 class Preset(ResponseModel):
     """A text worth looking at, and what to look at in it."""
 
@@ -154,6 +161,7 @@ class Preset(ResponseModel):
     source_language: str | None = None
     target_language: str | None = None
     selection: dict[str, str] | None = None
+    also: tuple[Sight, ...] = ()  # the places that the point speaks of, where there are several
     recording: str | None = None  # a shipped recording that shows it without a model
 
 

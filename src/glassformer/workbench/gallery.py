@@ -1,11 +1,14 @@
 """Recordings that ship: presets run once with the zoo, so that the page is never empty and needs no torch.
 
-In:   `python -m glassformer.workbench.gallery FOLDER [--zoo FOLDER]`; presets.toml, and PIECES below.
-Out:  for each piece a bundle and a card (title, note, preset, selection) beside it, numbered as listed.
+In:   `python -m glassformer.workbench.gallery [FOLDER] [--zoo FOLDER]`; presets.toml, and PIECES below.
+Out:  for each piece a bundle and a card (title, note, preset, selection) beside it, numbered as listed; and
+      what the notes of all presets say, measured on their recordings, in measured.json. Where a note is no
+      longer true, it says what the recording shows, and ends with an error.
 
-Run it again when a model of the zoo or a preset has changed:
+Run it again when a model of the zoo, a preset or a note has changed:
 
-    python -m glassformer.workbench.gallery src/glassformer/api/recordings
+    python -m glassformer.workbench.gallery              # records, then measures
+    python -m glassformer.workbench.gallery --measure    # only measures what is there
 """
 
 import argparse
@@ -13,20 +16,24 @@ import io
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from glassformer import bundle
+from glassformer.api.cards import read_card
 from glassformer.api.jobs import JobRequest, Preset, Want
+from glassformer.api.library import SHIPPED
 from glassformer.recording import AttentionMap, Recording, Step
 from glassformer.walk import Arrays
 from glassformer.weights.hub import ZOO
+from glassformer.workbench.measuring import NOTES, Untrue
 from glassformer.workbench.models import ModelCatalog
-from glassformer.workbench.presets import read_presets
+from glassformer.workbench.presets import MEASURED, name_text, read_presets
 from glassformer.workbench.reporter import JobReporter
 from glassformer.workbench.requests import check_request, describe_job
 from glassformer.workbench.runner import Runner
@@ -65,17 +72,62 @@ PIECES = (  # the first is what a person sees first
 def main() -> None:
     """Record every piece whose model is there."""
     parser = argparse.ArgumentParser(prog="glassformer.workbench.gallery")
-    parser.add_argument("folder", type=Path, help="where bundles and cards go; old ones are removed")
+    parser.add_argument(
+        "folder",
+        type=Path,
+        nargs="?",
+        default=SHIPPED,
+        help="where bundles and cards go; old ones are removed",
+    )
     parser.add_argument("--zoo", type=Path, default=ZOO, help="where the models are")
+    parser.add_argument("--measure", action="store_true", help="keep the recordings, and measure their notes")
     arguments = parser.parse_args()
-    total = make_gallery(arguments.folder, arguments.zoo, PIECES)
+    if not arguments.measure:
+        make_gallery(arguments.folder, arguments.zoo, PIECES)
+    total = sum(path.stat().st_size for path in arguments.folder.glob("*.bundle"))
     sys.stdout.write(f"{total:,} bytes of {LARGEST:,}\n")
-    sys.exit(total > LARGEST)
+    with TemporaryDirectory() as spare:
+        measured, problems = measure_notes(
+            lambda preset: find_recording(preset, arguments.folder, Path(spare), arguments.zoo)
+        )
+    MEASURED.write_text(json.dumps(measured, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    read_presets.cache_clear()
+    for preset in read_presets():
+        for path in arguments.folder.glob(f"[0-9][0-9]-{preset.id}.toml"):
+            path.write_text(write_card(preset, read_card(path).id), encoding="utf-8")
+    for problem in problems:
+        sys.stdout.write(f"{problem}\n")
+    sys.exit(total > LARGEST or bool(problems))
+
+
+def measure_notes(record: Callable[[str], Recording]) -> tuple[dict[str, Any], list[str]]:
+    """What the notes say and where they open, by preset; and what is wrong with those that are not true."""
+    measured, problems = {}, []
+    for id, measure in NOTES.items():
+        try:
+            found = measure(record(id), record)
+        except Untrue as problem:
+            problems.append(f"{id}: the note is not true: {problem} Change it, or what it measures.")
+            continue
+        also = [{"title": title.to_json(), "selection": dict(place)} for title, place in found.also]
+        point = name_text(id, "point", **found.parameters).to_json()
+        measured[id] = {"point": point, "selection": dict(found.selection), "also": also}
+    return measured, problems
+
+
+def find_recording(preset: str, folder: Path, spare: Path, zoo: Path = ZOO) -> Recording:
+    """The recording of a preset: one that ships, or else the preset run now, once."""
+    found = [*folder.glob(f"[0-9][0-9]-{preset}.bundle"), *spare.glob(f"{preset}/*.bundle")]
+    if not found:
+        make_gallery(spare / preset, zoo, [Piece(preset)])
+        found = list(spare.glob(f"{preset}/*.bundle"))
+    return bundle.open(found[0])
 
 
 def make_gallery(folder: Path, zoo: Path, pieces: Sequence[Piece]) -> int:
     """Write all recordings; how many bytes they take together."""
     folder.mkdir(parents=True, exist_ok=True)
+    ids = {card.preset: card.id for path in folder.glob("*.bundle") if (card := read_card(path)).preset}
     for old in (*folder.glob("*.bundle"), *folder.glob("*.toml")):
         old.unlink()
     catalog, runner = ModelCatalog(zoo, (), offline=True), Runner(1 << 32)
@@ -90,7 +142,7 @@ def make_gallery(folder: Path, zoo: Path, pieces: Sequence[Piece]) -> int:
         number += 1
         path = folder.resolve() / f"{number:02d}-{piece.preset}.bundle"
         _record(piece, preset, catalog, runner, path)
-        path.with_suffix(".toml").write_text(write_card(preset), encoding="utf-8")
+        path.with_suffix(".toml").write_text(write_card(preset, ids.get(preset.id)), encoding="utf-8")
         total += path.stat().st_size
         sys.stdout.write(f"{path.name}: {path.stat().st_size:,} bytes\n")
     return total
@@ -149,14 +201,25 @@ def share_arrays(map: AttentionMap) -> AttentionMap:
     return replace(map, statistics=replace(statistics, **same))
 
 
-def write_card(preset: Preset) -> str:
-    """Title, note, preset and where to open it, as TOML; JSON spells strings the same way."""
-    rows = [f"preset = {json.dumps(preset.id)}"]
-    for name, text in (("title", preset.title), ("note", preset.point)):
-        rows.append(f"{name}.code = {json.dumps(text.code)}")
-    for key, value in (preset.selection or {}).items():
-        rows += [f"selection.{json.dumps(key)} = {json.dumps(value, ensure_ascii=False)}"]
-    return "\n".join(rows) + "\n"
+def write_card(preset: Preset, id: str | None = None) -> str:
+    """Title, note, preset and where to open it, as TOML; with its id, links to a recording made anew stay."""
+    parts: dict[str, Any] = {} if id is None else {"id": id}
+    parts |= {"preset": preset.id, "title": preset.title.to_json(), "note": preset.point.to_json()}
+    return "".join(
+        f"{name} = {_to_toml(value)}\n"
+        for name, value in (parts | {"selection": preset.selection or {}}).items()
+    )
+
+
+def _to_toml(value: Any) -> str:
+    """A value in one line; JSON spells strings and numbers the same way."""
+    if isinstance(value, Mapping):
+        return (
+            "{ " + ", ".join(f"{json.dumps(name)} = {_to_toml(each)}" for name, each in value.items()) + " }"
+        )
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_to_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 if __name__ == "__main__":
