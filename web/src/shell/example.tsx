@@ -1,6 +1,6 @@
-/** What an example wants to show, beside its picture; where another map or head is shown, the way back. */
+/** What an example wants to show, beside its picture; the places it speaks of, and the way back from others. */
 
-import type { Preset } from "../api/types";
+import type { Description, Preset } from "../api/types";
 import { chooseMap, fitTo } from "../core/maps";
 import { nothingSelected } from "../core/selection";
 import { words as placeWords } from "../i18n/focus";
@@ -9,27 +9,45 @@ import { useApp } from "./context";
 import { pickSelection } from "./form";
 import type { App } from "./state";
 
+type Sight = Pick<Preset, "selection">;
+
 export function ExampleNote() {
   const app = useApp();
   const say = app.words.value;
   const preset = app.preset.value;
-  // A note speaks of the view that its example opens in.
-  if (!preset || app.view.value !== (preset.selection?.view ?? app.view.value)) return null;
-  const elsewhere = findElsewhere(app, preset);
+  const description = app.open.value?.description;
+  // A note speaks of its recording, in the view that the example opens in.
+  if (!preset || !description || preset.recording !== description.id) return null;
+  if (app.view.value !== (preset.selection?.view ?? app.view.value)) return null;
+  const sights = preset.also.length === 0 ? [preset] : preset.also;
+  const shown = sights.find((sight) => isShown(app, description, sight));
+  const elsewhere = shown ? null : nameSight(app, description, preset);
+  const go = (sight: Sight): void => {
+    app.focusTabs();
+    app.store.set({ query: null, key: null, ...pickSelection(sight) });
+  };
   return (
     <aside class="preset-note" aria-label={say.lookAt}>
       <p>
         <strong>{say.lookAt}</strong>{" "}
         {elsewhere === null ? app.text(preset.point) : say.pointElsewhere(elsewhere)}
+        {preset.also.map((sight, at) => (
+          <>
+            {" "}
+            <Button
+              key={at}
+              name={`sight-${at}`}
+              look="small"
+              disabled={sight === shown}
+              act={() => go(sight)}
+            >
+              {app.text(sight.title)}
+            </Button>
+          </>
+        ))}
       </p>
-      {elsewhere !== null && (
-        <Button
-          name="back-to-point"
-          act={() => {
-            app.focusTabs();
-            app.store.set({ query: null, key: null, ...pickSelection(preset) });
-          }}
-        >
+      {elsewhere !== null && preset.also.length === 0 && (
+        <Button name="back-to-point" act={() => go(preset)}>
           {say.backToPoint}
         </Button>
       )}
@@ -46,22 +64,30 @@ export function ExampleNote() {
   );
 }
 
-/** The map and head that an example speaks of, where others are shown; null where its own are, or it names none. */
-function findElsewhere(app: App, preset: Preset): string | null {
-  const wish = pickSelection(preset);
-  const { head } = wish;
-  const description = app.open.value?.description;
+/** Whether the map and head of a sight are on show; true where it names none. */
+function isShown(app: App, description: Description, sight: Sight): boolean {
+  const { head } = pickSelection(sight);
   const now = app.selection.value;
-  if (app.opening.value || app.runs.running.value || !description || wish.place === undefined) return null;
-  const here = chooseMap(description, now);
-  const there = chooseMap(description, fitTo(description)({ ...nothingSelected, ...wish }, now, wish));
-  if (!there || !here) return null;
-  const same =
-    there.place.stack === here.place.stack &&
-    there.place.kind === here.place.kind &&
-    there.place.layer === here.place.layer;
-  if (same && (head ?? now.head) === now.head) return null;
+  const here = chooseMap(description, now)?.place;
+  const there = placeOf(app, description, sight);
+  if (app.runs.running.value || !there || !here) return true;
+  const same = there.stack === here.stack && there.kind === here.kind && there.layer === here.layer;
+  return same && (head ?? now.head) === now.head;
+}
+
+function placeOf(app: App, description: Description, sight: Sight) {
+  const wish = pickSelection(sight);
+  if (wish.place === undefined) return undefined;
+  const now = app.selection.value;
+  return chooseMap(description, fitTo(description)({ ...nothingSelected, ...wish }, now, wish))?.place;
+}
+
+/** The map and head that an example speaks of. */
+function nameSight(app: App, description: Description, sight: Sight): string | null {
+  const there = placeOf(app, description, sight);
+  if (!there) return null;
+  const { head } = pickSelection(sight);
   const say = placeWords(app.language.value);
-  const name = say.mapName(there.place.stack, there.place.layer, there.place.kind === "cross");
+  const name = say.mapName(there.stack, there.layer, there.kind === "cross");
   return typeof head === "number" ? say.headOf(name, head) : name;
 }

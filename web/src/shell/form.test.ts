@@ -127,6 +127,7 @@ describe("the form", () => {
       target_language: "zh",
       second_text: null,
       selection: null,
+      also: [],
       recording: null,
     };
     const request = presetRequest(preset);

@@ -136,6 +136,6 @@ export function requestOf(form: Form, model?: ModelDescription): JobRequest {
 }
 
 /** What an example wants to have selected. */
-export function pickSelection(preset: Preset): Partial<LinkedSelection> {
-  return preset.selection ? readSelection(new URLSearchParams(preset.selection).toString()) : {};
+export function pickSelection({ selection }: Pick<Preset, "selection">): Partial<LinkedSelection> {
+  return selection ? readSelection(new URLSearchParams(selection).toString()) : {};
 }

@@ -274,7 +274,7 @@ export class Runs {
       const id = await this.run(request, heard, mine.signal, job);
       if (this.controller !== mine) return;
       await app.go(id, preset ? pickSelection(preset) : {});
-      app.preset.value = preset;
+      app.preset.value = preset && { ...preset, recording: id };
       app.announce(app.words.peek().finished);
     } catch (error) {
       if (this.controller !== mine) return;

@@ -54,8 +54,8 @@ export const shell = {
   modelAverage: "Model average",
   modelAverageTooLong: "The average of all layers is made up to 1,024 tokens.",
   rows: "Rows",
-  rowsWritten: "word being written",
-  rowsEntered: "word entered before",
+  rowsWritten: "word written",
+  rowsEntered: "word entered",
   rowsHint:
     "A row of cross-attention is computed when a word enters the decoder, to write the next one. It is named by the word being written, or by the word that entered before.",
   focus: "In focus",

@@ -56,8 +56,8 @@ export const shell: SameWords<typeof en.shell> = {
   modelAverage: "全模型平均",
   modelAverageTooLong: "全部层的平均最多支持 1,024 个词元。",
   rows: "行",
-  rowsWritten: "正在写出的词",
-  rowsEntered: "此前输入的词",
+  rowsWritten: "写出的词",
+  rowsEntered: "输入的词",
   rowsHint:
     "交叉注意力的每一行，是在一个词输入解码器时、为写出下一个词而计算的。行可以用正在写出的词命名，也可以用此前输入的词命名。",
   focus: "焦点",
