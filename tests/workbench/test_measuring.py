@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glassformer.messages import literal
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.workbench.measuring import Untrue, chance_of, find_head, find_word, i_love_you, others_of
 
-EVIDENCE = Evidence(model="toy", model_hash="0" * 12, kernel="explicit", dtype="float32", exact=True)
+EVIDENCE = Evidence("toy", "0" * 12, literal("explicit"), "float32", exact=True)
 
 
 def make_tokens(side: Any, start: str, *words: str, space: str = " ") -> Tokens:
