@@ -180,7 +180,7 @@ def test_soft_lookup_is_the_softmax_of_shared_characters(run: Run) -> None:
     assert (rows[1][3].text("zh"), rows[1][3].text("en")) == ("段延庆", "段延庆 (Duan Yanqing)")
     note = figure(played, "table").note
     assert re.match(
-        r"Taken home: 0\.\d\d·Six Meridians Divine Sword \+ 0\.\d\d·Duan Yanqing \+ ", note.text("en")
+        r"Result: 0\.\d\d·Six Meridians Divine Sword \+ 0\.\d\d·Duan Yanqing \+ ", note.text("en")
     )
     assert re.match(r"带回的结果：0\.\d\d·六脉神剑 \+ 0\.\d\d·段延庆 \+ ", note.text("zh"))
 

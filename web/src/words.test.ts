@@ -45,6 +45,16 @@ describe("words", () => {
     }
   });
 
+  test.each(rooms)(
+    "%s: colours are called strong or weak, since dark is much in one theme and little in the other",
+    (_, words) => {
+      const shade = /\b(deep|dark|bright|light|pale)(er|est)\b|dark part|(越|较|最)(深|浅|亮|暗)(?!层)/;
+      for (const language of ["en", "zh"] as const)
+        for (const [key, word] of Object.entries(words(language)))
+          if (typeof word !== "object") expect(say(word), key).not.toMatch(shade);
+    },
+  );
+
   test.each(views.map((view) => [view.name, view] as const))(
     "the view %s has a title and a sentence in both",
     (_, view) => {

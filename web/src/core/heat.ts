@@ -30,11 +30,12 @@ export interface Placement {
   readonly keys: readonly [number, number];
 }
 
-/** Which cell lies at the upper left corner, and how many device pixels a cell is wide and high. */
+/** Which cell lies at the upper left corner, and how many pixels a cell is wide and high. */
 export interface Camera {
   readonly key: number;
   readonly query: number;
-  readonly scale: number;
+  readonly wide: number;
+  readonly high: number;
 }
 
 export interface Extent {
@@ -115,8 +116,8 @@ export function indexAxis(pixels: number, first: number, scale: number, count: n
 /** The rows' cells with flags, the columns' with flags, and the fixed root of every row's top. */
 export function indexScene(scene: Scene): { rows: Uint32Array; columns: Uint32Array; tops: Uint32Array } {
   const { camera, extent, mask, top } = scene;
-  const rows = indexAxis(scene.height, camera.query, camera.scale, extent.queries);
-  const columns = indexAxis(scene.width, camera.key, camera.scale, extent.keys);
+  const rows = indexAxis(scene.height, camera.query, camera.high, extent.queries);
+  const columns = indexAxis(scene.width, camera.key, camera.wide, extent.keys);
   const tops = new Uint32Array(scene.height);
   const shared = typeof top === "number" ? fixedRoot(top / scene.unit) : 0;
   for (let y = 0; y < rows.length; y++) {
@@ -139,16 +140,16 @@ export function boxOf(scene: Scene, { queries, keys }: Placement): readonly [num
   const { camera, width, height } = scene;
   const clip = (value: number, most: number): number => Math.max(0, Math.min(most, value));
   return [
-    clip(Math.floor((keys[0] - camera.key) * camera.scale), width),
-    clip(Math.floor((queries[0] - camera.query) * camera.scale), height),
-    clip(Math.ceil((keys[1] - camera.key) * camera.scale), width),
-    clip(Math.ceil((queries[1] - camera.query) * camera.scale), height),
+    clip(Math.floor((keys[0] - camera.key) * camera.wide), width),
+    clip(Math.floor((queries[0] - camera.query) * camera.high), height),
+    clip(Math.ceil((keys[1] - camera.key) * camera.wide), width),
+    clip(Math.ceil((queries[1] - camera.query) * camera.high), height),
   ];
 }
 
 /** Where the hatch starts, so that it moves with the map. */
 export function hatchPhase({ camera }: Scene): number {
-  const moved = Math.round((camera.key + camera.query) * camera.scale);
+  const moved = Math.round(camera.key * camera.wide + camera.query * camera.high);
   return ((moved % HATCH) + HATCH) % HATCH;
 }
 

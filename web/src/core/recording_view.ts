@@ -49,16 +49,17 @@ export function recordingView<
   words,
   mount,
   ...declared
-}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits" | "named"> & {
-  words(language: Language): Words;
-  mount(setting: Setting<Words, O>): Unmountable;
-}): View<"recording", O> {
+}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits" | "named"> &
+  Partial<Pick<View, "transport">> & {
+    words(language: Language): Words;
+    mount(setting: Setting<Words, O>): Unmountable;
+  }): View<"recording", O> {
   return {
+    transport: true,
     ...declared,
     ...introduce(words),
     needs: "recording",
     panel: true,
-    transport: true,
     mount(stage) {
       const tasks = new Tasks(stage);
       const options = new Options(declared.name, declared.options, stage.selection);

@@ -122,7 +122,9 @@ export interface Mounted {
   unmount(): void;
   /** Before `unmount`, when another tab is looked at: what goes on until this view is mounted again. */
   keep?(): KeptWork | null;
-  /** Zoom in (+1), out (-1) or reset (0), where the view can. */
+  /** Start or stop playing: where the view has a slider of time of its own (`transport` is false). */
+  togglePlay?(): void;
+  /** Zoom in (+1), out (-1) or show all (0): where the view has a camera of its own. The shell magnifies the others. */
   zoom?(direction: -1 | 0 | 1): void;
 }
 
@@ -137,7 +139,7 @@ export interface View<K extends SubjectKind = "recording", O extends object = ob
   readonly about: Spoken; // one sentence: what one sees here
   readonly needs: K; // offered when such a subject is open; "none": always
   readonly panel: boolean; // whether the control panel is shown beside it
-  readonly transport: boolean; // whether the slider of steps is shown below it
+  readonly transport: boolean | "steps"; // whether the slider of time is shown below it; "steps": where there are any
   readonly options: Schema<O>; // by their names without the view's: { scale } is "heatmap.scale" in the URL
   /** Its title where it shows another thing than usual: a decoder in the encoder's place. */
   named?(subject: SubjectOf<K>, selection: Selection): Spoken;

@@ -44,7 +44,12 @@ function map(more: Parameters<typeof makeMap>[1] = {}): MapDescription {
   return makeMap(0, { queries: 3, keys: 3, causal: true, ...more });
 }
 
-const LOOK = { camera: { key: 0, query: 0, scale: 8 }, width: 64, height: 64, near: { query: 0, key: 0 } };
+const LOOK = {
+  camera: { key: 0, query: 0, wide: 8, high: 8 },
+  width: 64,
+  height: 64,
+  near: { query: 0, key: 0 },
+};
 const HEARD = { arrived: () => {}, failed: () => {} };
 
 describe("the way a map is shown", () => {
@@ -67,7 +72,7 @@ describe("tile sources", () => {
     const near = tiles.placements(LOOK);
     expect(weightShown(near, 1, 1)).toMatchObject({ byte: 180, level: 0 });
     expect(weightShown(near, 3, 0)).toBeNull();
-    const far = tiles.placements({ ...LOOK, camera: { ...LOOK.camera, scale: 0.5 } });
+    const far = tiles.placements({ ...LOOK, camera: { ...LOOK.camera, wide: 0.5, high: 0.5 } });
     expect(weightShown(far, 2, 2)).toMatchObject({ byte: 3, level: 1 });
     expect(weightShown(far, 0, 0)?.byte).toBe(255);
   });

@@ -78,7 +78,7 @@ export async function openTiles(
       missing: 0,
       coarse: null,
       placements({ camera }) {
-        level = levelFor(camera.scale, levels);
+        level = levelFor(Math.min(camera.wide, camera.high), levels);
         while (tiles.length <= level) tiles.push(coarsen(tiles.at(-1)!, how));
         return [{ tile: tiles[level]!, ...everywhere }];
       },
@@ -110,7 +110,7 @@ export async function openTiles(
     },
     coarse: null,
     placements(look) {
-      level = levelFor(look.camera.scale, levels);
+      level = levelFor(Math.min(look.camera.wide, look.camera.high), levels);
       const addresses = cover(look, extent, level, look.near);
       tiles.want(addresses);
       return tiles.place(addresses, extent);

@@ -49,7 +49,7 @@ describe("the level of a zoom", () => {
 
 describe("what covers a view", () => {
   it("is every tile that touches it, nearest first", () => {
-    const look = { camera: { key: 1000, query: 500, scale: 1 }, width: 600, height: 300 };
+    const look = { camera: { key: 1000, query: 500, wide: 1, high: 1 }, width: 600, height: 300 };
     const tiles = cover(look, EXTENT, 0, { query: 520, key: 1590 });
     expect(tiles[0]).toEqual({ level: 0, row: 2, column: 6 });
     expect(new Set(tiles.map(({ row }) => row))).toEqual(new Set([1, 2, 3]));
@@ -57,7 +57,7 @@ describe("what covers a view", () => {
   });
 
   it("does not reach beyond the map", () => {
-    const look = { camera: { key: 99_900, query: 99_900, scale: 1 }, width: 600, height: 600 };
+    const look = { camera: { key: 99_900, query: 99_900, wide: 1, high: 1 }, width: 600, height: 600 };
     expect(cover(look, EXTENT, 0, { query: 0, key: 0 })).toEqual([{ level: 0, row: 390, column: 390 }]);
   });
 });

@@ -18,7 +18,7 @@ export interface Address {
   readonly column: number;
 }
 
-/** The finest level whose pixels are at least as large as the screen's; `scale` is device pixels per cell. */
+/** The finest level whose pixels are at least as large as the screen's; `scale` is device pixels per cell, along the shorter side. */
 export function levelFor(scale: number, levels: number): number {
   return Math.max(0, Math.min(levels - 1, Math.ceil(-Math.log2(scale) - 1e-9)));
 }
@@ -31,12 +31,12 @@ export function cover(
   near: { query: number; key: number },
 ): Address[] {
   const side = SIZE * 2 ** level; // cells
-  const range = (first: number, pixels: number, count: number): [number, number] => [
+  const range = (first: number, seen: number, count: number): [number, number] => [
     Math.max(0, Math.floor(first / side)),
-    Math.min(Math.ceil(count / side), Math.ceil((first + pixels / camera.scale) / side)),
+    Math.min(Math.ceil(count / side), Math.ceil((first + seen) / side)),
   ];
-  const [top, bottom] = range(camera.query, height, extent.queries);
-  const [left, right] = range(camera.key, width, extent.keys);
+  const [top, bottom] = range(camera.query, height / camera.high, extent.queries);
+  const [left, right] = range(camera.key, width / camera.wide, extent.keys);
   const found: (Address & { far: number })[] = [];
   for (let row = top; row < bottom; row++) {
     for (let column = left; column < right; column++) {

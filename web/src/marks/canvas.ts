@@ -5,8 +5,14 @@
  * Out:  an empty context; the page's inks as colours.
  */
 
+import { magnification } from "./gestures";
 import { setStyle } from "./make";
 import { type Inks, SCREEN } from "./paper";
+
+/** Pixels of a canvas for each of the page's. */
+export function pixelRatio(canvas: HTMLCanvasElement): number {
+  return Math.min(4, (window.devicePixelRatio || 1) * magnification(canvas));
+}
 
 /** An empty canvas of so many CSS pixels; `sized`: it is also made that large in the page. */
 export function clearCanvas(
@@ -15,7 +21,7 @@ export function clearCanvas(
   height: number,
   sized = false,
 ): CanvasRenderingContext2D | null {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = pixelRatio(canvas);
   const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide) canvas.width = wide;
   if (canvas.height !== tall) canvas.height = tall;

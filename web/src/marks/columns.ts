@@ -7,6 +7,7 @@
 
 import type { TokenSlice } from "../api/types";
 import { clearCanvas } from "./canvas";
+import { pointIn } from "./gestures";
 import { consume, moveInList } from "./keys";
 import { make, setStyle, type Text, uniqueId, write } from "./make";
 
@@ -26,8 +27,13 @@ export interface ColumnsOptions {
 }
 
 const LEAST_ROW = 22; // pixels
-const MOST_ROW = 30; // where few tokens leave room
+const MOST_ROW = 120; // where few tokens leave room
 const AROUND = 4; // rows beyond the window
+
+/** How high the rows of `count` tokens are in so much room: they fill it, or scroll. */
+export function rowHeight(room: number, count: number): number {
+  return Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(room / Math.max(1, count))));
+}
 
 interface Column {
   readonly list: HTMLElement;
@@ -104,7 +110,7 @@ export class Columns {
 
   private fit(): boolean {
     const count = Math.max(...Object.values(this.columns).map(({ tokens }) => tokens?.shown.length ?? 0), 1);
-    const row = Math.max(LEAST_ROW, Math.min(MOST_ROW, Math.floor(this.element.clientHeight / count)));
+    const row = rowHeight(this.element.clientHeight, count);
     const changed = row !== this.row;
     this.row = row;
     setStyle(this.space, { height: `${count * row}px`, "--row": `${row}px` });
@@ -229,9 +235,8 @@ export class Columns {
   }
 
   private placeOf(event: MouseEvent): Place | null {
-    const box = this.space.getBoundingClientRect();
-    const x = event.clientX - box.left;
-    const row = Math.floor((event.clientY - box.top) / this.row);
+    const { x, y } = pointIn(this.space, event);
+    const row = Math.floor(y / this.row);
     const { left, right } = this.lane();
     const axis = x <= left ? this.left : x >= right ? this.right : null;
     if (axis === null || row < 0 || row >= (this.columns[axis].tokens?.shown.length ?? 0)) return null;

@@ -8,6 +8,7 @@
 import type { Theme } from "../core/view";
 import { clearCanvas } from "./canvas";
 import { type ColourScale, colourScale } from "./cells";
+import { pointIn } from "./gestures";
 import { consume, moveInList } from "./keys";
 import { make } from "./make";
 import { reach } from "./sparkline";
@@ -164,10 +165,10 @@ export class Field {
 
   private cellAt(event: MouseEvent): Cell | null {
     const { tokens, layers } = this.handlers.shown();
-    const box = this.scroller.getBoundingClientRect();
-    const token = Math.floor((event.clientY - box.top + this.scroller.scrollTop) / this.row);
+    const { x, y } = pointIn(this.scroller, event);
+    const token = Math.floor((y + this.scroller.scrollTop) / this.row);
     const { left, wide } = this.measures(layers);
-    const layer = Math.floor((event.clientX - box.left - left) / wide);
+    const layer = Math.floor((x - left) / wide);
     return token < 0 || token >= tokens || layer >= layers ? null : { token, layer };
   }
 

@@ -61,10 +61,21 @@ describe("handlers", () => {
     expect(handlers.tap).not.toHaveBeenCalled();
   });
 
-  it("zoom by wheel about the pointer, in and out by the same factor", () => {
+  it("leave the page's scrolling alone: the wheel without Ctrl, and one finger", () => {
+    const event = new WheelEvent("wheel", { deltaY: 100, cancelable: true });
+    element.dispatchEvent(event);
+    expect(event.defaultPrevented).toBe(false);
+    const finger = { pointerType: "touch" };
+    pointer("pointerdown", 100, 100, finger);
+    pointer("pointermove", 100, 160, finger);
+    expect(handlers.zoom).not.toHaveBeenCalled();
+    expect(handlers.pan).not.toHaveBeenCalled();
+  });
+
+  it("zoom by wheel with Ctrl about the pointer, in and out by the same factor", () => {
     for (const deltaY of [-100, 100]) {
       const event = new WheelEvent("wheel", { deltaY, cancelable: true });
-      element.dispatchEvent(Object.assign(event, { clientX: 5, clientY: 6 }));
+      element.dispatchEvent(Object.assign(event, { clientX: 5, clientY: 6, ctrlKey: true }));
       expect(event.defaultPrevented).toBe(true);
     }
     const [near, far] = handlers.zoom.mock.calls as [number, number, number][];

@@ -1,5 +1,6 @@
 /**
- * Gestures on a map or a plot: wheel and pinch zoom about the pointer, drag pans, a tap points.
+ * Gestures on a map or a plot: the wheel with Ctrl and pinching zoom about the pointer, dragging pans, a tap points.
+ * The wheel alone and one finger scroll the page, as everywhere.
  *
  * In:   pointer and wheel events of an element.
  * Out:  what was meant, in CSS pixels from the element's upper left corner.
@@ -13,6 +14,18 @@ export interface GestureHandlers {
   tap(x: number, y: number): void;
 }
 
+/** How many pixels of the screen one of an element's own pixels takes: the shell may magnify a view. */
+export function magnification(element: Element): number {
+  return Number(element.closest<HTMLElement>("[data-zoomed]")?.style.getPropertyValue("--zoom")) || 1;
+}
+
+/** Where an event is, from the upper left corner of an element and in its own pixels. */
+export function pointIn(element: Element, event: MouseEvent): { x: number; y: number } {
+  const { left, top } = element.getBoundingClientRect();
+  const size = magnification(element);
+  return { x: (event.clientX - left) / size, y: (event.clientY - top) / size };
+}
+
 const SLACK = 4; // CSS pixels a tap may wander
 
 /** Returns what takes the listeners away again. */
@@ -20,10 +33,7 @@ export function listen(element: HTMLElement, handlers: GestureHandlers): () => v
   const fingers = new Map<number, { x: number; y: number }>();
   let moved = 0;
 
-  const place = (event: MouseEvent): { x: number; y: number } => {
-    const box = element.getBoundingClientRect();
-    return { x: event.clientX - box.left, y: event.clientY - box.top };
-  };
+  const place = (event: MouseEvent) => pointIn(element, event);
   const down = (event: PointerEvent): void => {
     if (event.button !== 0) return;
     element.setPointerCapture?.(event.pointerId);
@@ -39,7 +49,7 @@ export function listen(element: HTMLElement, handlers: GestureHandlers): () => v
     }
     moved += Math.hypot(now.x - before.x, now.y - before.y);
     if (fingers.size === 1) {
-      if (moved > SLACK) handlers.pan(now.x - before.x, now.y - before.y);
+      if (moved > SLACK && event.pointerType !== "touch") handlers.pan(now.x - before.x, now.y - before.y);
     } else pinch(event.pointerId, before, now);
     fingers.set(event.pointerId, now);
   };
@@ -60,12 +70,15 @@ export function listen(element: HTMLElement, handlers: GestureHandlers): () => v
     if (fingers.size > 0) moved = Number.POSITIVE_INFINITY; // the rest of a pinch is no tap
   };
   const wheel = (event: WheelEvent): void => {
+    if (!event.ctrlKey && !event.metaKey) return; // a trackpad's pinch arrives as small wheel steps with Ctrl
     event.preventDefault();
     const { x, y } = place(event);
     const lines = event.deltaMode === 1 ? 16 : event.deltaMode === 2 ? 400 : 1;
-    const speed = event.ctrlKey ? 0.01 : 0.0022; // a trackpad's pinch arrives as small wheel steps with Ctrl
-    const far = Math.max(-240, Math.min(240, event.deltaY * lines));
-    handlers.zoom(x, y, Math.exp(-far * speed));
+    const far = Math.max(-50, Math.min(50, event.deltaY * lines));
+    handlers.zoom(x, y, Math.exp(-far / 100));
+  };
+  const touch = (event: TouchEvent): void => {
+    if (event.touches.length > 1 && event.cancelable) event.preventDefault(); // two fingers are ours
   };
   const leave = (event: PointerEvent): void => {
     if (event.pointerType !== "touch") handlers.leave();
@@ -78,6 +91,7 @@ export function listen(element: HTMLElement, handlers: GestureHandlers): () => v
   element.addEventListener("pointerup", up, { signal });
   element.addEventListener("pointercancel", up, { signal });
   element.addEventListener("pointerleave", leave, { signal });
+  element.addEventListener("touchmove", touch, { signal, passive: false });
   element.addEventListener("wheel", wheel, { signal, passive: false });
   return () => controller.abort();
 }

@@ -53,11 +53,10 @@ export function layAxes(
   axes: { query: Axis; key: Axis },
   measure: Measure,
 ): { words: Word[]; ticks: Tick[]; flat: boolean } {
-  const { scale } = camera;
-  const lay = (first: number, length: number, count: number) =>
+  const lay = (first: number, scale: number, length: number, count: number) =>
     layLabels({ first, scale, length, count, room: ROOM });
-  const rows = lay(camera.query, box.height, extent.queries);
-  const columns = lay(camera.key, box.width, extent.keys);
+  const rows = lay(camera.query, camera.high, box.height, extent.queries);
+  const columns = lay(camera.key, camera.wide, box.width, extent.keys);
   const words: Word[] = [];
   const ticks: Tick[] = [];
   for (const each of rows) {
@@ -67,7 +66,7 @@ export function layAxes(
     words.push(...write(each, axes.query, box.left - SPACE, place, measure));
     if (each.numbered) ticks.push({ x: box.left, y: box.top + each.at, down: false });
   }
-  const flat = liesFlat(columns, axes.key, scale, measure);
+  const flat = liesFlat(columns, axes.key, camera.wide, measure);
   for (const each of columns) {
     const x = box.left + each.at;
     if (flat) {

@@ -34,7 +34,7 @@ function scene(shown: WeightTile, more: Partial<Scene> = {}): Scene {
   return {
     width: 8,
     height: 8,
-    camera: { key: 0, query: 0, scale: 1 },
+    camera: { key: 0, query: 0, wide: 1, high: 1 },
     extent,
     placements: [{ tile: shown, queries: [0, extent.queries], keys: [0, extent.keys] }],
     top: 1,
@@ -113,7 +113,7 @@ describe("painting", () => {
           [0, 255],
           [10, 90],
         ]),
-        { camera: { key: 0, query: 0, scale: 4 } },
+        { camera: { key: 0, query: 0, wide: 4, high: 4 } },
       ),
     );
     expect(at(pixels, 8, 1, 1)).toEqual(colour(0));
@@ -123,7 +123,7 @@ describe("painting", () => {
   });
 
   it("leaves what is outside transparent", () => {
-    const pixels = paint(scene(weightTile([[50]]), { camera: { key: -2, query: 0, scale: 1 } }));
+    const pixels = paint(scene(weightTile([[50]]), { camera: { key: -2, query: 0, wide: 1, high: 1 } }));
     expect(at(pixels, 8, 1, 0)[3]).toBe(0);
     expect(at(pixels, 8, 2, 0)).toEqual(colour(50));
     expect(at(pixels, 8, 3, 0)[3]).toBe(0);
@@ -153,7 +153,10 @@ describe("painting", () => {
       { level: 1 },
     );
     const pixels = paint(
-      scene(coarse, { mask: { causal: 0, rows: null, left: null }, camera: { key: 0, query: 0, scale: 1 } }),
+      scene(coarse, {
+        mask: { causal: 0, rows: null, left: null },
+        camera: { key: 0, query: 0, wide: 1, high: 1 },
+      }),
     );
     expect(at(pixels, 8, 2, 1)[1]).toBeOneOf([0, 250]); // keys 2, 3 of queries 0, 1
     const seen = paint(scene(coarse, { mask: { causal: 1, rows: null, left: null } }));

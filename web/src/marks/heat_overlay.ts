@@ -50,10 +50,12 @@ export function drawOverlay(context: CanvasRenderingContext2D, overlay: Overlay,
 
 /** Pixels [from, to] of a row or column within the cells' part; null when it is out of view. */
 function reach({ box, camera }: Overlay, axis: AxisName, cell: number): readonly [number, number] | null {
-  const [first, length, margin] =
-    axis === "query" ? [camera.query, box.height, box.top] : [camera.key, box.width, box.left];
-  const from = (cell - first) * camera.scale;
-  const to = from + camera.scale;
+  const [first, length, margin, side] =
+    axis === "query"
+      ? [camera.query, box.height, box.top, camera.high]
+      : [camera.key, box.width, box.left, camera.wide];
+  const from = (cell - first) * side;
+  const to = from + side;
   if (to <= 0 || from >= length) return null;
   return [margin + Math.max(0, from), margin + Math.min(length, to)];
 }
@@ -97,8 +99,8 @@ function band(
 /** How much of the cells' part is covered by cells: a small map leaves room. */
 function shownSize({ box, camera, axes }: Overlay): readonly [number, number] {
   return [
-    Math.min(box.width, (axes.key.count - camera.key) * camera.scale),
-    Math.min(box.height, (axes.query.count - camera.query) * camera.scale),
+    Math.min(box.width, (axes.key.count - camera.key) * camera.wide),
+    Math.min(box.height, (axes.query.count - camera.query) * camera.high),
   ];
 }
 
@@ -112,11 +114,11 @@ function box(
   const rows = reach(overlay, "query", query);
   const columns = reach(overlay, "key", key);
   if (rows === null || columns === null) return;
-  const side = Math.max(5, rows[1] - rows[0]);
+  const [wide, high] = [Math.max(5, columns[1] - columns[0]), Math.max(5, rows[1] - rows[0])];
   const [x, y] = [(columns[0] + columns[1]) / 2, (rows[0] + rows[1]) / 2];
   context.strokeStyle = colour;
   context.lineWidth = width;
-  context.strokeRect(x - side / 2, y - side / 2, side, side);
+  context.strokeRect(x - wide / 2, y - high / 2, wide, high);
 }
 
 /** The name of a row or column on a plate beside the cells. */
@@ -168,6 +170,7 @@ function nameOf(
   const axis = axes[which];
   const number = axis.start + cell;
   const text = axis.tokens.get(number, axis.count > 4096);
-  const full = text === undefined ? String(number) : camera.scale < 3 ? `${text} ${number}` : text;
+  const full =
+    text === undefined ? String(number) : Math.min(camera.wide, camera.high) < 3 ? `${text} ${number}` : text;
   return elide(full, Math.max(12, room), (part) => context.measureText(part).width);
 }

@@ -71,8 +71,8 @@ export class Plot {
     const inks = this.readInks();
     drawAxes(context, laid, inks);
     this.flat = laid.flat;
-    const width = Math.min(box.width, (extent.keys - camera.key) * camera.scale);
-    const height = Math.min(box.height, (extent.queries - camera.query) * camera.scale);
+    const width = Math.min(box.width, (extent.keys - camera.key) * camera.wide);
+    const height = Math.min(box.height, (extent.queries - camera.query) * camera.high);
     context.strokeStyle = inks.line;
     context.lineWidth = 1;
     context.strokeRect(box.left - 0.5, box.top - 0.5, Math.ceil(width) + 1, Math.ceil(height) + 1);

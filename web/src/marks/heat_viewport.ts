@@ -15,7 +15,7 @@ const STEP = 1.5; // a press of + or −
 export class Viewport {
   extent: Extent = { queries: 1, keys: 1 };
   box: PlotBox = { left: 64, top: 64, width: 0, height: 0 };
-  camera: Camera = { key: 0, query: 0, scale: 1 };
+  camera: Camera = { key: 0, query: 0, wide: 1, high: 1 };
 
   /** The part in view, for the link; null for the whole map. */
   write(): string | null {
@@ -29,8 +29,8 @@ export class Viewport {
   }
 
   panned(dx: number, dy: number): Camera {
-    const { key, query, scale } = this.camera;
-    return clamp({ key: key - dx / scale, query: query - dy / scale, scale }, this.extent, this.box);
+    const { key, query, wide, high } = this.camera;
+    return clamp({ key: key - dx / wide, query: query - dy / high, wide, high }, this.extent, this.box);
   }
 
   /** About a place in the plot. */
@@ -55,25 +55,25 @@ export class Viewport {
   /** Where a row and a column begin in the plot. */
   placeOf(query: number, key: number): readonly [x: number, y: number] {
     const { box, camera } = this;
-    return [box.left + (key - camera.key) * camera.scale, box.top + (query - camera.query) * camera.scale];
+    return [box.left + (key - camera.key) * camera.wide, box.top + (query - camera.query) * camera.high];
   }
 
   cellAt(x: number, y: number): Cell | null {
     const { box, camera, extent } = this;
     if (x < box.left || y < box.top) return null;
-    const key = Math.floor(camera.key + (x - box.left) / camera.scale);
-    const query = Math.floor(camera.query + (y - box.top) / camera.scale);
+    const key = Math.floor(camera.key + (x - box.left) / camera.wide);
+    const query = Math.floor(camera.query + (y - box.top) / camera.high);
     return key < extent.keys && query < extent.queries ? { query, key } : null;
   }
 
   /** The cell in the middle of what is seen of the map. */
   middle(): Cell {
     const { box, camera, extent } = this;
-    const between = (first: number, pixels: number, count: number): number =>
-      Math.floor((first + Math.min(count, first + pixels / camera.scale)) / 2);
+    const between = (first: number, seen: number, count: number): number =>
+      Math.floor((first + Math.min(count, first + seen)) / 2);
     return {
-      query: between(camera.query, box.height, extent.queries),
-      key: between(camera.key, box.width, extent.keys),
+      query: between(camera.query, box.height / camera.high, extent.queries),
+      key: between(camera.key, box.width / camera.wide, extent.keys),
     };
   }
 
@@ -81,8 +81,8 @@ export class Viewport {
   centre(): Cell {
     const { box, camera } = this;
     return {
-      query: camera.query + box.height / camera.scale / 2,
-      key: camera.key + box.width / camera.scale / 2,
+      query: camera.query + box.height / camera.high / 2,
+      key: camera.key + box.width / camera.wide / 2,
     };
   }
 
@@ -101,7 +101,7 @@ export class Viewport {
     return {
       width: box.width * ratio,
       height: box.height * ratio,
-      camera: { ...camera, scale: camera.scale * ratio },
+      camera: { ...camera, wide: camera.wide * ratio, high: camera.high * ratio },
       extent,
     };
   }

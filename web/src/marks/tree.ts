@@ -2,16 +2,16 @@
  * A beam search as a tree: steps from left to right, the best hypothesis of each step on top.
  *
  * In:   nodes with a parent each, the kept path, the chosen node.
- * Out:  an SVG one can click, walk with arrow keys, drag and zoom.
+ * Out:  an SVG in a box that scrolls: nodes can be clicked, and walked with arrow keys.
  */
 
 import type { StepDescription } from "../api/types";
 import { scoreText } from "../core/generation";
 import { groupBy } from "../core/maths/group";
 import type { Theme } from "../core/view";
-import { consume, moveInList, ZOOMS } from "./keys";
-import { draw, uniqueId } from "./make";
-import { figure, inks, label } from "./paper";
+import { consume, moveInList } from "./keys";
+import { draw, make, uniqueId } from "./make";
+import { inks, label } from "./paper";
 import { clip } from "./text";
 
 export interface Point {
@@ -23,6 +23,7 @@ export const STEP = 132; // pixels from word to word
 export const ROW = 36; // from hypothesis to hypothesis
 const WIDE = 92;
 const TALL = 28;
+const EDGE = 24; // around all nodes
 const LETTERS = 11; // of a word
 
 /** A place for each node: its step across, its rank among the hypotheses of that step down. */
@@ -49,8 +50,8 @@ export interface TreePicture {
 }
 
 export class Tree {
-  readonly element: SVGSVGElement;
-  private readonly world = draw("g", { role: "presentation" });
+  readonly element: HTMLElement;
+  private readonly world = draw("svg", { role: "presentation" });
   private readonly name = uniqueId("tree");
   private readonly groups: SVGGElement[] = [];
   private edges: readonly (SVGPathElement | null)[] = [];
@@ -58,20 +59,14 @@ export class Tree {
   private points: readonly Point[] = [];
   private kept: readonly number[] = [];
   private active = 0;
-  private scale = 1;
-  private shift = { x: 16, y: 24 };
   private marked: number | null = null;
-  private drag: { x: number; y: number; moved: boolean } | null = null;
 
   constructor(
     private readonly words: TreeWords,
     private readonly choose: (node: number) => void,
   ) {
-    this.element = draw(
-      "svg",
-      { class: "tree", role: "tree", tabindex: 0, "aria-label": () => words.tree },
-      this.world,
-    );
+    const look = { class: "tree", role: "tree", tabindex: 0, "aria-label": () => words.tree };
+    this.element = make("div", look, this.world);
     this.listen();
   }
 
@@ -94,8 +89,18 @@ export class Tree {
       this.groups.push(this.makeNode(node, place, keeps.has(place)));
     });
     this.world.replaceChildren(...this.edges.filter((each) => each !== null), ...this.groups);
+    const [right, bottom] = [
+      Math.max(...this.points.map(({ x }) => x), 0),
+      Math.max(...this.points.map(({ y }) => y), 0),
+    ];
+    const [width, height] = [right + WIDE + 2 * EDGE, bottom + 2 * EDGE];
+    for (const [name, value] of Object.entries({
+      width,
+      height,
+      viewBox: `${-EDGE} ${-EDGE} ${width} ${height}`,
+    }))
+      this.world.setAttribute(name, String(value));
     this.active = Math.min(this.active, Math.max(0, nodes.length - 1));
-    this.move();
   }
 
   mark(node: number | null): void {
@@ -113,22 +118,6 @@ export class Tree {
     });
     if (node !== null && node !== this.marked) this.reveal(node);
     this.marked = node;
-  }
-
-  zoom(direction: -1 | 0 | 1, centre?: Point): void {
-    if (direction === 0) {
-      this.scale = 1;
-      this.shift = { x: 16, y: 24 };
-    } else {
-      const at = centre ?? { x: this.element.clientWidth / 2, y: this.element.clientHeight / 2 };
-      const scale = Math.max(0.1, Math.min(4, this.scale * (direction > 0 ? 1.25 : 0.8)));
-      this.shift = {
-        x: at.x - ((at.x - this.shift.x) * scale) / this.scale,
-        y: at.y - ((at.y - this.shift.y) * scale) / this.scale,
-      };
-      this.scale = scale;
-    }
-    this.move();
   }
 
   /** The whole tree as SVG, with its size; `across` steps to a line. */
@@ -214,56 +203,27 @@ export class Tree {
     );
   }
 
-  private move(): void {
-    this.world.setAttribute(
-      "transform",
-      `translate(${figure(this.shift.x)} ${figure(this.shift.y)}) scale(${figure(this.scale)})`,
-    );
-  }
-
   private reveal(node: number): void {
     const point = this.points[node];
     const { clientWidth, clientHeight } = this.element;
     if (point === undefined || clientWidth === 0) return;
-    const [left, top] = [point.x * this.scale + this.shift.x, point.y * this.scale + this.shift.y];
-    if (left < 0 || left + WIDE * this.scale > clientWidth)
-      this.shift.x = clientWidth / 2 - point.x * this.scale;
-    if (top - (TALL / 2) * this.scale < 0 || top + (TALL / 2) * this.scale > clientHeight)
-      this.shift.y = clientHeight / 2 - point.y * this.scale;
-    this.move();
+    const { element } = this;
+    const show = (at: number, side: number, scrolled: number, room: number): number =>
+      at < scrolled || at + side > scrolled + room ? at + side / 2 - room / 2 : scrolled;
+    element.scrollLeft = show(point.x + EDGE, WIDE, element.scrollLeft, clientWidth);
+    element.scrollTop = show(point.y + EDGE - TALL / 2, TALL, element.scrollTop, clientHeight);
   }
 
   private listen(): void {
     const { element } = this;
     element.addEventListener("click", (event) => {
       const group = (event.target as Element).closest("[data-node]");
-      if (group !== null && this.drag?.moved !== true) this.choose(Number(group.getAttribute("data-node")));
+      if (group !== null) this.choose(Number(group.getAttribute("data-node")));
     });
     element.addEventListener("pointerdown", (event) => {
-      this.drag = { x: event.clientX, y: event.clientY, moved: false };
       const group = (event.target as Element).closest("[data-node]");
       if (group !== null) this.active = Number(group.getAttribute("data-node")); // before the focus goes there
     });
-    element.addEventListener("pointermove", (event) => {
-      const { drag } = this;
-      if (drag === null || event.buttons === 0) return;
-      const [x, y] = [event.clientX - drag.x, event.clientY - drag.y];
-      if (!drag.moved && Math.hypot(x, y) < 4) return;
-      if (!drag.moved) element.setPointerCapture(event.pointerId);
-      this.drag = { x: event.clientX, y: event.clientY, moved: true };
-      this.shift = { x: this.shift.x + x, y: this.shift.y + y };
-      this.move();
-    });
-    element.addEventListener(
-      "wheel",
-      (event) => {
-        if (!event.ctrlKey && !event.metaKey) return; // a plain wheel scrolls the page
-        event.preventDefault();
-        const box = element.getBoundingClientRect();
-        this.zoom(event.deltaY < 0 ? 1 : -1, { x: event.clientX - box.left, y: event.clientY - box.top });
-      },
-      { passive: false },
-    );
     element.addEventListener("keydown", (event) => this.press(event));
     element.addEventListener("focus", () => this.point(this.active));
     element.addEventListener("blur", () => this.groups[this.active]?.removeAttribute("data-focus"));
@@ -273,7 +233,6 @@ export class Tree {
     const to = this.neighbour(event.key);
     if (to !== null) this.point(to);
     else if (event.key === "Enter" || event.key === " ") this.choose(this.active);
-    else if (event.key in ZOOMS) this.zoom(ZOOMS[event.key]!);
     else return;
     consume(event);
   }

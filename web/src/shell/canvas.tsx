@@ -13,6 +13,7 @@ import { Button } from "./button";
 import { useApp } from "./context";
 import type { App } from "./state";
 import { fitsIn, subjectFor } from "./views";
+import { magnify } from "./zoom";
 
 export function Canvas(props: { readonly id: string; readonly prefix: string }) {
   const app = useApp();
@@ -172,7 +173,9 @@ function mountView(
   };
 
   guarded(() => {
-    mounted = view.mount(makeStage(app, subject, element, kept, life.signal, fail));
+    const drawn = view.mount(makeStage(app, subject, element, kept, life.signal, fail));
+    drawn.zoom ??= magnify(host, element, () => guarded(() => drawn.resize()), life.signal);
+    mounted = drawn;
   });
   app.mounted.value = mounted;
   if (!mounted) kept?.stop?.(); // the view did not take it over

@@ -97,6 +97,42 @@ const tabs = (element: Element) =>
 const oneRun: RunSource = { run, within: () => oneRun, refresh: async () => false, follow: () => () => {} };
 const runs: RunList = { list: async () => [run], open: async () => oneRun };
 
+describe("zoom", () => {
+  test("works in a view without a camera of its own: its picture is magnified", async () => {
+    const resize = vi.fn();
+    const picture = aView("picture", { mount: () => ({ ...still, resize }) });
+    const { element } = await open(recordings(), [picture]);
+    const press = (name: string) =>
+      act(() => element.querySelector<HTMLElement>(`[data-action=${name}]`)!.click());
+    const zoom = () => element.querySelector<HTMLElement>(".view-picture")!.style.getPropertyValue("--zoom");
+    await press("zoom-in");
+    expect(zoom()).toBe("1.25");
+    expect(resize).toHaveBeenCalled();
+    await press("zoom-in");
+    await press("fit");
+    expect(zoom()).toBe("1");
+  });
+});
+
+describe("the control of time", () => {
+  const slider = (element: Element) => element.querySelector("[data-action=step]");
+
+  test("is the view's own where it has one, and p plays that", async () => {
+    const togglePlay = vi.fn();
+    const own = aView("own", { transport: false, mount: () => ({ ...still, togglePlay }) });
+    const { element, app } = await open(recordings(), [own]);
+    expect(slider(element)).toBeNull();
+    await act(() => void element.dispatchEvent(new KeyboardEvent("keydown", { key: "p", bubbles: true })));
+    expect(togglePlay).toHaveBeenCalledTimes(1);
+    expect(app.playing.value).toBe(false);
+  });
+
+  test("is not there where it would change nothing: a text read at once has no steps", async () => {
+    const { element } = await open(recordings(), [aView("steps", { transport: "steps" })]);
+    expect(slider(element)).toBeNull();
+  });
+});
+
 describe("the panel of numbers", () => {
   test("says of every measure what a low and what a high value means", async () => {
     const metric = {

@@ -78,7 +78,10 @@ function actionOf(app: App, key: string, dialogs: Dialogs): (() => void) | null 
     ".": () => stepHead(app, 1),
     a: () => app.store.set({ head: "mean" }),
     m: () => app.store.set({ head: "model" }),
-    p: () => open && togglePlay(app, open),
+    p: () => {
+      if (titleOf(app)?.transport === false) app.mounted.peek()?.togglePlay?.();
+      else if (open) togglePlay(app, open);
+    },
     "+": () => app.mounted.peek()?.zoom?.(1),
     "=": () => app.mounted.peek()?.zoom?.(1),
     "-": () => app.mounted.peek()?.zoom?.(-1),

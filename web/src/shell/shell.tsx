@@ -85,7 +85,7 @@ export function Shell() {
           </ErrorBoundary>
           {open && title?.transport && (
             <ErrorBoundary part="transport">
-              <Transport source={open} />
+              <Transport source={open} onlySteps={title.transport === "steps"} />
             </ErrorBoundary>
           )}
         </section>

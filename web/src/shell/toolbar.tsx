@@ -12,7 +12,6 @@ export function Toolbar(props: { readonly table: () => void }) {
   const say = app.words.value;
   const mounted = app.mounted.value;
   const view = app.views.loaded.value.get(app.view.value);
-  const canZoom = mounted?.zoom !== undefined;
   return (
     <div class="toolbar">
       <p class="toolbar-about">{view?.about(app.language.value)}</p>
@@ -21,16 +20,17 @@ export function Toolbar(props: { readonly table: () => void }) {
           name="zoom-out"
           icon="minus"
           label={say.zoomOut}
-          disabled={!canZoom}
+          disabled={!mounted}
           act={() => mounted?.zoom?.(-1)}
         />
         <Button
           name="zoom-in"
           icon="plus"
           label={say.zoomIn}
-          disabled={!canZoom}
+          disabled={!mounted}
           act={() => mounted?.zoom?.(1)}
         />
+        <Button name="fit" icon="fit" label={say.fit} disabled={!mounted} act={() => mounted?.zoom?.(0)} />
         <Button name="reset" icon="reset" label={say.reset} disabled={!mounted} act={() => resetAll(app)} />
         <span class="toolbar-gap" />
         {(["png", "svg"] as const).map((kind) => (

@@ -40,7 +40,7 @@ function seek(source: RecordingSource, app: App, place: number): void {
   if (place >= 0 && place < line.count) app.store.set({ step: line.number(place) });
 }
 
-export function Transport(props: { readonly source: RecordingSource }) {
+export function Transport(props: { readonly source: RecordingSource; readonly onlySteps: boolean }) {
   const app = useApp();
   const say = app.words.value;
   const id = useId();
@@ -60,7 +60,7 @@ export function Transport(props: { readonly source: RecordingSource }) {
     return () => clearInterval(timer);
   }, [playing, source, app]);
 
-  if (!map || line.count === 0) return null;
+  if (!map || line.count === 0 || (props.onlySteps && !line.stepped)) return null;
   return (
     <fieldset class="transport">
       <legend class="unseen">{say.step}</legend>

@@ -20,6 +20,7 @@ export const shell = {
   cannotShow: (view: string) => `${view} cannot show this recording.`,
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
+  fit: "Show all",
   reset: "Reset",
   savePng: "Save as PNG",
   saveSvg: "Save as SVG",

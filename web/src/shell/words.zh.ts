@@ -23,6 +23,7 @@ export const shell: SameWords<typeof en.shell> = {
   cannotShow: (view: string) => `“${view}”无法显示此记录。`,
   zoomIn: "放大",
   zoomOut: "缩小",
+  fit: "显示全部",
   reset: "重置",
   savePng: "存为 PNG",
   saveSvg: "存为 SVG",

@@ -16,6 +16,7 @@ import { readAxis, readMatrix } from "../../data/weights";
 import type { Grid } from "../../marks/bands";
 import { Columns, type Place } from "../../marks/columns";
 import { choiceOfSeveral } from "../../marks/controls";
+import { pointIn } from "../../marks/gestures";
 import { make, relabel, write } from "../../marks/make";
 import { layGrid, nameLayers, nodeAt, paintFlow } from "./drawing";
 import { writePicture } from "./picture";
@@ -179,8 +180,8 @@ class FlowView extends MountedView<Words, object> {
   }
 
   private pointNode(event: PointerEvent): void {
-    const box = this.columns.window.getBoundingClientRect();
-    const node = nodeAt(this.grid(), event.clientX - box.left, event.clientY - box.top, this.count);
+    const { x, y } = pointIn(this.columns.window, event);
+    const node = nodeAt(this.grid(), x, y, this.count);
     if (node?.plane === this.node?.plane && node?.row === this.node?.row) return;
     this.node = node;
     this.changed();

@@ -39,5 +39,5 @@ export interface GenerationPanel {
   drawings(): { readonly above: readonly Drawing[]; readonly below: readonly Drawing[] };
   caption?(): string;
   table(): TableData;
-  zoom?(direction: -1 | 0 | 1): void;
+  togglePlay?(): void;
 }

@@ -218,7 +218,7 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
     if (step >= 0 && step < steps.length) this.place.goTo(step);
   }
 
-  private togglePlay(): void {
+  togglePlay(): void {
     const { place } = this;
     const { tasks } = this;
     if (tasks.waits("play")) tasks.cancel("play");
@@ -238,10 +238,6 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
       if (next + 1 < place.steps.length) this.playOn();
       relabel(this.play);
     });
-  }
-
-  zoom(direction: -1 | 0 | 1): void {
-    this.tree.zoom(direction);
   }
 
   chances(): { title: string; bars: Bar[] } {

@@ -52,7 +52,7 @@ export class Text {
     );
   }
 
-  /** Colour by weights of the keys from `start` on; the darkest is the largest. */
+  /** Colour by weights of the keys from `start` on; the last colour is the largest. */
   colour(weights: Float32Array, start: number): void {
     const { slice } = this;
     if (slice === null) return;

@@ -30,6 +30,7 @@ export const view = recordingView({
   order: 100,
   words,
   options,
+  transport: false, // it has steps of its own
   fits: () => true,
   mount: (setting) => new GenerationView(setting),
 });
@@ -87,8 +88,8 @@ class GenerationView extends MountedView<Words, GenerationOptions> {
     this.panel?.follow();
   }
 
-  zoom(direction: -1 | 0 | 1): void {
-    this.panel?.zoom?.(direction);
+  togglePlay(): void {
+    this.panel?.togglePlay?.();
   }
 
   async picture(): Promise<string> {

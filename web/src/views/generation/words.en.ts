@@ -48,7 +48,7 @@ export const words = {
   model: "average of all layers",
   tree: "Beam search",
   treeHint:
-    "Every hypothesis on the way, the best of each step on top, with the sum of its log-probabilities. Click one to read it. Drag to move, Ctrl-wheel or + and − to zoom.",
+    "Every hypothesis on the way, the best of each step on top, with the sum of its log-probabilities. Click one to read it.",
   node: (text: string, step: number, score: string) => `${text} ${score}, step ${step}`,
   soFar: (score: string) => `Text so far (score ${score})`,
   classes: "Classes",

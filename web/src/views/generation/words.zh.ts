@@ -49,8 +49,7 @@ export const words: SameWords<typeof en.words> = {
   mean: "各头平均",
   model: "所有层的平均",
   tree: "束搜索",
-  treeHint:
-    "途中的每个候选及其对数概率之和，每一步最好的排在最上面。单击可阅读；拖动可移动，Ctrl 加滚轮或 + 与 − 键可缩放。",
+  treeHint: "途中的每个候选及其对数概率之和，每一步最好的排在最上面。单击可阅读。",
   node: (text: string, step: number, score: string) => `${text} ${score}，第 ${step} 步`,
   soFar: (score: string) => `到此为止的文本（得分 ${score}）`,
   classes: "类别",

@@ -32,8 +32,8 @@ export function printMap(
   const { description } = source;
   const { box, camera } = viewport;
   const { extent, top } = shown;
-  const rows = Math.min(extent.queries, Math.ceil(camera.query + box.height / camera.scale));
-  const columns = Math.min(extent.keys, Math.ceil(camera.key + box.width / camera.scale));
+  const rows = Math.min(extent.queries, Math.ceil(camera.query + box.height / camera.high));
+  const columns = Math.min(extent.keys, Math.ceil(camera.key + box.width / camera.wide));
   const part = isFitted(camera, extent, box)
     ? ""
     : say.part(Math.floor(camera.query), rows - 1, Math.floor(camera.key), columns - 1);

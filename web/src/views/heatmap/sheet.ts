@@ -32,9 +32,9 @@ export interface Print {
 export function print({ scene, box, axes, title, caption, legend, theme }: Print): string {
   const ink = inks(theme);
   const { camera, extent } = scene;
-  const width = Math.min(scene.width, Math.ceil((extent.keys - camera.key) * camera.scale));
-  const height = Math.min(scene.height, Math.ceil((extent.queries - camera.query) * camera.scale));
-  const few = (width * height) / camera.scale ** 2 <= RECTANGLES;
+  const width = Math.min(scene.width, Math.ceil((extent.keys - camera.key) * camera.wide));
+  const height = Math.min(scene.height, Math.ceil((extent.queries - camera.query) * camera.high));
+  const few = (width * height) / (camera.wide * camera.high) <= RECTANGLES;
   const cells = few ? rectangles(scene) : image(scene, width, height);
   const foot = box.top + height + 20;
   const body =
@@ -52,9 +52,9 @@ function rectangles(scene: Scene): string {
   const { camera, width, height } = scene;
   const flat: Scene = {
     ...scene,
-    width: Math.ceil(width / camera.scale) + 1,
-    height: Math.ceil(height / camera.scale) + 1,
-    camera: { ...camera, key: Math.floor(camera.key), query: Math.floor(camera.query), scale: 1 },
+    width: Math.ceil(width / camera.wide) + 1,
+    height: Math.ceil(height / camera.high) + 1,
+    camera: { key: Math.floor(camera.key), query: Math.floor(camera.query), wide: 1, high: 1 },
   };
   const pixels = paint({ ...flat, hatch: [BLACK, BLACK] });
   const other = paint({ ...flat, hatch: [WHITE, WHITE] }); // hatched cells are those that differ
@@ -65,17 +65,17 @@ function rectangles(scene: Scene): string {
       if (pixels[at + 3] === 0) continue;
       const hatched = pixels[at] !== other[at];
       const [left, top] = [
-        (x + flat.camera.key - camera.key) * camera.scale,
-        (y + flat.camera.query - camera.query) * camera.scale,
+        (x + flat.camera.key - camera.key) * camera.wide,
+        (y + flat.camera.query - camera.query) * camera.high,
       ];
       const [from, down] = [Math.max(0, left), Math.max(0, top)];
       const [wide, high] = [
-        Math.min(width, left + camera.scale) - from,
-        Math.min(height, top + camera.scale) - down,
+        Math.min(width, left + camera.wide) - from,
+        Math.min(height, top + camera.high) - down,
       ];
       if (wide <= 0 || high <= 0) continue;
       const colour = hatched ? css(...scene.hatch[0]) : css(pixels[at]!, pixels[at + 1]!, pixels[at + 2]!);
-      const gap = camera.scale >= 14 ? 0.5 : 0;
+      const gap = Math.min(camera.wide, camera.high) >= 14 ? 0.5 : 0;
       parts.push(
         `<rect x="${figure(from)}" y="${figure(down)}" width="${figure(wide - gap)}" height="${figure(high - gap)}" fill="${colour}"/>`,
       );
@@ -99,7 +99,7 @@ function image(scene: Scene, width: number, height: number): string {
     ...scene,
     width: canvas.width,
     height: canvas.height,
-    camera: { ...scene.camera, scale: scene.camera.scale * fine },
+    camera: { ...scene.camera, wide: scene.camera.wide * fine, high: scene.camera.high * fine },
   };
   canvas.getContext("2d")?.putImageData(new ImageData(paint(large), canvas.width, canvas.height), 0, 0);
   return `<image x="0" y="0" width="${width}" height="${height}" href="${canvas.toDataURL("image/png")}" image-rendering="pixelated"/>`;

@@ -46,7 +46,8 @@ export const words = {
     "Averages of texts longer than 1,024 tokens are shown as a coarse picture. Choose one head to zoom in.",
   coarseStatistics:
     "Only statistics were kept of this map, so this is its coarse picture. Record it with its weights to zoom in.",
-  nothing: "Point at a cell to read its value; click or press Enter to select it.",
+  nothing:
+    "Point at a cell to read its value; click or press Enter to select it. Ctrl and the wheel zoom, dragging moves the map.",
   exactly: "exact",
   nearly: "about, exact value on its way",
   drawn: "about, as drawn",

@@ -13,6 +13,7 @@ import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { DISTRIBUTIONS, type DistributionName, notKept, readDistribution } from "../../data/layer_arrays";
 import { spell } from "../../marks/cells";
+import { pointIn } from "../../marks/gestures";
 import { binAt, drawHistogram, type HistogramLook } from "../../marks/histogram";
 import { drawChart, make, write } from "../../marks/make";
 import { type Inks, inks, label, SCREEN, wrap } from "../../marks/paper";
@@ -138,7 +139,7 @@ export class Distributions extends InsidePanel {
     write(caption, rest);
     caption.title = `${exact(found.mean)} ± ${exact(found.deviation)}`;
     svg.addEventListener("pointermove", (event) => {
-      const bin = binAt(found, look, event.clientX - svg.getBoundingClientRect().left);
+      const bin = binAt(found, look, pointIn(svg, event).x);
       write(caption, bin === null ? rest : this.say.bin(digits(bin.low), digits(bin.high), count(bin.count)));
     });
     svg.addEventListener("pointerleave", () => write(caption, rest));

@@ -12,7 +12,7 @@ export const words = {
   hidden: (share: string) => `${share} of the weight hidden`,
   hiddenOfRows: (share: string) => `${share} of the weight of the rows loaded hidden`,
   capped: (count: string) => `; of many, the ${count} strongest lines are drawn`,
-  relative: "Brighten",
+  relative: "Raise contrast",
   relativeHint: "Draw the largest weight in view fully opaque; otherwise a weight of 1 is.",
   query: "Query",
   queryHint: "who looks",

@@ -7,7 +7,7 @@
 
 import { digits } from "../../core/formats";
 import { type Place, samePlace } from "../../core/place";
-import { clearCanvas, readInks } from "../../marks/canvas";
+import { clearCanvas, pixelRatio, readInks } from "../../marks/canvas";
 import { make, type Text, write } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
 import { Tooltip } from "../../marks/tooltip";
@@ -39,7 +39,7 @@ export function shareOf(value: number, [least, most]: readonly [number, number])
 
 /** Draw what a scrolled element shows, on a canvas that stays with it. */
 export function drawGallery(canvas: HTMLCanvasElement, scroller: HTMLElement, gallery: Gallery): void {
-  const ratio = window.devicePixelRatio || 1;
+  const ratio = pixelRatio(canvas);
   const [wide, high] = [scroller.clientWidth, scroller.clientHeight];
   const context = clearCanvas(canvas, wide, high, true);
   if (context === null) return;
@@ -140,7 +140,7 @@ export class Card {
 
   show(thumbnails: Thumbnails, { map, head }: Box, words: { name: string; value: string | null }): void {
     const context = clearCanvas(this.canvas, PREVIEW, PREVIEW);
-    const ratio = window.devicePixelRatio || 1;
+    const ratio = pixelRatio(this.canvas);
     if (context !== null) thumbnails.draw(context, map, head, 0, 0, PREVIEW, ratio);
     write(this.name, words.name);
     write(this.value, words.value ?? "");

@@ -14,6 +14,7 @@ import { errorText, Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { measure } from "../../data/measures";
 import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
+import { pointIn } from "../../marks/gestures";
 import { make, relabel, setStyle, uniqueId, write } from "../../marks/make";
 import { Card, drawGallery, type Gallery, type HeadPlace, HeadTooltip, isAt } from "./gallery";
 import { type Box, boxAt, type Grid, type Group, layGrid, neighbour, reveal } from "./grid";
@@ -30,6 +31,7 @@ export const view = recordingView({
   order: 10,
   words,
   options,
+  transport: "steps", // no token is marked here
   fits: hasMaps,
   mount: (setting) => new Overview(setting),
 });
@@ -233,8 +235,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
   /** The box at a mouse event, if the filter lets it through. */
   private boxUnder(event: MouseEvent): Box | null {
     const { grid, scroller } = this;
-    const edge = scroller.getBoundingClientRect();
-    const [x, y] = [event.clientX - edge.left, event.clientY - edge.top];
+    const { x, y } = pointIn(scroller, event);
     const found = grid && boxAt(grid, x + scroller.scrollLeft, y + scroller.scrollTop);
     return found?.kept ? found : null;
   }

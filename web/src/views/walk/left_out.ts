@@ -14,7 +14,7 @@ export const view: View = {
   name: "walk",
   needs: "recording",
   panel: true,
-  transport: true,
+  transport: false,
   options: {},
   fits: () => (language) => words(language).noWalk,
   mount: () => {

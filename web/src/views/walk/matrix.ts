@@ -6,6 +6,7 @@
  */
 
 import { exact } from "../../core/formats";
+import { pointIn } from "../../marks/gestures";
 import { make, setStyle, write } from "../../marks/make";
 import { isWide } from "../../marks/text";
 import type { Drawn } from "./context";
@@ -134,9 +135,9 @@ export class Matrix {
   }
 
   private point(event: MouseEvent, tell: (row: number, column: number) => void): void {
-    const box = this.board.getBoundingClientRect();
-    const row = Math.floor((event.clientY - box.top) / this.look.cellHeight);
-    const column = Math.floor((event.clientX - box.left) / this.look.cellWidth);
+    const { x, y } = pointIn(this.board, event);
+    const row = Math.floor(y / this.look.cellHeight);
+    const column = Math.floor(x / this.look.cellWidth);
     if (row < 0 || column < 0 || row >= this.grid.rows || column >= this.grid.columns) return;
     const value = this.value(row, column);
     const names = [this.grid.row?.(row) ?? row, this.grid.column?.(column) ?? column].join(", ");

@@ -41,6 +41,7 @@ export const view = recordingView({
   order: 15,
   words,
   options,
+  transport: false, // it has steps of its own
   fits({ now: { description } }) {
     const longest = Math.max(description.source.count, description.target?.count ?? 0);
     if (isSigned(description.maps)) return signedRefused;

@@ -132,7 +132,7 @@ export const words = {
   growing: "Searching with four beams …",
   treeName: "Tree of hypotheses",
   treeHint:
-    "Each step adds one word to every beginning that is kept. Move the slider to watch the tree grow; drag the tree to see the rest of it.",
+    "Each step adds one word to every beginning that is kept. Move the slider to watch the tree grow; scroll to see the rest of it.",
   headBand: (head: number) => `head ${head}`,
   likeliest: (count: number) => `· top ${count}`,
   tableCaption: (step: string) => `Numbers of the step: ${step}`,

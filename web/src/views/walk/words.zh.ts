@@ -131,7 +131,7 @@ export const words: SameWords<typeof en.words> = {
   growTree: "生成一棵束搜索树",
   growing: "正在以束宽 4 搜索……",
   treeName: "候选文本的树",
-  treeHint: "每一步给每个保留的开头添一个词。拖动滑块，看树怎样生长；拖动画面，查看树的其余部分。",
+  treeHint: "每一步给每个保留的开头添一个词。拖动滑块，看树怎样生长；滚动查看树的其余部分。",
   headBand: (head: number) => `头 ${head}`,
   likeliest: (count: number) => `· 前 ${count} 个`,
   tableCaption: (step: string) => `这一步的数值：${step}`,
