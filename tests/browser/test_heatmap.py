@@ -19,7 +19,8 @@ from glassformer.recording import from_arrays
 
 pytestmark = pytest.mark.browser
 
-ROOMY = 64  # device pixels that a fitted cell has at most
+WIDEST, HIGHEST = 240, 120  # pixels that a fitted cell has at most
+STRETCH = 2.5  # how many times wider than high it may be, or the other way round
 GAP = 14  # from so many on, a line is left between cells
 
 READ = """canvas => {
@@ -68,6 +69,18 @@ def to_bytes(weights: np.ndarray, maximum: float = 1.0) -> np.ndarray:
     return np.where(weights > 0, np.clip(bytes_, 1, 255), 0).astype(int)
 
 
+def fit_cell(width: float, height: float, keys: int, queries: int) -> tuple[float, float]:
+    """How wide and how high a cell of a whole map is in so much room."""
+    wide, high = min(width / keys, WIDEST), min(height / queries, HIGHEST)
+    return min(wide, STRETCH * high), min(high, STRETCH * wide)
+
+
+def pick_middles(image: np.ndarray, queries: int, keys: int) -> np.ndarray:
+    """The pixels in the middle of the cells of a whole map."""
+    wide, high = fit_cell(image.shape[1], image.shape[0], keys, queries)
+    return np.asarray(image[centres(queries, high)][:, centres(keys, wide)])
+
+
 def centres(count: int, scale: float, first: float = 0.0, least: float = 3.0) -> np.ndarray:
     """Pixels in the middle of cells."""
     assert scale >= least
@@ -86,8 +99,7 @@ def compare(page: Page, weights: np.ndarray, top: float | np.ndarray = 1.0, *, c
     settle(page)
     image = read_pixels(cells(page)).astype(int)
     queries, keys = weights.shape
-    scale = min(image.shape[1] / keys, image.shape[0] / queries, ROOMY)
-    seen = image[centres(queries, scale)][:, centres(keys, scale)]
+    seen = pick_middles(image, queries, keys)
     colours = wanted(weights, read_table(page), top)
     masked = np.arange(keys) > np.arange(queries)[:, None] if causal else np.zeros_like(weights, bool)
     assert (seen[..., 3] == 255).all()
@@ -120,8 +132,7 @@ def test_scales(served: Served, open_page: Callable[..., Page], how: str, dark: 
     top = np.float32((peaks / 255.0) ** 2) if how != "absolute" else 1.0
     settle(page)
     image = read_pixels(cells(page)).astype(int)
-    scale = min(image.shape[1] / 24, image.shape[0] / 24, ROOMY)
-    seen = image[centres(24, scale)][:, centres(24, scale)][..., :3]
+    seen = pick_middles(image, 24, 24)[..., :3]
     table, allowed = read_table(page), np.tril(np.ones((24, 24), bool))
     # The rounding of a top's root may move a colour by one place, not more.
     near = [wanted(weights, table, top * shift) for shift in (1 - 1e-5, 1, 1 + 1e-5)]
@@ -170,8 +181,7 @@ def test_signed_values_are_drawn_around_zero(tmp_path: Path, open_page: Callable
             settle(page)
             assert cells(page).get_attribute("data-renderer") == renderer
             image = read_pixels(cells(page)).astype(int)
-            scale = min(image.shape[1] / 3, image.shape[0] / 3, ROOMY)
-            seen = image[centres(3, scale)][:, centres(3, scale)][..., :3]
+            seen = pick_middles(image, 3, 3)[..., :3]
             np.testing.assert_array_equal(seen, read_table(page)[places])
             assert np.ptp(seen[0, 1]) < 6, "zero is grey"
             expect(page.locator(".heat-side .readout-value")).to_have_text("-0.5")
@@ -209,20 +219,21 @@ def test_tiles(served: Served, open_page: Callable[..., Page], at: str | None, l
     settle(page)
     image = read_pixels(cells(page)).astype(int)
     high, wide = image.shape[:2]
-    if at is None:
-        first, scale = np.array([0.0, 0.0]), min(wide, high) / 3000
-    else:
+    cell = np.array(fit_cell(wide, high, 3000, 3000))[::-1]  # high, wide
+    first = np.array([0.0, 0.0])
+    if at is not None:
         key, query, across = map(float, at.split("_"))
-        scale = wide / across
-        span = np.array([high, wide]) / scale
+        cell *= wide / across / cell[1]
+        span = np.array([high, wide]) / cell
         first = np.clip(np.array([query, key]) - span / 2, 0, np.maximum(0, 3000 - span))
+    scale = cell.min()
     seen_level = max(0, int(np.ceil(-np.log2(scale) - 1e-9)))
     assert abs(seen_level - level) <= 1, (scale, seen_level)
     # Pixels well inside a cell of the level, so that no rounding at edges matters.
     random = np.random.default_rng(0)
     table, tiles, tested = read_table(page), {}, 0
     for y, x in zip(random.integers(0, high, 4000), random.integers(0, wide, 4000), strict=True):
-        place = first + (np.array([y, x]) + 0.5) / scale
+        place = first + (np.array([y, x]) + 0.5) / cell
         pixel = place / 2**seen_level
         if (place >= 3000).any() or (np.abs(pixel - np.round(pixel)) < 0.02).any():
             continue
@@ -250,16 +261,16 @@ def test_the_crosshair_tells_the_exact_weight(served: Served, open_page: Callabl
     weights = served.library.get(served.ids["decoder"]).maps[1].weights(0)
     box = cells(page).bounding_box()
     assert box is not None
-    scale = min(box["width"] / 24, box["height"] / 24, ROOMY)
+    wide, high = fit_cell(box["width"], box["height"], 24, 24)
     for query, key in ((20, 3), (7, 7), (23, 0)):
-        page.mouse.move(box["x"] + (key + 0.5) * scale, box["y"] + (query + 0.5) * scale)
+        page.mouse.move(box["x"] + (key + 0.5) * wide, box["y"] + (query + 0.5) * high)
         readout = page.locator(".tooltip .readout")
         expect(readout).to_have_attribute("data-kind", "exact")
         expect(readout.locator(".readout-number").first).to_have_text(str(query))
         expect(readout.locator(".readout-number").last).to_have_text(str(key))
         value = readout.locator(".readout-value").inner_text()
         assert np.float32(value) == weights[query, key], "the very float32 of the recording"
-    page.mouse.move(box["x"] + 20.5 * scale, box["y"] + 2.5 * scale)
+    page.mouse.move(box["x"] + 20.5 * wide, box["y"] + 2.5 * high)
     expect(page.locator(".tooltip .readout-value")).to_have_text("masked")
 
 
@@ -287,13 +298,16 @@ def test_zoom_and_pan_are_in_the_link(served: Served, open_page: Callable[..., P
     whole = read_pixels(cells(page))
     box = cells(page).bounding_box()
     assert box is not None
-    scale = min(box["width"], box["height"]) / 128
-    x, y = box["x"] + 38.5 * scale, box["y"] + 64.5 * scale
+    wide, high = fit_cell(box["width"], box["height"], 128, 128)
+    x, y = box["x"] + 38.5 * wide, box["y"] + 64.5 * high
     page.mouse.move(x, y)
     under = page.locator(".tooltip .readout-number")
     expect(under).to_have_text(["64", "38"])
+    page.mouse.wheel(0, -240)  # alone it scrolls the page
+    page.keyboard.down("Control")
     for _ in range(4):
-        page.mouse.wheel(0, -240)
+        page.mouse.wheel(0, -50)
+    page.keyboard.up("Control")
     page.wait_for_function("() => location.hash.includes('heatmap.at=')")
     settle(page)
     expect(under).to_have_text(["64", "38"])  # the cell under the pointer stays under it
@@ -357,8 +371,8 @@ def test_a_click_selects_and_options_are_in_the_link(served: Served, open_page: 
     settle(page)
     box = cells(page).bounding_box()
     assert box is not None
-    scale = min(box["width"] / 6, box["height"] / 9, ROOMY)
-    page.mouse.click(box["x"] + 4.5 * scale, box["y"] + 7.5 * scale)
+    wide, high = fit_cell(box["width"], box["height"], 6, 9)
+    page.mouse.click(box["x"] + 4.5 * wide, box["y"] + 7.5 * high)
     page.wait_for_function("() => location.hash.includes('query=7&key=4')")
     value = page.locator(".heat-side .readout-value")
     expect(page.locator(".heat-side .readout")).to_have_attribute("data-kind", "exact")
@@ -371,7 +385,7 @@ def test_a_click_selects_and_options_are_in_the_link(served: Served, open_page: 
     expect(page.locator(".legend-keys")).to_have_text("left out")
     settle(page)
     image = read_pixels(cells(page)).astype(int)
-    last = image[centres(9, scale), int(5.5 * scale)][:, :3]  # the special key is hatched, others are not
+    last = image[centres(9, high), int(5.5 * wide)][:, :3]  # the special key is hatched, others are not
     others = {tuple(colour) for colour in read_table(page)}
     assert len(np.unique(last, axis=0)) <= 2
     assert not {tuple(colour) for colour in last} & others
@@ -473,11 +487,13 @@ def test_long_maps_move_without_waiting(served: Served, open_page: Callable[...,
     box = cells(page).bounding_box()
     assert box is not None
     page.mouse.move(box["x"] + 200, box["y"] + 300)
+    page.keyboard.down("Control")
     for step in range(12):
-        page.mouse.wheel(0, -200 if step % 4 else 120)
+        page.mouse.wheel(0, -44 if step % 4 else 26)
         page.evaluate("() => new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
         image = read_pixels(cells(page))
         assert (image[300, 200:210, 3] == 255).any(), "never an empty place"
+    page.keyboard.up("Control")
     assert page.evaluate("() => window.draws") > 5
     settle(page)
     assert any("/tiles/" in url for url in page.evaluate("() => window.asked"))

@@ -66,8 +66,6 @@ def test_cards_show_the_whole_model(served: Served, open_page: Open) -> None:
         see(page, metric, score(recording_of(served, "decoder"), metric, over="model").value)
     sparser = "Lower = fewer non-zero weights for each zero: the map is sparser."
     expect(page.locator(".cards")).to_contain_text(sparser)
-        "Lower = fewer non-zero weights for each zero: the map is sparser."
-    )
     expect(page.locator(".cards")).to_contain_text("Higher = attention is more random")
 
 

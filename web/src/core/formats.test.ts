@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { chance, count, digits, exact, figure, fixed, percent } from "./formats";
+import { aligned, chance, count, digits, exact, figure, fixed, percent } from "./formats";
 
 describe("digits", () => {
-  it("keeps about four, with a true minus", () => {
+  it("keeps four, with a true minus", () => {
     expect(
       [0, 0.5, 12.3456, -0.012345, 1234.5, 12345.6, 98765432.1, 0.0000123, -3].map((value) => digits(value)),
-    ).toEqual(["0", "0.500", "12.35", "−0.0123", "1,235", "12,346", "9.88e7", "1.23e−5", "−3"]);
+    ).toEqual(["0", "0.5000", "12.35", "−0.01235", "1,235", "12,346", "9.877e7", "1.230e−5", "−3"]);
   });
   it("shows what is no number as such", () => {
     expect([null, Number.NaN, Infinity, -Infinity].map((value) => digits(value))).toEqual([
@@ -14,6 +14,27 @@ describe("digits", () => {
       "∞",
       "−∞",
     ]);
+  });
+});
+
+describe("aligned", () => {
+  it("puts the points of a column under one another", () => {
+    const values = [4, 7.3333, 11.5, -0.25, 1234, "token", null, 0.99999];
+    const write = aligned(values);
+    const column = values.filter((value) => typeof value === "number").map(write);
+    expect(new Set(column.map((text) => text.length)).size).toBe(1);
+    const points = column.map((text) => text.search(/[.\u2008]/));
+    expect(new Set(points).size).toBe(1);
+    expect(column.map((text) => text.replace(/[\u2007\u2008]/g, ""))).toEqual([
+      "4",
+      "7.333",
+      "11.50",
+      "−0.2500",
+      "1,234",
+      "1.000",
+    ]);
+    expect(Number(column[1])).toBe(7.333); // blanks are blanks to a reader, too
+    expect(aligned([1, 12])(1)).toBe("\u20071");
   });
 });
 

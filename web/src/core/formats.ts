@@ -1,6 +1,6 @@
 /**
- * Every number that is shown: three or four digits on the screen, the exact value where someone asks. A test keeps
- * other files from formatting numbers themselves.
+ * Every number that is shown: four significant digits on the screen, as in the terminal; the exact value where someone
+ * asks (hover, copy, CSV). A test keeps other files from formatting numbers themselves.
  *
  * In:   numbers.
  * Out:  text, with a true minus sign and figures that align (the style sheet asks for tabular ones).
@@ -9,7 +9,7 @@
 const MINUS = "\u2212";
 const THIN = "\u202f"; // narrow no-break space before a per cent sign
 
-/** About four significant digits: 0.0123, 12.3, 1,234, 1.23e−5. */
+/** Four significant digits: 0.01234, 12.34, 1,234, 1.234e−5. Whole numbers have all of theirs. */
 export function digits(value: number | null | undefined, significant = 4): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : `${MINUS}∞`;
@@ -17,10 +17,33 @@ export function digits(value: number | null | undefined, significant = 4): strin
   const size = Math.abs(value);
   if (Number.isInteger(value) && size < 1e7) return sign(value, grouped(String(size)));
   if (size >= 1e7 || size < 1e-4) return sign(value, power(size, significant - 1));
-  const exponent = Math.floor(Math.log10(size));
-  const places = exponent < 0 ? significant - 2 - exponent : Math.max(significant - 1 - exponent, 0);
+  const exponent = Number(size.toExponential(significant - 1).split("e")[1]); // after rounding
+  const places = Math.max(significant - 1 - exponent, 0);
   const [front = "0", back] = size.toFixed(places).split(".");
   return sign(value, back === undefined ? grouped(front) : `${grouped(front)}.${back}`);
+}
+
+/**
+ * How the numbers of a column are written: four digits each, points under one another. Blanks as wide as a digit fill
+ * both sides.
+ */
+export function aligned(values: Iterable<unknown>): (value: number) => string {
+  const cut = (value: number): readonly [string, string] => {
+    const text = digits(value);
+    const point = text.indexOf(".");
+    return point < 0 ? [text, ""] : [text.slice(0, point), text.slice(point)];
+  };
+  let [left, right] = [0, 0];
+  for (const value of values) {
+    if (typeof value !== "number") continue;
+    const [front, back] = cut(value);
+    [left, right] = [Math.max(left, front.length), Math.max(right, back.length)];
+  }
+  return (value) => {
+    const [front, back] = cut(value);
+    const blank = back === "" && right > 0 ? "\u2008".padEnd(right, "\u2007") : back.padEnd(right, "\u2007");
+    return front.padStart(left, "\u2007") + blank;
+  };
 }
 
 /** A count: 12,345. */
@@ -69,7 +92,7 @@ function sign(value: number, text: string): string {
 }
 
 function power(size: number, places: number): string {
-  const [front = "", exponent = ""] = size.toExponential(Math.min(places, 2)).split("e");
+  const [front = "", exponent = ""] = size.toExponential(places).split("e");
   return `${front}e${exponent.replace("-", MINUS).replace("+", "")}`;
 }
 

@@ -9,7 +9,7 @@ function namesOf(reach: readonly [number, number], log = false): (string | null)
 
 test("a colour bar names its ends and its middle", () => {
   expect(namesOf([0, 2])).toEqual(["0", "1", "2"]);
-  expect(namesOf([0.01, 1], true)).toEqual(["0.010", "0.10", "1"]);
+  expect(namesOf([0.01, 1], true)).toEqual(["0.01", "0.1", "1"]);
 });
 
 test("where all values are one, it names that one and invents none", () => {

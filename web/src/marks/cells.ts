@@ -5,7 +5,7 @@
  * Out:  colours; SVG.
  */
 
-import { digits, significant } from "../core/formats";
+import { digits, round, significant } from "../core/formats";
 import type { Theme } from "../core/view";
 import { diverging, inkOn, pick, sequential } from "./colours";
 import { draw, drawText } from "./make";
@@ -77,7 +77,7 @@ export function drawColourBar(scale: ColourScale, width: number, inks: Inks, tit
   ] as const;
   const alone = high - low <= 1.01 * leastReach(low);
   for (const [x, value, anchor] of alone ? places.slice(0, 1) : places) {
-    group.append(drawText(digits(significant(value, 3), 3), x, 23, inks.soft, anchor));
+    group.append(drawText(round(significant(value, 3)), x, 23, inks.soft, anchor));
   }
   if (title !== "") group.append(drawText(title, width + 10, 9, inks.soft));
   return group;

@@ -40,7 +40,11 @@ describe("SortTable", () => {
   it("shows four digits, the exact value on hover, and why a value is missing", () => {
     const table = new SortTable(look());
     const cells = [...table.element.querySelectorAll<HTMLElement>('td[data-column="number"]')];
-    expect(cells.map((cell) => cell.textContent)).toEqual(["2", "0.333", "undefined"]);
+    expect(cells.map((cell) => cell.textContent)).toEqual([
+      "2\u2008\u2007\u2007\u2007\u2007", // points are under one another
+      "0.3333",
+      "undefined",
+    ]);
     expect(cells[1]?.title).toBe(String(1 / 3));
     expect(cells[2]?.title).toBe("nothing to divide by");
     expect(table.element.querySelector('th[data-column="number"]')?.getAttribute("aria-sort")).toBe(

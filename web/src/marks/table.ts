@@ -5,7 +5,7 @@
  * Out:  elements that draw only what is in sight.
  */
 
-import { digits, exact } from "../core/formats";
+import { aligned, exact } from "../core/formats";
 import { consume, moveInList } from "./keys";
 import { make, setStyle, write } from "./make";
 
@@ -50,6 +50,7 @@ export class SortTable<Row> {
   private readonly name = make("caption");
   private look: TableLook<Row>;
   private sorted: readonly Row[] = [];
+  private formats = new Map<Column<Row>, (value: number) => string>();
   private first = 0;
   private last = 0;
   private revealed = -1;
@@ -66,6 +67,9 @@ export class SortTable<Row> {
   show(look: TableLook<Row>): void {
     this.look = look;
     this.sorted = sortRows(look.rows, look.columns, look.sorting);
+    this.formats = new Map(
+      look.columns.map((column) => [column, aligned(look.rows.map((row) => column.value(row)))]),
+    );
     write(this.name, look.caption);
     this.table.setAttribute("aria-rowcount", String(this.sorted.length + 1));
     this.head.replaceChildren(...look.columns.map((column) => this.heading(column)));
@@ -133,7 +137,7 @@ export class SortTable<Row> {
     if (value === null)
       return make("td", { ...look, class: "none", title: column.why?.(row) }, this.look.none);
     const number = typeof value === "number";
-    const shown = column.cell?.(row) ?? (number ? digits(value) : value);
+    const shown = column.cell?.(row) ?? (number ? this.formats.get(column)!(value) : value);
     const title = number && typeof shown === "string" ? exact(value) : null;
     return make("td", { ...look, title, class: number ? "number" : null }, shown);
   }

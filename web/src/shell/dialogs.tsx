@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";
-import { count } from "../core/formats";
+import { aligned, count, exact } from "../core/formats";
 import { csv, fileName, saveText, tabSeparated } from "../core/saving";
 import { useAnswer } from "./answer";
 import { Button } from "./button";
@@ -56,6 +56,9 @@ export function TableDialog(props: { readonly close: () => void }) {
   const { value: table, error } = useAnswer(mounted, mounted && "table", async () =>
     markTable(await mounted!.table(), editMark(app)),
   );
+  const formats = table?.columns.map((_, place) =>
+    aligned(table.rows.slice(0, SHOWN_ROWS).map((row) => row[place])),
+  );
   const left = table ? Math.max(0, table.rows.length - SHOWN_ROWS) + (table.more ?? 0) : 0;
   return (
     <Dialog title={say.table} name="table" close={props.close}>
@@ -106,9 +109,10 @@ export function TableDialog(props: { readonly close: () => void }) {
                       <td
                         key={column}
                         class={typeof cell === "number" ? "number" : ""}
+                        title={typeof cell === "number" ? exact(cell) : undefined}
                         dir={typeof cell === "string" ? "auto" : undefined}
                       >
-                        {cell ?? "–"}
+                        {typeof cell === "number" ? formats?.[column]?.(cell) : (cell ?? "–")}
                       </td>
                     ))}
                   </tr>

@@ -17,7 +17,15 @@ function stand() {
     host.dispatchEvent(event);
     return event;
   };
-  return { host, view, changed, end, zoom, wheel, scale: () => Number(view.style.getPropertyValue("--zoom")) };
+  return {
+    host,
+    view,
+    changed,
+    end,
+    zoom,
+    wheel,
+    scale: () => Number(view.style.getPropertyValue("--zoom")),
+  };
 }
 
 test("steps zoom in and out within limits, and 0 shows all", () => {

@@ -104,14 +104,14 @@ describe("the heat map of signed values", () => {
 
     const say = words("en");
     const read = (query: number, key: number): string => valueText(drawn.read({ query, key }, say), say);
-    expect(read(0, 0)).toBe("≈ −0.5");
+    expect(read(0, 0)).toBe("≈ −0.50");
     await Promise.all([drawn.exact.fetch(0, 0), drawn.exact.fetch(1, 0)]);
     expect([read(0, 0), read(0, 1), read(0, 2), read(1, 2)]).toEqual(["-0.5", "0", "0.125", "0.25"]);
 
     const packed = { ...source, weights: async () => ({ ...named(bytes), meta: { approximate: true } }) };
     const near = new ShownMap(packed, map, 0, "mean", axes, tiles, () => {});
     await near.exact.fetch(0, 0);
-    expect(valueText(near.read({ query: 0, key: 0 }, say), say)).toBe("≈ −0.5"); // bytes are never called exact
+    expect(valueText(near.read({ query: 0, key: 0 }, say), say)).toBe("≈ −0.50"); // bytes are never called exact
 
     for (const theme of ["light", "dark"] as const) {
       const pixels = paint(sceneOf(drawn, viewport, theme, 1));

@@ -207,7 +207,7 @@ export class Products extends InsidePanel {
       rows: 3,
       columns: Math.max(1, pair?.products.length ?? 1),
       rowWidth: 120,
-      cellWidth: 68,
+      cellWidth: 80,
       row: (at: number) => names[at] ?? "",
       column: String,
       cell: (row: number, column: number) => {

@@ -164,7 +164,7 @@ export class Values extends InsidePanel {
       rows: grid?.rows ?? 1,
       columns: grid?.columns ?? 1,
       rowWidth: narrow ? 88 : 140,
-      cellWidth: 68,
+      cellWidth: 80,
       row: (at: number) =>
         grid === null ? "" : `${grid.start + at} ${this.tokens.of(grid.side).shown(grid.start + at)}`,
       column: (at: number) => (grid === null ? "" : this.columnName(grid, at)),

@@ -52,7 +52,7 @@ describe("a matrix", () => {
   test("knows what is under the pointer", () => {
     const spot = drawn.spot(0, 1)!;
     expect(drawn.at(spot.x + spot.width / 2, spot.y + spot.height / 2)).toEqual([0, 1]);
-    expect(spot.text).toBe("a · key 1: 0.750");
+    expect(spot.text).toBe("a · key 1: 0.7500");
     expect(drawn.spot(0, 2)!.text).toContain("masked");
     expect(drawn.at(0, 0)).toBeNull();
   });
@@ -179,7 +179,7 @@ test("arrow keys move from number to number and say them", () => {
   const readout = figure.element.querySelector(".play-readout")!;
   const press = (key: string) => svg.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
   press("ArrowRight");
-  expect(readout.textContent).toBe("a · key 0: 0.250");
+  expect(readout.textContent).toBe("a · key 0: 0.2500");
   press("ArrowRight");
   press("ArrowDown");
   expect(readout.textContent).toBe("b · key 1: 0.125");

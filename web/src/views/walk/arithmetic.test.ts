@@ -54,10 +54,10 @@ describe("the arithmetic of a cell", () => {
     const panel = new Arithmetic(words("en"));
     panel.show(cell("softmax", terms, { sum, numbers }), document.createElement("span"), 1 / sum);
     const [title, added, result] = panel.lines();
-    expect(title).toBe(" = 0.9970");
+    expect(title).toBe(" = 0.99701");
     const chips = [...panel.element.querySelectorAll(".walk-terms:not(.walk-result) b")];
     expect(chips.map((chip) => chip.textContent)).toEqual([
-      "e^(1.77 − 7.58) = 0.0030",
+      "e^(1.77 − 7.58) = 0.00300",
       "e^(7.58 − 7.58) = 1",
       "e^(−∞) = 0",
     ]);
@@ -102,7 +102,7 @@ describe("the arithmetic of a cell", () => {
       cell("dot", [term(0, 8), term(1, 8)], { sum: 16, numbers: { scale: 0.125, cap: 50, allowed: 1 } }),
       2,
     );
-    expect(capped.join()).toContain("× 0.125 50 · tanh(… ÷ 50) → = 2");
+    expect(capped.join()).toContain("× 0.1250 50 · tanh(… ÷ 50) → = 2");
     const unknown = write(cell("activate", [], { numbers: { input: null } }), Number.NaN);
     expect(unknown.join()).not.toContain("∞");
   });
