@@ -17,6 +17,7 @@ from glassformer.lessons.run import run_topic
 from glassformer.lessons.schema import TopicResult
 from glassformer.lessons.topics import films, find_topic, lengths, read_parameters, read_topics
 from glassformer.loaded.opening import load
+from glassformer.tasks.translation import translate
 from tolerances import assert_near
 
 Array = NDArray[np.float64]
@@ -506,7 +507,7 @@ def test_lengths_show_what_was_measured_or_say_that_nothing_was(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(lengths, "FILE", tmp_path / "none.json")
-    assert run("lengths").figures == ()
+    assert [each.id for each in run("lengths").figures] == ["own"]
     measured = {
         "date": "2026-01-01",
         "sentences": 7,
@@ -527,10 +528,27 @@ def test_lengths_show_what_was_measured_or_say_that_nothing_was(
     assert "2026-01-01" in str(played.found)
     assert [str(line[0]) for line in figure(played, "table").rows] == ["1–5", "6–10, joined"]
     assert "up to 7 test sentences" in str(figure(played, "bleu").note)
-    assert "so it was not measured" in str(figure(played, "bleu").note)
-    assert str(played.found).endswith(": one: 30 → 12; Transformer (10 M weights): 40 → 39.")
+    assert "fixed C was not measured" in str(figure(played, "bleu").note)
+    assert str(played.found).endswith(": one: 30 → 12; Transformer: 40 → 39.")
     (alone,) = curves(run("lengths", show="transformer"), "bleu")
     assert alone.tolist() == [40.0, 39.0]
+
+
+def test_the_visitors_sentence_grows_and_every_network_here_translates_it(run: Run, zoo: Path) -> None:
+    text = "the animal was too tired to cross the street"
+    table = figure(run("lengths", text=text), "own")
+    starts = ["the animal", "the animal was too", "the animal was too tired to", text]
+    assert [row[:2] for row in table.rows] == [(2, starts[0]), (4, starts[1]), (6, starts[2]), (9, text)]
+    for column, (name, language) in enumerate((("recurrent", None), ("translator", "fr")), start=2):
+        decode = {"beams": 1, "max_new_tokens": lengths.MOST_NEW}
+        wanted = [
+            translate(str(zoo / name), [start], target_language=language, decode=decode)[0]
+            for start in starts
+        ]
+        assert [row[column] for row in table.rows] == wanted
+    assert len(figure(run("lengths", text="Hello", show="transformer"), "own").rows) == 1
+    played = run_topic("lengths", read_parameters(find_topic("lengths"), {}))  # no model is here
+    assert "own" not in [each.id for each in played.figures]
 
 
 # Cost

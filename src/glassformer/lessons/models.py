@@ -22,11 +22,21 @@ def open_model(name: str, folder: str) -> LoadedModel:
 
 
 class Zoo:
-    """Shipped models; topics read the weights of this project's own Transformers only."""
+    """Shipped models: found by name, or the first of this project's own Transformers that fits."""
 
     def __init__(self, candidates: Sequence[tuple[str, str]] = (), open: Open = open_model) -> None:
         self.candidates = candidates
         self.open = open
+
+    def find_named(self, name: str) -> LoadedModel | None:
+        """The model of this name; None where it is not here or cannot be opened."""
+        for known, folder in self.candidates:
+            if known == name:
+                try:
+                    return self.open(known, folder)
+                except GlassformerError:
+                    return None
+        return None
 
     def find(self, fits: Callable[[Transformer], bool], what: str) -> tuple[LoadedModel, Transformer]:
         """The first whose network fits, and that network; `what` is the code of a message that says what
