@@ -15,9 +15,10 @@ from glassformer.errors import ApiError, InputError
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.run import run_topic
 from glassformer.lessons.schema import TopicResult
-from glassformer.lessons.topics import films, find_topic, lengths, read_parameters, read_topics
+from glassformer.lessons.topics import films, find_topic, lengths, padding, read_parameters, read_topics
 from glassformer.loaded.opening import load
 from glassformer.tasks.translation import translate
+from glassformer.weights.hub import ZOO
 from tolerances import assert_near
 
 Array = NDArray[np.float64]
@@ -619,3 +620,44 @@ def test_smoothed_targets_stop_short_of_certainty(run: Run) -> None:
     right = values(played, "output")[values(played, "target") == 1]
     assert (right < 0.9).all()  # the best there is: 1 − 0.3 + 0.3 / 6 = 0.75
     assert (right > 0.5).all()
+
+
+# A padded batch through a model
+
+
+@pytest.fixture(scope="module")
+def translator() -> Zoo:
+    """The model that ships: the titles are Chinese."""
+    model = load(ZOO / "translator", name="zoo/translator")
+    return Zoo([("zoo/translator", "")], lambda *_: model)
+
+
+@pytest.mark.parametrize("text", padding.TITLES)
+def test_a_text_in_a_padded_batch_is_the_text_alone(text: str, translator: Zoo) -> None:
+    given = read_parameters(find_topic("padding"), {"text": text, "layer": "2", "head": "5"})
+    played = run_topic("padding", given, translator)
+    model, network = translator.find(lambda _: True, "lessons.needs.translator")
+    attention_map = model.record(text, target_language="en").map(
+        "encoder", layer=2
+    )  # another way: recorded alone
+    own = len(attention_map.query)
+    seen = values(played, "weights")
+    assert np.isnan(seen[:, own:]).all()  # hidden, and without weight:
+    assert figure(played, "numbers").items[0].value == 0
+    scores = float(np.abs(attention_map.scores()).max()) if attention_map.has_scores else 16.0
+    near = {"layers": network.config.layers, "summands": network.config.width, "scores": scores}
+    assert_near(seen[:own, :own], attention_map.weights(5), **near)
+    assert_near(values(played, "alone"), attention_map.weights(5), **near)
+    assert seen[:own, :own].sum(axis=1) == pytest.approx(1, abs=1e-5)
+    assert all(each.good is not False for each in figure(played, "numbers").items)
+    assert values(played, "batch").sum(axis=1).tolist()[padding.TITLES.index(text)] == own
+
+
+def test_without_the_mask_padding_is_read_and_the_text_is_another(translator: Zoo) -> None:
+    played = run_topic("padding", read_parameters(find_topic("padding"), {"mask": "false"}), translator)
+    lost, apart, allowed = figure(played, "numbers").items
+    assert lost.value > 0
+    assert apart.value > 100 * allowed.value
+    assert (lost.good, apart.good) == (False, False)
+    assert np.isfinite(values(played, "weights")).all()
+    assert played.found.code == "lessons.padding.different"
