@@ -46,7 +46,9 @@ def test_every_metric_has_a_difference(pair, name: str) -> None:
         np.testing.assert_array_equal(both.values, first.values - second.values)
     same = difference(pair[0], pair[0], name, **given)
     assert all((part.values[~np.isnan(part.values)] == 0).all() for part in same.parts)
-    assert str(found.label).endswith(", difference")
+    assert str(found.label).endswith(", first minus second")
+    assert found.lower is not None
+    assert "first recording has the lower" in found.lower.text("en")
 
 
 def test_levels_and_ranges(pair) -> None:

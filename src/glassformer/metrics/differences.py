@@ -45,6 +45,8 @@ def difference(
         left,
         label=message("metrics.difference", label=left.label),
         parts=parts,
+        lower=message("metrics.difference_lower"),
+        higher=message("metrics.difference_higher"),
         rule="none",
         range=(None if most is None else -most, most),
         edited=_mark(left.edited, right.edited),

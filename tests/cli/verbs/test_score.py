@@ -73,6 +73,9 @@ def test_two_recordings_are_compared(decoder: Path, file: Path, tmp_path: Path, 
     [row] = json.loads(run("score", file, "entropy", "--against", other, "--json"))
     wanted = difference(bundle.open(file), bundle.open(other), "entropy")
     assert row["parts"][1]["values"] == wanted.parts[1].values.tolist()
+    printed = run("score", file, "entropy", "--against", other)
+    assert f"{file} (first) minus {other} (second)" in " ".join(printed.split())
+    assert "Entropy, first minus second" in printed
     assert min(row["parts"][1]["values"]) < 0  # equal scores spread a head as widely as can be
 
 

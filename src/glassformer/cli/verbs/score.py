@@ -13,6 +13,7 @@ from glassformer.cli.inputs import read_assignments, require_model, require_text
 from glassformer.cli.output import count_columns, has_colour
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
+from glassformer.messages import message
 from glassformer.registry import suggestion
 
 POSITION = 70
@@ -71,6 +72,8 @@ def run(arguments: Arguments) -> None:
         print(to_json([summarise_score(each) for each in scores]))
     else:
         table = to_csv(scores) if arguments.csv else None
+        if other is not None and not arguments.csv:
+            print(message("cli.score.first_minus_second", first=source, second=str(arguments.against)))
         print(table or draw_scores(scores, columns=count_columns(), colour=has_colour()))
 
 

@@ -79,6 +79,7 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
   private build(): HTMLElement {
     const { say: word } = this;
     const { steps, nodes, kept } = this.place;
+    const { method } = this.stage.source.description.generation!;
     const transport = make("div", { class: "generation-transport" }, this.play, this.slider, this.where);
     const texts = this.texts.map((text) => text.element);
     this.written.show(steps.map((step) => ({ text: step.text, share: probability(step) })));
@@ -97,7 +98,13 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
         "div",
         { class: "generation-grid" },
         make("section", { class: "generation-looked" }, this.looked, this.layer, ...texts),
-        make("section", { class: "generation-choices" }, this.choices, this.bars.element),
+        make(
+          "section",
+          { class: "generation-choices" },
+          this.choices,
+          make("p", { class: "hint" }, () => word.chances(method)),
+          this.bars.element,
+        ),
       ),
       nodes.length > 0 &&
         make(
@@ -261,7 +268,7 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
     const { say: word, stage } = this;
     const { step } = this.shown();
     const method = word.captionMethod(stage.source.description.generation!.method);
-    return `${method} ${word.captionStep(step.index + 1, step.text, chance(probability(step)))} ${this.layer.textContent}`;
+    return `${method} ${word.chances(stage.source.description.generation!.method)} ${word.captionStep(step.index + 1, step.text, chance(probability(step)))} ${this.layer.textContent}`;
   }
 
   table(): TableData {

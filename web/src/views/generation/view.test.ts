@@ -102,6 +102,18 @@ test("a dropped hypothesis shows its text and chances, and says that its attenti
   expect(selection.get()).toMatchObject({ query: 2, options: {} });
 });
 
+test("what the probabilities are is said: those of the model, or those that were drawn from", async () => {
+  const said = {
+    greedy: "of the model",
+    sampling: "after temperature, top k and top p",
+    beam: "after this beginning",
+  };
+  for (const [method, words] of Object.entries(said)) {
+    const { element } = await stand({ source: texts, change: { generation: { ...greedy, method } } });
+    expect(element.querySelector(".generation-choices .hint")!.textContent).toContain(words);
+  }
+});
+
 test("classes and masked words have bars of their own", async () => {
   const choice = (text: string, share: number) => ({ token: 1, text, log_probability: Math.log(share) });
   const classes = {

@@ -38,6 +38,14 @@ export const words = {
   pause: "Pause",
   choices: (step: number) => `What could have come at step ${step}`,
   choicesName: "Likeliest words",
+  /** What the probabilities are, by the way of writing. */
+  chances: (method: string) =>
+    ({
+      greedy: "Probabilities of the model; the likeliest word is taken.",
+      sampling:
+        "Probabilities that the word was drawn from: those of the model after temperature, top k and top p. Words that these leave out are not listed.",
+      beam: "Probabilities of the model after this beginning. Kept are the texts whose score, the sum of log-probabilities, is largest, so that a likely word may be dropped.",
+    })[method] ?? "Probabilities after the rules of this way of writing.",
   looked: (word: string) => `Where the model looked to write ${word}`,
   source: "Source",
   earlier: "Written so far",

@@ -39,6 +39,13 @@ export const words: SameWords<typeof en.words> = {
   play: "播放",
   pause: "暂停",
   choices: (step: number) => `第 ${step} 步可能出现的词`,
+  chances: (method: string) =>
+    ({
+      greedy: "模型给出的概率；取概率最大的词。",
+      sampling:
+        "抽取该词时所用的概率：模型的概率经过温度、top k 和 top p 之后的结果。被它们排除的词没有列出。",
+      beam: "在这个开头之后模型给出的概率。保留的是得分（对数概率之和）最大的文本，因此概率大的词也可能被舍弃。",
+    })[method] ?? "按这种生成方式的规则处理之后的概率。",
   choicesName: "最可能的词",
   looked: (word: string) => `写出 ${word} 时模型在看哪里`,
   source: "源文",

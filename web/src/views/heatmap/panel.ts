@@ -95,7 +95,7 @@ export function legendWords({ mask, top, signed }: ShownMap, say: Words): Legend
   if (mask.left !== null) keys.push({ text: say.leftOut, falling: true });
   const most = rows ? say.rowShare : digits(top, 3);
   return {
-    note: rows ? `${say.rowShare} · ${say.root}` : say.root,
+    note: [signed && say.signs, rows && say.rowShare, say.root].filter(Boolean).join(" · "),
     said: say.legend(most, signed),
     signed,
     keys,

@@ -18,6 +18,7 @@ import { view as lines } from "../lines/view";
 import { view as numbers } from "../numbers/view";
 import { view as text } from "../text/view";
 import { AxisTokens } from "./axes";
+import { legendWords } from "./panel";
 import { valueText } from "./readout";
 import { usualScale } from "./settings";
 import { ShownMap } from "./shown_map";
@@ -103,6 +104,7 @@ describe("the heat map of signed values", () => {
     expect(drawn.top).toBe(0.5);
 
     const say = words("en");
+    expect(legendWords(drawn, say).note).toContain("blue: below zero, red: above zero");
     const read = (query: number, key: number): string => valueText(drawn.read({ query, key }, say), say);
     expect(read(0, 0)).toBe("≈ −0.50");
     await Promise.all([drawn.exact.fetch(0, 0), drawn.exact.fetch(1, 0)]);

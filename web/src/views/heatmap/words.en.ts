@@ -2,7 +2,7 @@
 
 export const words = {
   title: "Heat map",
-  about: "Every query looks along its row: the stronger the colour, the more it attends to that key.",
+  about: "A row for each query, a column for each key: the stronger the colour, the larger the weight.",
   map: (stack: string, layer: number, kind: string) =>
     `${stack === "encoder" ? "Encoder" : stack === "decoder" ? "Decoder" : stack} layer ${layer}, ${
       kind === "cross" ? "cross-attention" : "self-attention"
@@ -36,6 +36,7 @@ export const words = {
   masked: "masked: cannot be seen",
   leftOut: "left out",
   root: "square-root scale",
+  signs: "blue: below zero, red: above zero; the stronger the colour, the farther from zero",
   rowShare: "share of the row’s largest weight",
   legend: (top: string, signed: boolean) =>
     `Colours from ${signed ? `minus ${top}` : 0} to ${top} on a square-root scale.`,

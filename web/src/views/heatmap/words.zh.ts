@@ -5,7 +5,7 @@ import type * as en from "./words.en";
 
 export const words: SameWords<typeof en.words> = {
   title: "热力图",
-  about: "每一行是一个查询：颜色越醒目，它对那一列的键关注越多。",
+  about: "每一行是一个查询，每一列是一个键：颜色越醒目，权重越大。",
   map: (stack: string, layer: number, kind: string) =>
     `${stack === "encoder" ? "编码器" : stack === "decoder" ? "解码器" : stack}第 ${layer} 层${
       kind === "cross" ? "交叉注意力" : "自注意力"
@@ -39,6 +39,7 @@ export const words: SameWords<typeof en.words> = {
   masked: "被掩码遮住，看不到",
   leftOut: "不计入",
   root: "平方根标尺",
+  signs: "蓝色：小于零，红色：大于零；颜色越醒目，离零越远",
   rowShare: "占该行最大权重的比例",
   legend: (top: string, signed: boolean) => `颜色从 ${signed ? `负 ${top}` : 0} 到 ${top}，平方根标尺。`,
   pixel: (side: number, how: string) => `每个像素：${side} × ${side} 个权重的${how}`,
