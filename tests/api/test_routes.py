@@ -1,7 +1,8 @@
 """What the server says about recordings, beside what the recordings say themselves."""
 
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -9,6 +10,9 @@ import zstandard
 
 from glassformer import bundle
 from glassformer.api.frames import dequantise
+from glassformer.api.jobs import Preset, Sight
+from glassformer.api.routes.recordings import find_request
+from glassformer.messages import literal
 from glassformer.metrics import METRICS, PANEL, score
 from glassformer.recording import tile
 from texts import text_of
@@ -317,3 +321,15 @@ def test_metrics_are_described_in_both_languages(site: Any) -> None:
         for phrase in phrases:
             assert is_chinese(text_of(phrase, "zh")), (metric["name"], phrase)
             assert not is_chinese(text_of(phrase, "en")), (metric["name"], phrase)
+
+
+def test_the_request_of_a_shipped_recording_is_that_of_its_preset() -> None:
+    said = literal("x")
+    words = {"model": "zoo/translator", "task": "translation", "text": "我爱你", "target_language": "en"}
+    sights = (Sight(title=said, selection={"view": "lines"}),)  # for the page: not part of a request
+    preset = Preset(id="x", title=said, point=said, selection={}, recording="x-1", also=sights, **words)
+    library = SimpleNamespace(request=lambda id: None, preset=lambda id: "x")
+    context = SimpleNamespace(library=library, workbench=SimpleNamespace(presets=lambda: [preset]))
+    request = find_request(cast(Any, context), "x-1")
+    assert request is not None
+    assert request.model_dump(include=set(words)) == words

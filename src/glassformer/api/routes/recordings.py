@@ -64,7 +64,7 @@ def find_request(context: AppContext, id: str) -> JobRequest | None:
     preset = next((each for each in context.workbench.presets() if each.id == name), None)
     if preset is None:
         return None
-    words = preset.model_dump(exclude={"id", "title", "point", "selection", "recording"}, exclude_none=True)
+    words = preset.model_dump(include=set(JobRequest.model_fields), exclude_none=True)
     return JobRequest(kind="record", **words)
 
 
