@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from glassformer.recording import Tokens as Tokens
     from glassformer.recording import from_arrays as from_arrays
     from glassformer.recording import tile as tile
+    from glassformer.recording.axes import name_rows as name_rows
     from glassformer.render.figures import figure as figure
     from glassformer.render.html.export import export as export
     from glassformer.render.notebook.show import show as show
@@ -96,6 +97,7 @@ _NAMES = {
     "glassformer.recorders.record": "record",
     "glassformer.recording": "AttentionMap, Evidence, Generation, HeadStatistics, Recording, Tokens, "
     "from_arrays, tile",
+    "glassformer.recording.axes": "name_rows",
     "glassformer.render.figures": "figure",
     "glassformer.render.html.export": "export",
     "glassformer.render.notebook.show": "show",

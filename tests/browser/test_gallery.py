@@ -99,14 +99,18 @@ def test_the_list_of_recordings_opens_the_example(zoo: Bench, open_page: Open) -
     page.get_by_role("combobox", name="Recording").select_option(fox)
     page.wait_for_url(re.compile(f"recording={fox}"))
     expect(page.locator(".preset-note")).to_contain_text(text_of(PRESETS["fox"].point, "en"))
-    expect(page.locator(".view-host")).to_contain_text("0.979")  # j looks at um, under the crosshair
+    where = PRESETS["fox"].selection
+    assert where is not None
+    seen = zoo.library.get(fox).map(where["place"]).weights(int(where["head"]))
+    weight = seen[int(where["query"]), int(where["key"])]
+    expect(page.locator(".view-host")).to_contain_text(f"{weight:.6f}"[:5])  # under the crosshair
 
 
 @pytest.mark.parametrize(
     ("locale", "place"),
     [
-        ("en-GB", "The example speaks of another place: Decoder, layer 0, cross-attention, head 0."),
-        ("zh-CN", "这个示例说的是另一处：解码器第 0 层交叉注意力第 0 头。"),
+        ("en-GB", "The example speaks of another place: Decoder, layer {}, cross-attention, head {}."),
+        ("zh-CN", "这个示例说的是另一处：解码器第 {} 层交叉注意力第 {} 头。"),
     ],
 )
 def test_at_another_head_or_map_the_note_leads_back(
@@ -115,19 +119,20 @@ def test_at_another_head_or_map_the_note_leads_back(
     preset = PRESETS["red-car"]
     assert preset.selection is not None
     words = "&".join(f"{name}={value}" for name, value in preset.selection.items())
+    layer, head = preset.selection["place"].rpartition(".")[2], preset.selection["head"]
     page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&{words}", locale=locale)
     settle(page)
     point = text_of(preset.point, "zh") if locale == "zh-CN" else text_of(preset.point, "en")
     note = page.locator(".preset-note")
     expect(note).to_contain_text(point)
     for way in (
-        "button[data-head='3']",
-        "[data-action=next-layer]",
+        f"button[data-head='{'3' if head != '3' else '4'}']",
+        f"[data-action={'next' if layer == '0' else 'previous'}-layer]",
         ".segment:has([data-family=encoder-self])",
     ):
         page.locator(way).click()
         settle(page)
-        expect(note).to_contain_text(place)
+        expect(note).to_contain_text(place.format(layer, head))
         expect(note).not_to_contain_text(point)
         note.locator("[data-action=back-to-point]").click()
         settle(page)
@@ -139,7 +144,11 @@ def test_the_weight_that_a_point_names_is_on_the_page(zoo: Bench, open_page: Ope
     page = open_page(zoo.url)
     settle(page)
     page.locator("[data-action=preset]").select_option("animal-street")
-    expect(page.locator(".view-host")).to_contain_text("animal 0.62")
+    share = PRESETS["animal-street"].point.parameters["animal"]
+    expect(page.locator(".view-host")).to_contain_text(f"animal {share / 100:.2f}")
+    page.locator("[data-action=sight-1]").click()  # the other head that the note speaks of
+    share = PRESETS["animal-street"].point.parameters["tired"]
+    expect(page.locator(".view-host")).to_contain_text(f"tired {share / 100:.2f}")
 
 
 def test_every_view_shows_the_first_recording(zoo: Bench, open_page: Open) -> None:
