@@ -6,7 +6,7 @@ import { lazyWords, WORDS } from "./vite.words.ts";
 
 /** Bytes, gzip, of scripts and styles in one language: the shell with the view that opens first, and all views. */
 const LIMITS = { landing: 110_000, workbench: 150_000 };
-const LESSON = /\/(walk|playground)-/; // views that explain: fetched when they are opened
+const LESSON = /\/(walk|playground|later)-/; // views that explain, dialogs: fetched when they are opened
 const LATER = /\/more-/; // the other views
 
 /** Says how large the page is; tests/browser/test_shell.py keeps the limit. */
@@ -38,7 +38,7 @@ function weigh(): Plugin {
 
 /** Whose words a file has. */
 function wordsOf(id: string): string {
-  return /views\/(walk|playground)\//.exec(id)?.[1] ?? "words";
+  return /(?:views|shell)\/(walk|playground|later)\//.exec(id)?.[1] ?? "words";
 }
 
 export default defineConfig({
@@ -62,6 +62,7 @@ export default defineConfig({
             },
             { name: "page", test: /src\/(main\.ts|views\/(overview|heatmap)\/view\.ts)$/, priority: 3 },
             { name: "more", test: /src\/views\/(?!walk|playground)\w+\/view\.ts$/, priority: 1 },
+            { name: "later", test: /src\/shell\/later\// },
             {
               name: (id) => /src\/views\/(\w+)\//.exec(id)?.[1] ?? null,
               test: /src\/views\/(walk|playground)\/view\.ts$/,

@@ -28,6 +28,7 @@ def test_descriptions_come_from_the_folder(zoo: Path) -> None:
     assert translator.decoder_layers == 2  # nothing else is said there
     assert translator.languages == ("en", "fr")
     assert translator.origin == "zoo"
+    assert {name for name, each in found.items() if each and each.one_pair} == {"zoo/recurrent"}
     tasks = {
         name: next(iter(description.tasks)) for name, description in found.items() if description is not None
     }

@@ -135,6 +135,7 @@ class ModelDescription(ResponseModel):
     note: MessageField | None
     decoder_layers: int | None = None  # of encoder-decoders, whose `layers` are those of the encoder
     pivot_language: str | None = None  # a translator that knows only ways from and into this language
+    one_pair: bool = False  # translates from its first language into its last, and nothing else
     title: MessageField | None = None  # what it is, in a few words
     needs: MessageField | None = None  # before it can run: a download of so many bytes
     samples: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # texts for its task, by language

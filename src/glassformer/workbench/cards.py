@@ -80,6 +80,7 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
     shape, card = _find_shape(settings), read_model_card(folder)
     task = _find_task(settings, shape)
     languages = card.languages or find_languages(folder)
+    one_pair = shape == "encoder-decoder" and bool(languages) and not is_tagged(folder)
     return ModelDescription(
         name=name,
         label=name.removeprefix("zoo/"),
@@ -97,8 +98,9 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
         note=card.note,
         decoder_layers=_count_decoder_layers(settings) if shape == "encoder-decoder" else None,
         pivot_language=card.pivot_language,
+        one_pair=one_pair,
         title=card.title,
-        samples=list_samples(task, languages if is_tagged(folder) else languages[:1]),
+        samples=list_samples(task, languages[:1] if one_pair else languages),
     )
 
 

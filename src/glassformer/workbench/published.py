@@ -35,6 +35,7 @@ def describe_published(name: str, *, fetched: bool, offline: bool) -> ModelDescr
     return ModelDescription(
         **facts,
         label=name,
+        one_pair=bool(languages),
         tasks=name_tasks(task),
         languages=languages,
         origin="hub",

@@ -75,7 +75,9 @@ class Runner:
         try:
             model = load(folder or name, name=name)
         except CheckpointError as error:
-            raise CheckpointError(error.message.replace(f"{Path(folder or name).parent}/", "")) from error
+            if folder is None:
+                raise
+            raise CheckpointError(error.message.replace(f"{Path(folder).parent}/", "")) from error
         self.models[key] = (changed, model)
         self._make_room()
         return model

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import {
   createSelection,
+  findCorrections,
   nothingSelected,
   readSelection,
   type Selection,
@@ -178,5 +179,36 @@ describe("the store", () => {
     ]) {
       expect(sameSelection(one, { ...one, ...change })).toBe(false);
     }
+  });
+});
+
+describe("a link that names what is not there", () => {
+  const now = {
+    ...nothingSelected,
+    view: "lines",
+    place: { stack: "decoder", kind: "self" as const, layer: 3, step: null },
+    head: 7,
+    query: 2,
+  };
+
+  test("is told, part by part", () => {
+    const link = "recording=x&view=line&place=decoder.self.9&head=99&query=500&key=4&map=999&heatmap.zoom=2";
+    expect(findCorrections(link, now, 6)).toEqual([
+      "view=line",
+      "place=decoder.self.9",
+      "head=99",
+      "query=500",
+      "key=4",
+      "map=999",
+    ]);
+  });
+
+  test("is not told of what is there", () => {
+    expect(
+      findCorrections("view=lines&place=decoder.self.3&head=7&query=2&map=5&key=&step=8", now, 6),
+    ).toEqual([]);
+    const stepped = { ...now, place: { ...now.place, step: 4 } };
+    expect(findCorrections("place=decoder.self.3", stepped, 6)).toEqual([]);
+    expect(findCorrections("place=decoder.self.3@5", stepped, 6)).toEqual(["place=decoder.self.3@5"]);
   });
 });

@@ -151,6 +151,22 @@ export function readSelection(text: string): Partial<LinkedSelection> {
   return found;
 }
 
+/** What a link names and the selection that came of it does not have: "head=99". Steps follow from the rest. */
+export function findCorrections(link: string, now: Selection, maps: number): string[] {
+  const same = (name: string, value: string): boolean => {
+    if (name === "map") return (index(value) ?? maps) < maps;
+    if (name === "place" && now.place) {
+      const { step } = readPlace(value) ?? now.place;
+      return value === writePlace(step === null ? { ...now.place, step } : now.place);
+    }
+    if (name !== "view" && name !== "head" && name !== "query" && name !== "key") return true;
+    return value === String(now[name] ?? "");
+  };
+  return [...new URLSearchParams(link)]
+    .filter(([, value]) => value !== "")
+    .flatMap(([name, value]) => (same(name, value) ? [] : [`${name}=${value}`]));
+}
+
 function index(text: string): number | null {
   return /^\d{1,9}$/.test(text) ? Number(text) : null;
 }

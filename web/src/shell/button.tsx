@@ -8,6 +8,7 @@ export function Button(props: {
   readonly act: () => void;
   readonly icon?: IconName;
   readonly label?: string; // of a symbol alone
+  readonly worded?: boolean; // the label is written beside the symbol where there is room
   readonly hint?: string; // where it says more than the label
   readonly look?: "quiet" | "small" | "quiet small" | "plain";
   readonly disabled?: boolean;
@@ -27,6 +28,7 @@ export function Button(props: {
       {icon && <Icon name={icon} />}
       {icon && children && " "}
       {children}
+      {props.worded && <span class="button-word">{label}</span>}
     </button>
   );
 }

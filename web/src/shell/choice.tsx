@@ -44,6 +44,7 @@ function FamilyChoice({ source, map }: OfMap) {
   const say = app.words.value;
   const name = useId();
   const families = familiesOf(source.description.maps);
+  if (families.length < 2) return null;
   const title = (stack: string, kind: string): string => {
     if (kind === "cross")
       return families.filter((each) => each.kind === "cross").length > 1
@@ -87,6 +88,7 @@ function LayerChoice({ source, map }: OfMap) {
   const say = app.words.value;
   const id = useId();
   const layers = layersOf(source.description.maps, map.place);
+  if (layers.length < 2) return null;
   const at = layers.indexOf(map.place.layer);
   const choose = (layer: number | undefined): void => {
     const next = layer === undefined ? undefined : findMap(source.description.maps, { ...map.place, layer });
@@ -128,17 +130,19 @@ function LayerChoice({ source, map }: OfMap) {
   );
 }
 
-function HeadChoice({ map }: OfMap) {
+function HeadChoice({ source, map }: OfMap) {
   const app = useApp();
   const say = app.words.value;
   const group = useRef<HTMLDivElement>(null);
   const { head } = app.selection.value;
   const tooLong = Math.max(map.queries, map.keys) > LONGEST_AVERAGE;
+  const several = layersOf(source.description.maps, map.place).length > 1;
   const choices: readonly Selection["head"][] = [
     ...Array(map.heads).keys(),
-    "mean",
-    ...(tooLong ? [] : (["model"] as const)),
+    ...(map.heads > 1 ? (["mean"] as const) : []),
+    ...(tooLong || !several ? [] : (["model"] as const)),
   ];
+  if (choices.length < 2) return <p class="hint">{say.oneHead}</p>;
   const move = (event: KeyboardEvent): void => {
     const to = moveInCircle(event.key, choices.indexOf(head), choices.length, "both");
     const next = to === undefined ? undefined : choices[to];
@@ -177,7 +181,7 @@ function HeadChoice({ map }: OfMap) {
             {title(choice)}
           </button>
         ))}
-        {tooLong && <span class="hint">{say.modelAverageTooLong}</span>}
+        {tooLong && several && <span class="hint">{say.modelAverageTooLong}</span>}
       </div>
     </div>
   );
@@ -319,6 +323,8 @@ function Predict({ source }: { readonly source: RecordingSource }) {
   const app = useApp();
   const say = app.words.value;
   if (!app.server || app.about.value?.workbench === false) return null;
+  const { shape, output, model } = source.description;
+  if (shape === "encoder" && !output) return null; // nothing that predicts was recorded
   app.presets.value; // the request behind a shipped recording is a preset's
   const possible = app.runs.originalRequest(source) !== null;
   return (
@@ -336,9 +342,13 @@ function Predict({ source }: { readonly source: RecordingSource }) {
             });
           }}
         >
-          {say.predict}
+          {output?.kind === "classes"
+            ? say.predictClass
+            : shape === "encoder"
+              ? say.predictMasks
+              : say.predict}
         </Button>
-        {!possible && <p class="hint">{say.predictNoModel}</p>}
+        {!possible && <p class="hint">{say.predictNoModel(model)}</p>}
       </div>
     </div>
   );

@@ -178,7 +178,7 @@ describe("a recording of an edited model", () => {
       expect(element.querySelector("[data-edited]")?.textContent).toBe("Edited model: head 1 silenced");
     }
     await act(() => element.querySelector<HTMLElement>("[data-action=table]")?.click());
-    await settle();
+    await vi.waitFor(() => expect(element.querySelector("table.data")).not.toBeNull());
     expect([...element.querySelectorAll("table.data tbody tr")].map((row) => row.textContent)).toEqual([
       "aEdited model: head 1 silenced",
       "bEdited model: head 1 silenced",
@@ -188,6 +188,113 @@ describe("a recording of an edited model", () => {
   test("no other recording is", async () => {
     const { element } = await open(recordings(), views);
     expect(element.querySelector("[data-edited]")).toBeNull();
+  });
+});
+
+describe("a link", () => {
+  const place = (link: string) => ({ place: noAddress(link) });
+
+  test("reset goes back to where it began, in the view that is shown", async () => {
+    const { app } = await open(
+      recordings(),
+      [aView("picture", {}), aView("other", {})],
+      place("recording=invented&view=picture&place=decoder.self.1&head=1&query=2&picture.zoom=3"),
+    );
+    const began = app.store.get();
+    expect(began).toMatchObject({ head: 1, query: 2, options: { "picture.zoom": "3" } });
+    await act(() => app.store.set({ view: "other", place: null, head: 0, query: null, options: {} }));
+    await act(() => app.reset());
+    expect(app.store.get()).toEqual({ ...began, view: "other" });
+  });
+
+  test("says in one line what the recording does not have", async () => {
+    const { element, app } = await open(
+      recordings(),
+      [aView("picture", {})],
+      place("recording=invented&view=nonsense&place=decoder.self.77&head=99&query=500"),
+    );
+    const said = element.querySelector("[data-banner=trouble]")?.textContent ?? "";
+    for (const part of ["view=nonsense", "place=decoder.self.77", "head=99", "query=500"])
+      expect(said).toContain(part);
+    await act(() => app.store.set({ head: 0 }));
+    expect(element.querySelector("[data-banner=trouble]")).not.toBeNull();
+  });
+
+  test("says nothing where all of it is there", async () => {
+    const { element } = await open(
+      recordings(),
+      [aView("picture", {})],
+      place("recording=invented&view=picture&place=decoder.self.1&head=1&query=2"),
+    );
+    expect(element.querySelector("[data-banner=trouble]")).toBeNull();
+  });
+});
+
+describe("the answer of the model", () => {
+  const choice = (text: string, share: number) => ({ token: 1, text, log_probability: Math.log(share) });
+
+  test("is on the page in every view of a recording, and in no other", async () => {
+    const output = { stack: "encoder", kind: "classes", positions: [[choice("positive", 0.75)]] } as const;
+    const { source } = invent({ change: { shape: "encoder", output } });
+    const views = [aView("picture", {}), aView("other", {}), aView("lesson", { needs: "none" } as never)];
+    const { element, app } = await open({ ...recordings(), open: async () => source }, views);
+    for (const view of ["picture", "other"]) {
+      await act(() => app.chooseView(view));
+      const bar = element.querySelector("[data-outcome=classes]");
+      expect(bar?.textContent?.replaceAll("\u202f", " ")).toBe("Class positive 75.0 %");
+    }
+    await act(() => app.chooseView("lesson"));
+    expect(element.querySelector("[data-outcome]")).toBeNull();
+  });
+
+  test("of a masked model is put into the sentence; a word shows what else could stand there", async () => {
+    const guesses = [choice("cat", 0.5), choice("dog", 0.25)];
+    const texts = ["The", " [MASK]", " sat"];
+    const output = { stack: "encoder", kind: "tokens", positions: [guesses, guesses, guesses] } as const;
+    const { source } = invent({ source: texts, change: { shape: "encoder", output } });
+    const slice = await source.tokens("source");
+    const offsets = [
+      [0, 3],
+      [4, 10],
+      [10, 14],
+    ] as const;
+    const spelt = { ...source, tokens: async () => ({ ...slice, offsets, text: "The [MASK] sat" }) };
+    const { element, app } = await open({ ...recordings(), open: async () => spelt }, [aView("picture", {})]);
+    const bar = () => element.querySelector("[data-outcome=masks]")!;
+    expect(bar().textContent?.replaceAll("\u202f", " ")).toContain("The cat 50.0 % sat");
+    await act(() => element.querySelector<HTMLElement>("[data-guess]")!.click());
+    await vi.waitFor(() => expect(element.querySelector("[data-part=guess]")).not.toBeNull());
+    expect(app.store.get().query).toBe(1);
+    const rows = [...element.querySelectorAll("[data-part=guess] .bars-text")];
+    expect(rows.map((row) => row.textContent)).toEqual(["cat", "dog"]);
+  });
+
+  test("tells which sample was read, and what was cut", async () => {
+    const cut = { code: "workbench.cut", parameters: {}, default: "Only 2 of 5 tokens." };
+    const { source } = invent();
+    const { evidence } = source.description;
+    const messages = { ...evidence.messages, notes: [cut, said("Something else.")] };
+    const description = { ...source.description, evidence: { ...evidence, messages } };
+    const { element } = await open({ ...recordings(), open: async () => ({ ...source, description }) }, [
+      aView("picture", {}),
+    ]);
+    expect(element.querySelector(".outcome")?.textContent).toBe("Only 2 of 5 tokens.");
+  });
+});
+
+describe("help", () => {
+  test("has a glossary that can be searched", async () => {
+    const { element } = await open(recordings(), [aView("picture", {})]);
+    await act(() => element.querySelector<HTMLElement>("[data-action=help]")!.click());
+    await vi.waitFor(() => expect(element.querySelector("[data-part=glossary]")).not.toBeNull());
+    const terms = () =>
+      [...element.querySelectorAll("[data-part=glossary] dt")].map((each) => each.textContent);
+    for (const term of ["Attention weight", "Softmax", "Residual stream", "Perplexity", "Rollout"])
+      expect(terms()).toContain(term);
+    const field = element.querySelector<HTMLInputElement>("[data-field=glossary]")!;
+    field.value = "  KEYS ";
+    await act(() => void field.dispatchEvent(new Event("input")));
+    expect(terms()).toEqual(["Head"]);
   });
 });
 

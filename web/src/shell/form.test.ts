@@ -1,7 +1,16 @@
 import { describe, expect, test } from "vitest";
 import type { JobRequest, ModelDescription, Preset } from "../api/types";
 import { said } from "../testing/recording";
-import { emptyForm, missing, presetRequest, requestOf, swapLanguages, withModel, withRequest } from "./form";
+import {
+  emptyForm,
+  missing,
+  presetRequest,
+  requestOf,
+  samplesOf,
+  swapLanguages,
+  withModel,
+  withRequest,
+} from "./form";
 import { words } from "./words";
 
 const translator: ModelDescription = {
@@ -21,9 +30,17 @@ const translator: ModelDescription = {
   note: null,
   decoder_layers: 6,
   pivot_language: null,
-  needs: null,
-  samples: {},
+  one_pair: false,
   title: null,
+  needs: null,
+  samples: { en: ["One.", "Two."], zh: ["一。"] },
+};
+const recurrent: ModelDescription = {
+  ...translator,
+  name: "zoo/recurrent",
+  languages: ["en", "fr"],
+  one_pair: true,
+  samples: { en: ["One."] },
 };
 
 describe("the form", () => {
@@ -78,6 +95,39 @@ describe("the form", () => {
     expect(missing({ ...emptyForm, model: "  " }, say)).toBe(say.needModel);
     expect(missing({ ...emptyForm, model: "m", text: " " }, say)).toBe(say.needText);
     expect(missing({ ...emptyForm, model: "m", text: "", sequence: "random" }, say)).toBeNull();
+  });
+
+  test("the seed goes with random tokens, the number with a sample, the length with every sequence", () => {
+    const form = { ...emptyForm, model: "m", seed: 7, sample: 3 };
+    const sent = (change: object) => {
+      const { seed, length } = requestOf({ ...form, ...change });
+      return [seed, length];
+    };
+    expect(sent({ sequence: "text" })).toEqual([undefined, undefined]);
+    expect(sent({ sequence: "text", length: 5 })).toEqual([undefined, 5]);
+    expect(sent({ sequence: "task" })).toEqual([3, undefined]);
+    expect(sent({ sequence: "task", length: 5 })).toEqual([3, 5]);
+    expect(sent({ sequence: "random" })).toEqual([7, 16]);
+    const again = withRequest(emptyForm, { kind: "record", model: "m", sequence: "task", seed: 3 });
+    expect([again.sample, again.seed]).toEqual([3, 0]);
+  });
+
+  test("to continue a text is to generate", () => {
+    expect(requestOf({ ...emptyForm, task: "generation" }).kind).toBe("generate");
+    expect(requestOf({ ...emptyForm, task: "language_modelling" }).kind).toBe("record");
+  });
+
+  test("samples are those of the source language; a model without any reads an own text", () => {
+    const form = withModel({ ...emptyForm, sequence: "task" }, translator);
+    expect(samplesOf(form, translator)).toEqual(["One.", "Two."]);
+    expect(samplesOf({ ...form, sourceLanguage: "zh" }, translator)).toEqual(["一。"]);
+    expect(samplesOf(form, undefined)).toEqual([]);
+    expect(withModel(form, { ...translator, samples: {} }).sequence).toBe("text");
+  });
+
+  test("a translator of one pair has no other languages", () => {
+    const form = withModel({ ...emptyForm, sourceLanguage: "fr", targetLanguage: "en" }, recurrent);
+    expect([form.sourceLanguage, form.targetLanguage]).toEqual(["en", "fr"]);
   });
 
   test("another model brings its task and languages", () => {

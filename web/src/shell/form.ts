@@ -10,6 +10,7 @@ import { type LinkedSelection, readSelection } from "../core/selection";
 import type { AppWords } from "./words";
 
 export type Sequence = JobRequest["sequence"];
+export const RANDOM_LENGTH = 16; // tokens, where nothing else is said
 export const wants = ["weights", "output", "hidden", "queries", "keys", "values", "scores"] as const;
 export type Want = (typeof wants)[number];
 
@@ -21,8 +22,9 @@ export interface Form {
   readonly text: string;
   readonly secondText: string;
   readonly target: string;
-  readonly length: number;
-  readonly seed: number;
+  readonly length: number | null; // at most so many tokens; null: the whole text
+  readonly seed: number; // of a random sequence
+  readonly sample: number; // of the task, counted on: beyond the last comes the first
   readonly sourceLanguage: string;
   readonly targetLanguage: string;
   readonly layers: number | null; // null: all of them
@@ -37,8 +39,9 @@ export const emptyForm: Form = {
   text: "The animal didn't cross the street because it was too tired.",
   secondText: "",
   target: "",
-  length: 16,
+  length: null,
   seed: 0,
+  sample: 0,
   sourceLanguage: "",
   targetLanguage: "",
   layers: null,
@@ -50,7 +53,7 @@ export function withModel(form: Form, model: ModelDescription): Form {
   const { tasks, languages } = model;
   const source = languages.includes(form.sourceLanguage) ? form.sourceLanguage : (languages[0] ?? "");
   const others = languages.filter((each) => each !== source);
-  return {
+  const next: Form = {
     ...form,
     model: model.name,
     other: false,
@@ -58,7 +61,15 @@ export function withModel(form: Form, model: ModelDescription): Form {
     sourceLanguage: source,
     targetLanguage: others.includes(form.targetLanguage) ? form.targetLanguage : (others[0] ?? ""),
     layers: form.layers !== null && model.layers !== null && form.layers < model.layers ? form.layers : null,
+    ...(model.one_pair ? { sourceLanguage: languages[0]!, targetLanguage: languages.at(-1)! } : {}),
   };
+  const none = next.sequence === "task" && samplesOf(next, model).length === 0;
+  return none ? { ...next, sequence: "text" } : next;
+}
+
+/** The texts for a model's task in the language that is translated from; none where nothing is known of the model. */
+export function samplesOf(form: Form, model: ModelDescription | undefined): readonly string[] {
+  return model?.samples[form.sourceLanguage || "en"] ?? [];
 }
 
 export function withPreset(form: Form, preset: Preset): Form {
@@ -76,8 +87,9 @@ export function withRequest(form: Form, request: JobRequest): Form {
     text: request.text ?? form.text,
     secondText: request.second_text ?? "",
     target: request.target ?? "",
-    length: request.length ?? form.length,
-    seed: request.seed ?? form.seed,
+    length: request.length ?? null,
+    seed: (request.sequence === "random" && request.seed) || form.seed,
+    sample: (request.sequence === "task" && request.seed) || form.sample,
     sourceLanguage: request.source_language ?? sourceLanguage,
     targetLanguage: request.target_language ?? targetLanguage,
     layers: request.layers ?? null,
@@ -118,16 +130,17 @@ export function missing(form: Form, say: AppWords): string | null {
 export function requestOf(form: Form, model?: ModelDescription): JobRequest {
   const text = form.sequence === "text";
   const translating = !model || translates(model);
+  const length = form.sequence === "random" ? (form.length ?? RANDOM_LENGTH) : form.length;
   return {
-    kind: "record",
+    kind: form.task === "generation" ? "generate" : "record",
     model: form.model.trim(),
     sequence: form.sequence,
     ...(form.task ? { task: form.task } : {}),
     ...(text ? { text: form.text } : {}),
     ...(text && readsPairs(model) && form.secondText.trim() ? { second_text: form.secondText } : {}),
     ...(text && translating && form.target.trim() ? { target: form.target } : {}),
-    ...(form.sequence === "random" ? { length: form.length } : {}),
-    ...(text ? {} : { seed: form.seed }),
+    ...(length === null ? {} : { length }),
+    ...(text ? {} : { seed: form.sequence === "random" ? form.seed : form.sample }),
     ...(translating && form.sourceLanguage ? { source_language: form.sourceLanguage } : {}),
     ...(translating && form.targetLanguage ? { target_language: form.targetLanguage } : {}),
     ...(form.layers === null ? {} : { layers: form.layers }),

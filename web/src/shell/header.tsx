@@ -35,11 +35,12 @@ export function Header(props: { readonly help: () => void }) {
         </button>
         <Button
           name="theme"
+          worded
           icon={dark ? "sun" : "moon"}
           label={dark ? say.toLight : say.toDark}
           act={() => app.chooseTheme(dark ? "light" : "dark")}
         />
-        <Button name="help" label={say.help} hint={`${say.help} (?)`} act={props.help}>
+        <Button name="help" worded label={say.help} hint={`${say.help} (?)`} act={props.help}>
           ?
         </Button>
       </div>

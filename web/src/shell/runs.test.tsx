@@ -91,6 +91,29 @@ function build(jobs: () => readonly Job[], session = memory(), resume?: ServerJo
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
+describe("samples of a task", () => {
+  test("each run reads a new one, unless another was chosen meanwhile", () => {
+    const { app } = build(() => []);
+    const sent: JobRequest[] = [];
+    Object.assign(app.server!, {
+      run: (asked: JobRequest) => {
+        sent.push(asked);
+        return new Promise(() => {});
+      },
+    });
+    app.runs.change({ model: "zoo/gpt2", sequence: "task" });
+    app.runs.start();
+    app.runs.start();
+    app.runs.change({ sample: 7 });
+    app.runs.start();
+    app.runs.start();
+    app.runs.change({ model: "zoo/bert" });
+    app.runs.start();
+    expect(sent.map(({ seed }) => seed)).toEqual([0, 1, 7, 8, 8]);
+    expect(app.runs.form.peek().sample).toBe(8);
+  });
+});
+
 describe("after a reload", () => {
   test("the job of this window is shown, can be cancelled, and its recording is opened", async () => {
     const session = memory({ job: JSON.stringify({ id: "j1", request }) });

@@ -53,6 +53,7 @@ export class Runs {
   readonly trouble = signal<unknown>(null); // why the last run failed; null: it did not
   private readonly requests = new Map<string, JobRequest>(); // by recording
   private controller: AbortController | null = null;
+  private drawn = ""; // the sample that was run last
   private touched = false; // by a person, since the last run
   private stopped = false;
 
@@ -79,7 +80,15 @@ export class Runs {
     if (first && form.peek().model === "") form.value = withModel(form.peek(), first);
   }
 
+  /** Run what the form says; of the samples of a task the next one, where this one has been run. */
   start(): void {
+    const { model, sequence, sourceLanguage, sample } = this.form.peek();
+    const asked = (number: number): string => [model, sourceLanguage, number].join();
+    if (sequence === "task") {
+      const number = asked(sample) === this.drawn ? sample + 1 : sample;
+      this.form.value = { ...this.form.peek(), sample: number };
+      this.drawn = asked(number);
+    }
     void this.attend(requestOf(this.form.peek(), this.model()));
   }
 

@@ -7,13 +7,13 @@ import { Button } from "./button";
 import { Canvas } from "./canvas";
 import { Choice } from "./choice";
 import { useApp } from "./context";
-import { HelpDialog, TableDialog } from "./dialogs";
 import { EditedMark } from "./edited";
 import { ExampleNote } from "./example";
 import { Header } from "./header";
 import { onKey } from "./keyboard";
-import { AboutPanel, openFile } from "./panels/about";
-import { DebuggingPanel } from "./panels/debugging";
+import { useLater } from "./later";
+import { openFile } from "./open_file";
+import { OutcomeBar } from "./outcome";
 import { InputPanel } from "./panels/input";
 import { InterpretabilityPanel } from "./panels/interpretability";
 import type { PanelName } from "./state";
@@ -29,6 +29,7 @@ export function Shell() {
   const say = app.words.value;
   const id = useId();
   const [dialog, setDialog] = useState<DialogName | null>(null);
+  const later = useLater(dialog !== null);
   const help = useCallback(() => setDialog("help"), []);
   const table = useCallback(() => {
     if (app.mounted.peek()) setDialog("table");
@@ -98,14 +99,19 @@ export function Shell() {
           <Panels id={id} />
         </section>
       </main>
+      {open && title?.needs === "recording" && (
+        <ErrorBoundary part="outcome">
+          <OutcomeBar source={open} />
+        </ErrorBoundary>
+      )}
       <Message />
       <div class="unseen" role="status" aria-live="polite">
         {app.announcement.value}
       </div>
       <DropTarget />
       <ErrorBoundary part="dialog" key={dialog}>
-        {dialog === "help" && <HelpDialog close={close} />}
-        {dialog === "table" && <TableDialog close={close} />}
+        {later && dialog === "help" && <later.HelpDialog close={close} />}
+        {later && dialog === "table" && <later.TableDialog close={close} />}
       </ErrorBoundary>
     </>
   );
@@ -146,6 +152,7 @@ function Panels(props: { readonly id: string }) {
   const say = app.words.value;
   const open = app.open.value;
   const chosen = app.panel.value;
+  const later = useLater(chosen === "debugging" || chosen === "about");
   const names: readonly PanelName[] = ["input", "interpretability", "debugging", "about"];
   return (
     <div class="panels">
@@ -169,8 +176,8 @@ function Panels(props: { readonly id: string }) {
         <ErrorBoundary part={chosen} key={chosen}>
           {chosen === "input" && <InputPanel />}
           {open && chosen === "interpretability" && <InterpretabilityPanel source={open} />}
-          {open && chosen === "debugging" && <DebuggingPanel source={open} />}
-          {open && chosen === "about" && <AboutPanel source={open} />}
+          {later && open && chosen === "debugging" && <later.DebuggingPanel source={open} />}
+          {later && open && chosen === "about" && <later.AboutPanel source={open} />}
         </ErrorBoundary>
       </div>
     </div>

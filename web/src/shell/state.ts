@@ -10,6 +10,7 @@ import { fitTo } from "../core/maps";
 import { type Catalogue, formatText, keepCatalogue, type Text } from "../core/messages";
 import {
   createSelection,
+  findCorrections,
   type LinkedSelection,
   nothingSelected,
   readSelection,
@@ -106,6 +107,8 @@ export class App {
 
   readonly session: PageStorage;
   private readonly remember: PageStorage;
+  private readonly place: SelectionAddress;
+  private began: Partial<Selection> = {}; // where the example or link that is open started
   private readonly mirror: Mirror;
   private readonly chosen = signal<Selection>(nothingSelected);
   private messages: Promise<void> = Promise.resolve(); // of the first language: texts wait for them
@@ -119,6 +122,7 @@ export class App {
     this.server = options.server;
     this.views = options.views;
     this.remember = options.remember;
+    this.place = options.place;
     this.session = options.session;
     this.reducedMotion = options.reducedMotion;
     this.wholePage = options.wholePage;
@@ -150,10 +154,11 @@ export class App {
   /** Fetch what the first picture needs, then the rest. */
   async start(): Promise<void> {
     const wish = this.store.get();
+    const link = this.place.read();
     this.messages = this.fetchMessages(this.language.peek()).then((catalogue) => {
       this.catalogue.value = catalogue;
     });
-    const opening = wish.recording === "" && wish.run === "" ? null : this.show(wish, true);
+    const opening = wish.recording === "" && wish.run === "" ? null : this.show(wish, true, link);
     const metrics = this.source.metrics().catch(() => []); // without them views show what they can
     const server = this.askServer();
     try {
@@ -166,6 +171,7 @@ export class App {
         void this.show(
           { ...wish, ...this.openingOf(first, wish), ...clicked, recording: first.id },
           view !== "",
+          link,
         );
       else if (!opening) this.opening.value = false;
     } catch (error) {
@@ -327,9 +333,20 @@ export class App {
     return this.mirror.link();
   }
 
-  /** Back to the first selection of this recording: no token in focus, no zoom, first map and head. */
+  /** Back to where the example or link began, in the view that is shown. */
   reset(): void {
-    this.store.set({ place: null, head: 0, query: null, key: null, step: null, options: {} });
+    this.store.set(this.began);
+  }
+
+  /** Remember where to go back to; say what a link names that is not there. */
+  private begin(link: string): void {
+    const now = this.store.get();
+    const { place, head, query, key, step, options } = now;
+    this.began = { place, head, query, key, step, options };
+    const open = this.open.peek();
+    const wrong = open && link ? findCorrections(link, now, open.description.maps.length) : [];
+    if (wrong.length === 0) return;
+    this.complain(new Refusal((language) => words(language).corrected(wrong.join(", ")), "corrected", 0));
   }
 
   async refreshRecordings(): Promise<void> {
@@ -343,12 +360,14 @@ export class App {
 
   /** A name typed or reached by the back button. */
   private async follow(wish: LinkedSelection): Promise<void> {
+    const link = this.place.read();
     if ((wish.recording !== "" || wish.run !== "") && !isNamed(this.subject.peek(), wish))
-      return this.show(wish, true);
+      return this.show(wish, true, link);
     const view = this.viewOf(wish);
     try {
       await this.views.load(view);
       this.store.set({ ...wish, view });
+      this.begin(link);
     } catch (error) {
       this.complain(error, () => void this.follow(wish));
     }
@@ -395,7 +414,7 @@ export class App {
    * Open the recording of a wish and select the rest of it. A view that a link names is kept even where it cannot show
    * the recording: it says why in its place.
    */
-  private async show(wish: LinkedSelection, linked = false): Promise<void> {
+  private async show(wish: LinkedSelection, linked = false, link = ""): Promise<void> {
     const turn = ++this.turn;
     const earlier = this.requests;
     this.requests = new AbortController();
@@ -425,9 +444,10 @@ export class App {
         this.store.set({ ...fitTo(subject.now.description)(wish, wish, wish), beside, view });
       } else this.store.set({ ...wish, view });
       this.mirror.complete();
+      this.begin(link);
       if (this.preset.peek()?.recording !== wish.recording) this.preset.value = this.presetOf(wish.recording);
     } catch (error) {
-      if (turn === this.turn) this.complain(error, () => void this.show(wish, linked));
+      if (turn === this.turn) this.complain(error, () => void this.show(wish, linked, link));
     } finally {
       if (turn === this.turn) this.opening.value = false;
     }

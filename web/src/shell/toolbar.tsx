@@ -18,6 +18,7 @@ export function Toolbar(props: { readonly table: () => void }) {
       <div class="toolbar-buttons" role="toolbar" aria-label={say.picture}>
         <Button
           name="zoom-out"
+          worded
           icon="minus"
           label={say.zoomOut}
           disabled={!mounted}
@@ -25,13 +26,28 @@ export function Toolbar(props: { readonly table: () => void }) {
         />
         <Button
           name="zoom-in"
+          worded
           icon="plus"
           label={say.zoomIn}
           disabled={!mounted}
           act={() => mounted?.zoom?.(1)}
         />
-        <Button name="fit" icon="fit" label={say.fit} disabled={!mounted} act={() => mounted?.zoom?.(0)} />
-        <Button name="reset" icon="reset" label={say.reset} disabled={!mounted} act={() => resetAll(app)} />
+        <Button
+          name="fit"
+          worded
+          icon="fit"
+          label={say.fit}
+          disabled={!mounted}
+          act={() => mounted?.zoom?.(0)}
+        />
+        <Button
+          name="reset"
+          worded
+          icon="reset"
+          label={say.reset}
+          disabled={!mounted}
+          act={() => resetAll(app)}
+        />
         <span class="toolbar-gap" />
         {(["png", "svg"] as const).map((kind) => (
           <Button
@@ -46,9 +62,10 @@ export function Toolbar(props: { readonly table: () => void }) {
             {kind.toUpperCase()}
           </Button>
         ))}
-        <Button name="table" icon="table" label={say.table} disabled={!mounted} act={props.table} />
+        <Button name="table" worded icon="table" label={say.table} disabled={!mounted} act={props.table} />
         <Button
           name="link"
+          worded
           icon="link"
           label={say.copyLink}
           disabled={!mounted}

@@ -35,7 +35,10 @@ export const shell = {
   moreRows: (count: number, shown: string) =>
     count === 1 ? "One more row is left out." : `${shown} more rows are left out.`,
   predict: "Predict output words",
-  predictNoModel: "This recording was not made here, so its model is not known: choose a model and run it.",
+  predictMasks: "Guess the masked words",
+  predictClass: "Predict the class",
+  predictNoModel: (model: string) =>
+    `This recording was not made here. Its model is ${model}: choose it under Input and run the text again.`,
   attention: "Attention",
   encoderSelf: "Encoder",
   decoderSelf: "Decoder",
@@ -59,6 +62,8 @@ export const shell = {
   rowsEntered: "word entered",
   rowsHint:
     "A row of cross-attention is computed when a word enters the decoder, to write the next one. It is named by the word being written, or by the word that entered before.",
+  oneHead: "This attention has one head and one layer.",
+  corrected: (parts: string) => `This recording has no ${parts}, which the link names. The nearest is shown.`,
   focus: "In focus",
   query: "Query",
   key: "Key",
@@ -73,6 +78,18 @@ export const shell = {
   pause: "Pause",
   previousStep: "Previous step",
   nextStep: "Next step",
+  outcome: "Answer of the model",
+  outcomes: {
+    classes: "Class",
+    next: "Next word",
+    translation: "Translation",
+    given: "Given translation",
+    continuation: "Continuation",
+    masks: "Guessed",
+  },
+  translationInto: (title: string, language: string) => `${title} into ${language}`,
+  noMasks: "Nothing to guess: write [MASK] for a word.",
+  guessHint: "What else could stand here",
   // states
   opening: "Opening the recording …",
   readingTable: "Reading the numbers …",

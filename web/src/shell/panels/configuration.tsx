@@ -21,7 +21,7 @@ export function ConfigurationFields(props: {
   return (
     <details class="configuration" data-part="configuration">
       <summary>{say.configuration}</summary>
-      {most !== null && (
+      {most !== null && most > 1 && (
         <Field label={say.firstLayers}>
           {(id) => (
             <div class="slider-row">

@@ -27,11 +27,11 @@ export function NumberField(props: {
   readonly label: string;
   readonly hint?: string;
   readonly name: string;
-  readonly value: number;
+  readonly value: number | null;
   readonly minimum: number;
   readonly maximum: number;
-  readonly disabled: boolean;
-  readonly change: (value: number) => void;
+  readonly none?: string; // what an empty field means; without it a field is never empty
+  readonly change: (value: number | null) => void;
 }) {
   return (
     <Field label={props.label} hint={props.hint}>
@@ -45,14 +45,15 @@ export function NumberField(props: {
           min={props.minimum}
           max={props.maximum}
           step={1}
-          value={props.value}
-          disabled={props.disabled}
+          value={props.value ?? ""}
+          placeholder={props.none}
           onChange={(event) => {
             const wish = Math.round(event.currentTarget.valueAsNumber);
+            const empty = props.none === undefined ? props.value : null;
             const value = Number.isFinite(wish)
               ? Math.min(Math.max(wish, props.minimum), props.maximum)
-              : props.value;
-            event.currentTarget.value = String(value);
+              : empty;
+            event.currentTarget.value = String(value ?? "");
             props.change(value);
           }}
         />
@@ -66,9 +67,15 @@ export function Choices(props: {
   readonly name: string;
   readonly value: string;
   readonly choices: readonly (readonly [value: string, title: string])[];
-  readonly disabled?: boolean;
   readonly change: (value: string) => void;
 }) {
+  const [only, ...others] = props.choices;
+  if (only && others.length === 0)
+    return (
+      <p class="field only" data-field={props.name}>
+        <span>{props.label}</span> {only[1]}
+      </p>
+    );
   return (
     <Field label={props.label}>
       {(id) => (
@@ -76,7 +83,6 @@ export function Choices(props: {
           id={id}
           data-field={props.name}
           value={props.value}
-          disabled={props.disabled ?? false}
           onChange={(event) => props.change(event.currentTarget.value)}
         >
           {props.choices.map(([value, title]) => (

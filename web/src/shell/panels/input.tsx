@@ -3,8 +3,18 @@
 import { useEffect, useId } from "preact/hooks";
 import type { ModelDescription } from "../../api/types";
 import { compact, count as grouped } from "../../core/formats";
+import { Button } from "../button";
 import { useApp } from "../context";
-import { type Form, missing, readsPairs, type Sequence, translates, withModel } from "../form";
+import {
+  type Form,
+  missing,
+  RANDOM_LENGTH,
+  readsPairs,
+  type Sequence,
+  samplesOf,
+  translates,
+  withModel,
+} from "../form";
 import type { App } from "../state";
 import { ConfigurationFields } from "./configuration";
 import { Choices, Field, NumberField } from "./fields";
@@ -104,7 +114,7 @@ function ModelFields(props: {
                 <optgroup key={origin} label={say[origin]}>
                   {group.map((each) => (
                     <option key={each.name} value={each.name}>
-                      {each.label}
+                      {each.title ? `${each.label} – ${app.text(each.title)}` : each.label}
                     </option>
                   ))}
                 </optgroup>
@@ -115,10 +125,11 @@ function ModelFields(props: {
         )}
       </Field>
       {form.other && (
-        <Field label={say.otherModelLabel}>
-          {(id) => (
+        <Field label={say.otherModelLabel} hint={say.otherModelHint}>
+          {(id, describedBy) => (
             <input
               id={id}
+              aria-describedby={describedBy}
               type="text"
               data-field="other-model"
               value={form.model}
@@ -148,7 +159,8 @@ function ModelFields(props: {
 
 function facts(model: ModelDescription, app: App): string {
   const count = model.parameters === null ? null : compact(model.parameters, app.language.value);
-  const note = model.note && app.text(model.note);
+  const said = model.note ?? model.needs;
+  const note = said && app.text(said);
   const { layers, decoder_layers: decoderLayers = null, heads } = model;
   const say = app.words.value;
   const facts = say.modelFacts(layers, decoderLayers, heads, count);
@@ -166,9 +178,11 @@ function SequenceFields(props: {
   const say = app.words.value;
   const name = useId();
   const { form, change, limit, model } = props;
+  const samples = samplesOf(form, model);
+  const random = form.sequence === "random";
   const choices: readonly (readonly [Sequence, string])[] = [
     ["text", say.ownText],
-    ["task", say.taskText],
+    ...(samples.length > 0 ? [["task", say.taskText] as const] : []),
     ["random", say.random],
   ];
   const long = Math.min(model?.max_tokens ?? 100_000, props.mostTokens ?? 100_000);
@@ -184,7 +198,7 @@ function SequenceFields(props: {
                 name={name}
                 data-sequence={sequence}
                 checked={form.sequence === sequence}
-                onChange={() => change({ sequence })}
+                onChange={() => change({ sequence, length: null })}
               />
               <span>{title}</span>
             </label>
@@ -192,27 +206,42 @@ function SequenceFields(props: {
         </div>
       </fieldset>
       {form.sequence === "text" && <TextFields form={form} model={model} change={change} limit={limit} />}
+      {form.sequence === "task" && (
+        <div class="field" data-part="sample">
+          <div class="sample-row">
+            <span>{say.sampleOf((form.sample % samples.length) + 1, samples.length)}</span>
+            <Button name="next-sample" look="small" act={() => change({ sample: form.sample + 1 })}>
+              {say.nextSample}
+            </Button>
+          </div>
+          <p class="sample" dir="auto">
+            {samples[form.sample % samples.length]}
+          </p>
+          <p class="hint">{say.sampleHint}</p>
+        </div>
+      )}
       <div class="pair">
         <NumberField
           label={say.length}
-          hint={say.lengthHint}
+          hint={random ? say.lengthHint : say.cutHint}
           name="length"
-          value={form.length}
+          value={form.length ?? (random ? RANDOM_LENGTH : null)}
           minimum={1}
           maximum={long}
-          disabled={form.sequence !== "random"}
+          {...(random ? {} : { none: say.wholeText })}
           change={(length) => change({ length })}
         />
-        <NumberField
-          label={say.seed}
-          hint={say.seedHint}
-          name="seed"
-          value={form.seed}
-          minimum={0}
-          maximum={2 ** 31 - 1}
-          disabled={form.sequence !== "random"}
-          change={(seed) => change({ seed })}
-        />
+        {random && (
+          <NumberField
+            label={say.seed}
+            hint={say.seedHint}
+            name="seed"
+            value={form.seed}
+            minimum={0}
+            maximum={2 ** 31 - 1}
+            change={(seed) => change({ seed: seed ?? 0 })}
+          />
+        )}
       </div>
     </>
   );

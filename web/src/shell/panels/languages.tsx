@@ -17,12 +17,18 @@ export function LanguageFields(props: {
   const say = app.words.value;
   const languages = props.model?.languages ?? [];
   const title = nameLanguages(app);
-  const choices: readonly (readonly [string, string])[] =
-    languages.length > 0 ? languages.map((code) => [code, title(code)]) : [["", say.anyLanguage]];
+  const choices = languages.map((code) => [code, title(code)] as const);
   const choose = (side: "sourceLanguage" | "targetLanguage", code: string): void => {
     const other = side === "sourceLanguage" ? form.targetLanguage : form.sourceLanguage;
     app.runs.change(code === other ? swapLanguages(form) : { [side]: code });
   };
+  if (languages.length === 0 || props.model?.one_pair)
+    return (
+      <p class="field only" data-field="languages">
+        <span>{say.languages}</span>{" "}
+        {languages.length === 0 ? say.anyLanguage : languages.map(title).join(" → ")}
+      </p>
+    );
   return (
     <>
       <div class="languages">
@@ -31,22 +37,14 @@ export function LanguageFields(props: {
           name="source-language"
           value={form.sourceLanguage}
           choices={choices}
-          disabled={languages.length === 0}
           change={(code) => choose("sourceLanguage", code)}
         />
-        <Button
-          name="swap"
-          icon="swap"
-          label={say.swap}
-          disabled={languages.length < 2}
-          act={() => app.runs.change(swapLanguages(form))}
-        />
+        <Button name="swap" icon="swap" label={say.swap} act={() => app.runs.change(swapLanguages(form))} />
         <Choices
           label={say.targetLanguage}
           name="target-language"
           value={form.targetLanguage}
           choices={choices}
-          disabled={languages.length === 0}
           change={(code) => choose("targetLanguage", code)}
         />
       </div>
@@ -88,7 +86,7 @@ export function LanguageHint(props: {
 }
 
 /** Names of languages, in that of the page. */
-function nameLanguages(app: App): (code: string) => string {
+export function nameLanguages(app: App): (code: string) => string {
   const names = new Intl.DisplayNames([app.language.value], { type: "language" });
   return (code) => {
     try {

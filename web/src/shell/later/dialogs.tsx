@@ -1,15 +1,16 @@
 /** Dialogs: the data table behind the picture, and the help. Native <dialog>: Escape, focus and backdrop are the browser's. */
 
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
-import { aligned, count, exact } from "../core/formats";
-import { csv, fileName, saveText, tabSeparated } from "../core/saving";
-import { useAnswer } from "./answer";
-import { Button } from "./button";
-import { useApp } from "./context";
-import { editMark, markTable } from "./edited";
-import { shortcutList } from "./keyboard";
-import { Check } from "./panels/fields";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { aligned, count, exact } from "../../core/formats";
+import { csv, fileName, saveText, tabSeparated } from "../../core/saving";
+import { useAnswer } from "../answer";
+import { Button } from "../button";
+import { useApp } from "../context";
+import { editMark, markTable } from "../edited";
+import { shortcutList } from "../keyboard";
+import { Check } from "../panels/fields";
+import { later } from "./later_words";
 
 const SHOWN_ROWS = 500;
 
@@ -154,6 +155,37 @@ export function HelpDialog(props: { readonly close: () => void }) {
         {say.shortcutsOn}
       </Check>
       <p class="hint">{say.markers}</p>
+      <Glossary />
     </Dialog>
+  );
+}
+
+/** The terms that the page uses, a sentence each. */
+function Glossary() {
+  const app = useApp();
+  const { glossary: title, search, nothing, terms } = later(app.language.value);
+  const [wish, setWish] = useState("");
+  const found = terms.filter((entry) => entry.join(" ").toLowerCase().includes(wish.trim().toLowerCase()));
+  return (
+    <section class="glossary" data-part="glossary" aria-label={title}>
+      <h3>{title}</h3>
+      <input
+        type="text"
+        data-field="glossary"
+        aria-label={search}
+        placeholder={search}
+        value={wish}
+        onInput={(event) => setWish(event.currentTarget.value)}
+      />
+      <dl>
+        {found.map(([term, meaning]) => (
+          <div key={term}>
+            <dt>{term}</dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      {found.length === 0 && <p class="hint">{nothing}</p>}
+    </section>
   );
 }

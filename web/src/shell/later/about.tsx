@@ -5,13 +5,13 @@ import { useRef } from "preact/hooks";
 import type { SideName } from "../../api/types";
 import { evidenceLine, joinSentences } from "../../core/focus";
 import { digits, count as grouped } from "../../core/formats";
-import { type RecordingSource, Refusal } from "../../core/source";
+import type { RecordingSource } from "../../core/source";
 import { useAnswer } from "../answer";
 import { Button } from "../button";
 import { useApp } from "../context";
 import { Icon } from "../icons";
+import { openFile } from "../open_file";
 import type { App } from "../state";
-import { words } from "../words";
 
 const SHOWN = 400; // tokens
 
@@ -140,23 +140,6 @@ function Files(props: { readonly source: RecordingSource; readonly removable: bo
       <p class="hint">{say.uploadHint}</p>
     </div>
   );
-}
-
-/** Opens a bundle that a person chose or dropped. */
-export async function openFile(app: App, file: Blob): Promise<void> {
-  if (!app.server) return;
-  try {
-    const most = app.about.peek()?.limits.upload_bytes;
-    if (most !== undefined && file.size > most) {
-      const sizes = [grouped(file.size), grouped(most)] as const;
-      throw new Refusal((language) => words(language).fileTooLarge(...sizes), "too_large", 0);
-    }
-    const id = await app.server.upload(file);
-    await app.refreshRecordings();
-    await app.go(id);
-  } catch (error) {
-    app.complain(error);
-  }
 }
 
 async function remove(app: App, id: string): Promise<void> {

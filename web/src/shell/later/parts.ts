@@ -1,0 +1,8 @@
+/** What the page fetches when it is first wanted: dialogs, two panels, the details of a guessed word. */
+
+import "./style.css";
+
+export { AboutPanel } from "./about";
+export { DebuggingPanel } from "./debugging";
+export { HelpDialog, TableDialog } from "./dialogs";
+export { Guess } from "./guess";
