@@ -151,8 +151,9 @@ describe("the panel of numbers", () => {
     await act(() => {
       app.panel.value = "interpretability";
     });
-    const reading = element.querySelector("[data-reading=entropy]");
-    expect(reading?.textContent).toBe("Lower = more focused.Higher = more random.");
+    const reading = () => element.querySelector("[data-reading=entropy]");
+    await vi.waitFor(() => expect(reading()).not.toBeNull());
+    expect(reading()?.textContent).toBe("Lower = more focused.Higher = more random.");
   });
 });
 
@@ -473,7 +474,9 @@ describe("what throws fails alone", () => {
       metrics.value = [{ panel: true }] as never; // no label, no levels: the panel throws
       app.panel.value = "interpretability";
     });
-    const notice = element.querySelector<HTMLElement>("[data-part=interpretability]")!;
+    const found = () => element.querySelector<HTMLElement>("[data-part=interpretability]");
+    await vi.waitFor(() => expect(found()).not.toBeNull());
+    const notice = found()!;
     expect(notice.textContent).toContain("failed");
     expect(element.querySelector(".view-picture")).not.toBeNull();
     await act(() => {
@@ -538,7 +541,7 @@ describe("the threshold τ", () => {
           place: { ...noAddress(), read: () => `view=numbers${link}` },
         },
       );
-      await act(() => new Promise((done) => setTimeout(done, 150)));
+      await vi.waitFor(() => expect(asked.length).toBe(5));
       const levels = asked.map(([over]) => over).sort();
       expect(levels).toEqual(["head", "head", "layer", "model", "model"]); // three of the panel, two of the view
       for (const [, given] of asked) expect(given).toEqual(wanted);

@@ -15,7 +15,6 @@ import { useLater } from "./later";
 import { openFile } from "./open_file";
 import { OutcomeBar } from "./outcome";
 import { InputPanel } from "./panels/input";
-import { InterpretabilityPanel } from "./panels/interpretability";
 import type { PanelName } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
@@ -152,7 +151,7 @@ function Panels(props: { readonly id: string }) {
   const say = app.words.value;
   const open = app.open.value;
   const chosen = app.panel.value;
-  const later = useLater(chosen === "debugging" || chosen === "about");
+  const later = useLater(chosen !== "input");
   const names: readonly PanelName[] = ["input", "interpretability", "debugging", "about"];
   return (
     <div class="panels">
@@ -175,7 +174,7 @@ function Panels(props: { readonly id: string }) {
       >
         <ErrorBoundary part={chosen} key={chosen}>
           {chosen === "input" && <InputPanel />}
-          {open && chosen === "interpretability" && <InterpretabilityPanel source={open} />}
+          {later && open && chosen === "interpretability" && <later.InterpretabilityPanel source={open} />}
           {later && open && chosen === "debugging" && <later.DebuggingPanel source={open} />}
           {later && open && chosen === "about" && <later.AboutPanel source={open} />}
         </ErrorBoundary>

@@ -1,4 +1,4 @@
-/** What the page fetches when it is first wanted: dialogs, two panels, the details of a guessed word. */
+/** What the page fetches when it is first wanted: dialogs, panels, the details of a guessed word. */
 
 import "./style.css";
 
@@ -6,3 +6,4 @@ export { AboutPanel } from "./about";
 export { DebuggingPanel } from "./debugging";
 export { HelpDialog, TableDialog } from "./dialogs";
 export { Guess } from "./guess";
+export { InterpretabilityPanel } from "./interpretability";

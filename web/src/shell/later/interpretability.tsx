@@ -19,8 +19,8 @@ import {
 import { useAnswer } from "../answer";
 import { Button } from "../button";
 import { useApp } from "../context";
+import { Check } from "../panels/fields";
 import type { App } from "../state";
-import { Check } from "./fields";
 
 const PAUSE = 80; // ms after the slider's last move
 type Level = "head" | "layer" | "model";
