@@ -5,6 +5,7 @@ In:   a live model with its tokenizer, or a folder with `config.json` and weight
 Out:  `TransformersModel`.
 """
 
+import inspect
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
@@ -86,8 +87,9 @@ class TransformersModel(LoadedModel):
 
     @property
     def translates(self) -> bool:
-        """Whether there is a target side: an encoder and a decoder."""
-        return bool(getattr(self.config, "is_encoder_decoder", False))
+        """Whether there is a target side: an encoder, and a decoder that reads tokens (not DETR's)."""
+        names = inspect.signature(type(self.network).forward).parameters
+        return bool(getattr(self.config, "is_encoder_decoder", False)) and "decoder_input_ids" in names
 
     @property
     def shape(self) -> Shape:

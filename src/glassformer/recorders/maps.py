@@ -46,6 +46,7 @@ class Axes:
     tokens: dict[str, Tokens]
     real: dict[str, NDArray[np.bool_]]  # by stack, (token,) False for padding
     source: str = "encoder"  # the stack whose states are the keys of cross-attention
+    name: Callable[[str, int], Tokens] | None = None  # positions of a stack that are not text
 
     def find(self, place: Place, queries: int, keys: int) -> tuple[Tokens, Tokens]:
         """The queries and the keys of a map."""
@@ -61,7 +62,7 @@ class Axes:
         tokens = self.tokens.get(stack)
         if tokens is not None and len(tokens) == count:
             return tokens
-        return Tokens.positional("source", count)
+        return Tokens.positional("source", count) if self.name is None else self.name(stack, count)
 
 
 class States(NamedTuple):

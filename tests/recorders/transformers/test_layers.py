@@ -99,4 +99,4 @@ def test_pictures_and_words_are_stacks_of_their_own() -> None:
     assert [each.layer for each in recording.maps if each.stack == "text"] == [0, 1]
     assert [each.layer for each in recording.maps if each.stack == "vision"] == [0, 1, 2]
     assert recording.map("text").query.ids.tolist() == ids[0].tolist()
-    assert recording.map("vision").query.texts[:2] == ("0", "1")
+    assert recording.map("vision").query.texts[:2] == ("[CLS]", "0,0")

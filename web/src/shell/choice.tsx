@@ -223,6 +223,7 @@ function Silence({ source, map }: OfMap) {
   const app = useApp();
   const say = app.words.value;
   const { head } = app.selection.value;
+  app.presets.value; // the request behind a shipped recording is a preset's
   const again = typeof head === "number" ? app.runs.silence(source, map.place, head) : null;
   if (!again) return null;
   return (

@@ -22,6 +22,7 @@ from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.recorders.maps import Axes
 from glassformer.recorders.transformers.layers import Stacks
+from glassformer.recorders.transformers.patches import PatchNames, count_shared
 from glassformer.recording import Side, Tokens
 from glassformer.text.tokenizer import Encoding
 
@@ -35,6 +36,7 @@ TOKEN_INPUTS = (
 TEXTUAL = ("input_ids", "attention_mask", "token_type_ids", "position_ids", "global_attention_mask")
 CHECKED = 16  # tokens of a text, for a self-check
 WITHOUT_TEXT = ("pixel_values", "input_features", "input_values")  # pictures and sound
+ROWS_OF_PATCHES = ("pixel_values", "pixel_values_videos")  # of Qwen-VL: (patch, numbers), not a batch
 FEWEST_CHECKED = 8  # shorter texts are repeated to this many tokens, so that causality can be seen
 
 
@@ -65,6 +67,9 @@ class InputBuilder:
 
     def build(self, encoding: Encoding, target: Encoding | None = None) -> ModelInputs:
         """Encodings as tensors; without a target an encoder-decoder cannot run yet."""
+        if "input_ids" not in self.names and self.names & set(WITHOUT_TEXT):
+            known = next(name for name in WITHOUT_TEXT if name in self.names)
+            raise InputError("record.inputs.reads_no_text", name=self.loaded.name, known=known)
         numbers = as_array(encoding.ids)
         self._check(numbers, "text")
         ids = self.tensor(numbers)
@@ -127,6 +132,32 @@ class InputBuilder:
                 raise
             raise InputError("record.inputs.lookup", name=self.loaded.name, reason=str(error)) from error
 
+    @contextmanager
+    def explaining_inputs(self, given: ModelInputs) -> Iterator[None]:
+        """An error of the model itself, whose inputs are wrong or too few, is one for a person to read."""
+        try:
+            yield
+        except (AttributeError, TypeError, ValueError) as error:
+            if not self._fails(given, type(error)):
+                raise
+            kinds = ("_ids", "pixel_values", "input_values", "_features")
+            raise InputError(
+                "record.inputs.cannot_run",
+                name=self.loaded.name,
+                seen=tuple(given.tensors),
+                reason=str(error)[:200],
+                known=tuple(sorted(name for name in self.names if name.endswith(kinds))),
+            ) from error
+
+    def _fails(self, given: ModelInputs, kind: type[Exception]) -> bool:
+        """Whether the model by itself raises such an error."""
+        try:
+            with torch.no_grad():
+                self.model(**self.complete(given))
+        except kind:
+            return True
+        return False
+
     def tell_length(self, given: ModelInputs) -> list[Message]:
         """A note on a text that is longer than the model was trained for."""
         limit = getattr(self.config.get_text_config(), "max_position_embeddings", None)
@@ -134,11 +165,13 @@ class InputBuilder:
             return []
         return [message("record.inputs.long", count=given.length, limit=limit)]
 
-    def find_axes(self, given: ModelInputs, stacks: Stacks, names: tuple[str, ...]) -> Axes:
+    def find_axes(
+        self, given: ModelInputs, stacks: Stacks, names: tuple[str, ...], patches: PatchNames
+    ) -> Axes:
         """The tokens on the axes of each stack, and which of them are padding."""
         tokens: dict[str, Tokens] = {}
         real: dict[str, Any] = {}
-        source, target = ("encoder", "decoder") if self.translates else (self._find_reader(stacks, names), "")
+        source, target = ("encoder", "decoder") if self.translates else (self.find_reader(stacks, names), "")
         for stack, side, mask in (
             (source, given.source, "attention_mask"),
             (target, given.target, "decoder_attention_mask"),
@@ -148,14 +181,16 @@ class InputBuilder:
             padding = given.tensors.get(mask)
             if padding is not None and padding.dim() == 2:
                 real[stack] = padding[0].bool().cpu().numpy()
-        return Axes(tokens, real)
+        paths = {name: path for path, name in stacks.names.items()}
+        return Axes(tokens, real, name=lambda stack, count: patches.name(paths.get(stack, stack), count))
 
-    def _find_reader(self, stacks: Stacks, names: tuple[str, ...]) -> str:
-        """The stack that reads text: of several, the one in the part with the token embedding."""
+    def find_reader(self, stacks: Stacks, names: tuple[str, ...]) -> str:
+        """The stack that reads text: of several, the one nearest to the token embedding."""
         if len(names) == 1:
             return names[0]
-        part = self.loaded.find_embedding()[0].split(".")[0]
-        return next((name for path, name in stacks.names.items() if path.split(".")[0] == part), "")
+        embedding = self.loaded.find_embedding()[0]
+        nearest = max(stacks.names, key=lambda path: count_shared(path, embedding), default="")
+        return stacks.names.get(nearest, "")
 
     def find_start(self) -> int:
         """The token that a decoder is given before the first word."""
@@ -230,7 +265,8 @@ def _as_tensor(name: str, value: Any) -> Tensor:
         raise InputError("record.inputs.not_a_tensor", input=name, kind=type(value).__name__) from error
     if name in TOKEN_INPUTS and tensor.dim() == 1:
         tensor = tensor[None]
-    if tensor.dim() == 0 or tensor.shape[0] != 1:
+    rows = name in ROWS_OF_PATCHES and tensor.dim() == 2
+    if not rows and (tensor.dim() == 0 or tensor.shape[0] != 1):
         raise InputError("record.inputs.not_one_row", input=name, shape=str(tuple(tensor.shape)))
     if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
         raise InputError("record.inputs.not_finite", input=name)

@@ -29,8 +29,9 @@ from glassformer.recorders.transformers.generation import GeneratedText, generat
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
+from glassformer.recorders.transformers.patches import PatchNames
 from glassformer.recorders.transformers.reported import make_maps, run_eager
-from glassformer.recorders.transformers.results import read_hidden, read_output
+from glassformer.recorders.transformers.results import place_output, read_hidden, read_output
 from glassformer.recorders.transformers.selfcheck import Verdict, check_fast, check_model
 from glassformer.recorders.transformers.softmaxes import check_reports, editing_reports
 from glassformer.recording import AttentionMap
@@ -70,7 +71,7 @@ class TransformersRecorder:
         """Generate where that is asked for; then one pass over the whole text."""
         edits = request.edits
         given = self._build(request)
-        with preserving_state(self.model):
+        with preserving_state(self.model), self.builder.explaining_inputs(given):
             verdict = self._check_once(given)
             with run_first_layers(self.stacks, verdict.layers, edits):
                 written = self._write(given, request, verdict)
@@ -136,10 +137,12 @@ class TransformersRecorder:
     def _see(
         self, given: ModelInputs, request: Request, verdict: Verdict, written: GeneratedText | None
     ) -> PassResult:
-        axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers))
+        patches = PatchNames(self.model)
+        axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers), patches)
         settings = self.builder.settings(request.want)
         if not verdict.routed:
-            return self._see_reports(given, request, verdict, axes, settings)
+            with patches.watching():
+                return self._see_reports(given, request, verdict, axes, settings)
         kernel, comparison, notes = self._choose_kernel(given, request, verdict)
         maker = MapMaker(axes, request.want, request.keep)
         active = ActiveEdits(request.edits)
@@ -150,7 +153,8 @@ class TransformersRecorder:
             return maker.receive(call)
 
         capture = Capture(self.stacks, kernel, receive, active)
-        with maker, capturing(self.model, capture, preserved=True), self.builder.explaining_lookups():
+        watching = capturing(self.model, capture, preserved=True)
+        with maker, watching, patches.watching(), self.builder.explaining_lookups():
             outputs = self.model(**given.tensors, **settings)
             maps = maker.finish()
         active.check_used()
@@ -208,12 +212,17 @@ class TransformersRecorder:
     def _finish(
         self, given: ModelInputs, want: frozenset[str], written: GeneratedText | None, seen: PassResult
     ) -> Run:
-        source = seen.maps[0].query if given.source is None else given.source
-        target = given.target
+        source, target = given.source, given.target
+        axes = [axis for each in seen.maps for axis in (each.query, each.key)]
+        unseen = source is not None and target is None and len(source) not in map(len, axes)
+        if source is None or unseen:  # no text, or no map of what reads it
+            source = next(axis for axis in axes if axis.side == "source")
         if target is None and self.builder.translates:
             target = replace(next(each.query for each in seen.maps if each.stack == "decoder"), side="target")
         doubtful = seen.kernel == "fast" and any(note.code == UNVERIFIED for note in seen.notes)
         size = getattr(self.loaded.find_embedding()[1], "num_embeddings", None)
+        assert self._verdict is not None
+        reader = self.builder.find_reader(self.stacks, tuple(self._verdict.layers)) or seen.maps[0].stack
         run = Run(
             source=source,
             target=target,
@@ -223,11 +232,13 @@ class TransformersRecorder:
             generation=None if written is None else written.generation,
             notes=[*self.loaded.reader.tell_size(size), *seen.notes],
         )
+        lengths = {len(side) for side in (source, target) if side is not None}
         if "hidden" in want:
-            lengths = {len(side) for side in (source, target) if side is not None}
-            run.hidden, notes = read_hidden(seen.outputs, self.stacks, lengths)
+            run.hidden, notes = read_hidden(seen.outputs, self.stacks, lengths, reader)
             run.notes = [*run.notes, *notes]
         if "output" in want:
-            stack = "decoder" if self.builder.translates else seen.maps[0].stack
-            run.output = read_output(self.model, seen.outputs, stack, self.loaded.reader.show)
+            stack = "decoder" if self.builder.translates else reader
+            output = read_output(self.model, seen.outputs, stack, self.loaded.reader.show)
+            run.output, notes = place_output(output, seen.maps, lengths)
+            run.notes = [*run.notes, *notes]
         return run

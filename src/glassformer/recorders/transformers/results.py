@@ -4,7 +4,8 @@ In:   the outputs of one forward pass over one text.
 Out:  hidden states by stack, `Output`; and notes on what could not be kept.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -15,13 +16,16 @@ from glassformer.place import name_term
 from glassformer.recorders.outputs import Show, read_classes, read_words
 from glassformer.recorders.store import Array
 from glassformer.recorders.transformers.layers import Stacks
-from glassformer.recording import Output
+from glassformer.recording import AttentionMap, Output
 
 
 def read_hidden(
-    outputs: Any, stacks: Stacks, lengths: Collection[int]
+    outputs: Any, stacks: Stacks, lengths: Collection[int], reader: str
 ) -> tuple[dict[str, Array], list[Message]]:
-    """By stack (layer + 1, token, width): embeddings, then the state after each block, the last normed."""
+    """By stack (layer + 1, token, width): embeddings, then the state after each block, the last normed.
+
+    Those without a name of a part are the reader's, the stack that reads the text.
+    """
     hidden: dict[str, Array] = {}
     notes = []
     for part, name, states in walk_outputs(outputs):
@@ -30,14 +34,18 @@ def read_hidden(
         if not states or not isinstance(states[0], Tensor):
             continue
         named = part or name.removesuffix("hidden_states").removesuffix("_")
-        stack = named or stacks.names.get("", "encoder")
+        stack = named or stacks.names.get("", reader)
         if (
             not all(isinstance(each, Tensor) for each in states)  # of PegasusX, some are pairs
             or len({each.shape for each in states}) != 1
             or states[0].dim() != 3
-            or states[0].shape[1] not in lengths
         ):
             notes.append(message("recorders.notes.hidden_left_out", stack=name_term(stack)))
+            continue
+        if states[0].shape[1] not in lengths:
+            count, known = states[0].shape[1], max(lengths)
+            code = "recorders.notes.hidden_of_other_length"
+            notes.append(message(code, stack=name_term(stack), count=count, known=known))
             continue
         hidden[stack] = torch.stack([each[0] for each in states]).float().cpu().numpy()
     if not hidden and not notes:
@@ -61,6 +69,22 @@ def read_output(model: nn.Module, outputs: Any, stack: str, show: Show) -> Outpu
     if predicts_tokens or logits.shape[2] != len(labels):
         return read_words(logits[0], stack, show)
     return read_words(logits[0], stack, lambda ids: [labels[each] for each in ids])
+
+
+def place_output(
+    output: Output | None, maps: Sequence[AttentionMap], lengths: Collection[int]
+) -> tuple[Output | None, list[Message]]:
+    """The output in the stack that has as many queries: that of DETR is its decoder's. It is left out, with a
+    note, where no stack and no text has: that of BLIP is of a text decoder that it does not report."""
+    if output is None or output.kind != "tokens":
+        return output, []
+    count = len(output.ids)
+    stacks = {each.stack: None for each in maps if each.shape[1] == count}
+    if output.stack in stacks or (not stacks and count in lengths):
+        return output, []
+    if not stacks:
+        return None, [message("recorders.notes.output_left_out", count=count)]
+    return replace(output, stack=next(reversed(stacks))), []
 
 
 def walk_outputs(outputs: Any, part: str = "") -> Iterator[tuple[str, str, Any]]:

@@ -24,7 +24,7 @@ from glassformer.recorders.transformers.inputs import shorten
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.reported import Report, find_other_reports, run_eager
-from glassformer.recorders.transformers.softmaxes import are_equal, collect_softmaxes
+from glassformer.recorders.transformers.softmaxes import are_equal, collect_softmaxes, find_unreported
 
 EAGER = message("recorders.references.eager")
 
@@ -76,6 +76,9 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
         raise RecordingError("recorders.reports.computes_other", model=type(model).__name__, reason=note)
     stacks.name_stacks(_causality(_group(reports)))
     comparison, coverage = _check_reports(model, short)
+    unreported = find_unreported(model, stacks, short)
+    if unreported:
+        missing = (message("recorders.notes.unreported", places=unreported), *missing)
     notes = (*([] if note is None else [note]), *coverage, *missing)
     return Verdict(False, comparison, notes, _count(stacks.rename(each.place) for each in reports))
 
@@ -131,18 +134,28 @@ def pair(
     pairs: list[tuple[Tensor, Tensor]] = []
     left = dict(ours)
     for (stack, kind), reported in theirs.items():
-        fitting = [group for group in left if group[1] == kind and len(left[group]) >= len(reported)]
-        fitting.sort(key=lambda group: not group[0].startswith(stack))  # of the same name first
+        fitting = {}
+        for group, mine in left.items():
+            found = _match(mine, reported) if group[1] == kind else None
+            if found is not None:
+                away = find_largest([float((a - b).abs().max()) for a, b in found])
+                fitting[group] = (not group[0].startswith(stack), away, found)  # of the same name first
         if not fitting:
             return None
-        mine = left.pop(fitting[0])
-        found = (
-            list(zip(mine, reported, strict=True)) if len(mine) == len(reported) else _thin(mine, reported)
-        )
-        if found is None or any(a.shape != b.shape for a, b in found):
-            return None
-        pairs += found
+        nearest = min(fitting, key=lambda group: fitting[group][:2])
+        pairs += fitting[nearest][2]
+        del left[nearest]
     return pairs
+
+
+def _match(mine: Sequence[Tensor], reported: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]] | None:
+    """Each reported map beside one of ours of the same shape; None where that is not possible."""
+    if len(mine) < len(reported):
+        return None
+    if len(mine) > len(reported):
+        return _thin(mine, reported)
+    pairs = list(zip(mine, reported, strict=True))
+    return None if any(a.shape != b.shape for a, b in pairs) else pairs
 
 
 def _thin(mine: Sequence[Tensor], reported: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]] | None:

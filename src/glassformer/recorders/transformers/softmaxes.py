@@ -10,7 +10,7 @@ Afterwards the edited weights are compared with the reported ones again.
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
 import torch
@@ -155,6 +155,31 @@ def collect_softmaxes(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[list
 
     with _handling(model, collect):
         return results, run_eager(model, inputs)[1]
+
+
+def find_unreported(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> list[str]:
+    """Paths of blocks that compute a softmax over keys, but of which the model reports nothing: the text
+    decoder of BLIP. Empty where it cannot be told, since no report of another part equals its softmax."""
+    inside: list[str] = []  # paths of the modules that run now
+    found: list[tuple[str, Tensor]] = []
+
+    def collect(_: int, scores: Tensor, softmax: Softmax) -> Tensor:
+        found.append((inside[-1], softmax(scores)))
+        return found[-1][1]
+
+    def leave(*_: object) -> None:
+        inside.pop()
+
+    with ExitStack() as hooks:
+        for module, path in stacks.paths.items():
+            hooks.enter_context(module.register_forward_pre_hook(lambda *_, path=path: inside.append(path)))
+            hooks.enter_context(module.register_forward_hook(leave))
+        with _handling(model, collect):
+            reports = run_eager(model, inputs)[1]
+    equal = {path for path, result in found if any(are_equal(result, each.weights) for each in reports)}
+    named = {each.place.stack for each in reports}
+    others = dict.fromkeys(path for path, _ in found if path not in equal and not named & {*path.split(".")})
+    return [path for path in others if path] if equal else []
 
 
 def check_reports(found: Mapping[Place, Tensor], stacks: Stacks, reports: Iterable[Report]) -> None:
