@@ -333,3 +333,19 @@ def test_the_request_of_a_shipped_recording_is_that_of_its_preset() -> None:
     request = find_request(cast(Any, context), "x-1")
     assert request is not None
     assert request.model_dump(include=set(words)) == words
+
+
+def test_what_each_row_writes_is_a_side_of_its_own(site: Any) -> None:
+    description = site.json(site.of("translation"))
+    target, written = (site.json(f"{site.of('translation')}/tokens/{side}") for side in ("target", "written"))
+    assert description["written"]["count"] == len(written["texts"]) == len(target["texts"])
+    assert written["texts"][:-1] == target["texts"][1:]
+    assert {
+        (each["place"]["kind"], each["row_side"])
+        for each in description["maps"]
+        if each["query_side"] == "target"
+    } == {
+        ("cross", "written"),
+        ("self", "target"),
+    }
+    site.refusal(f"{site.of('decoder')}/tokens/written", 404)
