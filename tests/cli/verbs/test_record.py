@@ -158,7 +158,8 @@ def test_record_draws_and_keeps(translator: Path, tmp_path: Path, run: Command) 
     file = tmp_path / "cat.bundle"
     printed = run("record", translator, TEXT, "--target", "the street", "--output", file)
     assert "cross 1" in printed
-    assert "the → street" in printed
+    assert "Rows: the word that is written" in printed
+    assert any(line.startswith("street ") for line in printed.splitlines())
     recording = bundle.open(file)
     assert recording.source.text == TEXT
     assert recording.target is not None

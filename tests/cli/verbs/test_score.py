@@ -106,7 +106,7 @@ def test_what_cannot_be_measured(words: list[str], said: str, file: Path, compla
 def test_a_file_that_is_no_bundle(tmp_path: Path, complain: Command) -> None:
     assert "could not be opened" in complain("score", tmp_path / "none.bundle")
     (tmp_path / "text").write_text("no bundle at all, but a file of some bytes")
-    assert "header" in complain("score", tmp_path / "text")
+    assert "is no Glassformer recording" in complain("score", tmp_path / "text")
 
 
 def test_a_bundle_is_scored_without_torch(file: Path) -> None:

@@ -31,5 +31,5 @@ def test_the_option_before_places_warns(file: Path, capsys: pytest.CaptureFixtur
 def test_show_refuses_what_is_no_bundle(decoder: Path, tmp_path: Path, complain: Command) -> None:
     (tmp_path / "text.bundle").write_text("no bundle at all")
     for verb in ("show", "serve"):
-        assert "text.bundle cannot be read as a bundle: it says" in complain(verb, tmp_path / "text.bundle")
+        assert "text.bundle is no Glassformer recording" in complain(verb, tmp_path / "text.bundle")
     complain("show", tmp_path / "missing.bundle")
