@@ -231,6 +231,32 @@ describe("a link", () => {
   });
 });
 
+describe("controls of the attention", () => {
+  test("that could choose nothing else are not shown", async () => {
+    const { source } = invent({ layers: 1, heads: 1 });
+    const one = { ...recordings(), open: async () => source };
+    const { element } = await open(one, [aView("picture", {})]);
+    expect(element.querySelector("[data-family], [data-action=layer], [data-head]")).toBeNull();
+    expect(element.querySelector(".choice")?.textContent).toContain("one head and one layer");
+    leave?.();
+    const several = await open(recordings(), [aView("picture", {})]);
+    expect(several.element.querySelectorAll("[data-head]").length).toBe(4); // two heads, two averages
+  });
+
+  test("name the model of a file that was not made here", async () => {
+    const server = {
+      about: async () => ({ workbench: true, limits: {} }),
+      presets: async () => [],
+      jobs: async () => [],
+      models: async () => [],
+    };
+    const options = { server: server as never };
+    const { element } = await open(recordings(), [aView("picture", {})], options);
+    const row = element.querySelector("[data-action=predict]")?.parentElement;
+    expect(row?.textContent).toContain("Its model is invented");
+  });
+});
+
 describe("the answer of the model", () => {
   const choice = (text: string, share: number) => ({ token: 1, text, log_probability: Math.log(share) });
 

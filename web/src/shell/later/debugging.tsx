@@ -1,6 +1,6 @@
 /** The debugging panel, in small: how each kind of number is spread, for the selected layer and head. */
 
-import type { Distribution, DistributionOf, MapDescription } from "../../api/types";
+import type { Distribution, DistributionOf } from "../../api/types";
 import { digits } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
 import type { RecordingSource } from "../../core/source";
@@ -22,7 +22,11 @@ export function DebuggingPanel({ source }: { readonly source: RecordingSource })
   const ofHidden = { stack, layer: after, bins: BINS };
   const ofMap = { map: map.place, ...(typeof head === "number" ? { head } : {}), bins: BINS };
   const rows: readonly (readonly [of: DistributionOf, title: string, there: boolean])[] = [
-    ["hidden", `${say.hiddenState}, ${say.afterLayer(after - 1)}`, states !== undefined],
+    [
+      "hidden",
+      after > 0 ? `${say.hiddenState}, ${say.afterLayer(after - 1)}` : say.hiddenState,
+      states !== undefined,
+    ],
     ["queries", say.queryVectors, map.has_queries],
     ["keys", say.keyVectors, map.has_keys],
     ["values", say.valueVectors, map.has_values],
@@ -31,12 +35,14 @@ export function DebuggingPanel({ source }: { readonly source: RecordingSource })
   ];
   return (
     <div class="panel-content">
-      <dl class="facts">
-        <dt>{say.multiplier}</dt>
-        <dd class="number" data-fact="multiplier">
-          {multiplier(map)}
-        </dd>
-      </dl>
+      {map.scale !== null && (
+        <dl class="facts">
+          <dt>{say.multiplier}</dt>
+          <dd class="number" data-fact="multiplier">
+            {multiplier(map.scale, map.head_width)}
+          </dd>
+        </dl>
+      )}
       <ul class="spreads">
         {rows.map(([of, title, there]) => (
           <li class="spread" key={of} data-spread={of}>
@@ -56,11 +62,9 @@ export function DebuggingPanel({ source }: { readonly source: RecordingSource })
   );
 }
 
-function multiplier(map: MapDescription): string {
-  if (map.scale === null) return "–";
-  const width = map.head_width;
-  const root = width !== null && Math.abs(map.scale * Math.sqrt(width) - 1) < 1e-6 ? ` = 1/√${width}` : "";
-  return `${digits(map.scale)}${root}`;
+function multiplier(scale: number, width: number | null): string {
+  const root = width !== null && Math.abs(scale * Math.sqrt(width) - 1) < 1e-6 ? ` = 1/√${width}` : "";
+  return `${digits(scale)}${root}`;
 }
 
 function Spread(props: {

@@ -69,7 +69,8 @@ export class Predicting {
     const { rerunner } = this;
     const known = rerunner.again(decode === null ? {} : { decode });
     if (known === null) {
-      this.form.say(() => this.setting.say.noRequest);
+      const { say, stage } = this.setting;
+      this.form.say(() => say.noRequest(stage.source.description.model));
       return;
     }
     this.run?.show(null);

@@ -51,7 +51,8 @@ class GenerationView extends MountedView<Words, GenerationOptions> {
     const known = rerunner !== null && rerunner.again({}) !== null;
     this.predicting = known ? new Predicting(setting, rerunner, kept?.predicting) : null;
     this.panel = this.makePanel(setting);
-    const why = (): string => (rerunner === null ? word.noRerunner : word.noRequest);
+    const why = (): string =>
+      rerunner === null ? word.noRerunner : word.noRequest(stage.source.description.model);
     const root = make(
       "div",
       { class: "generation drawn", "data-still": stage.reducedMotion },

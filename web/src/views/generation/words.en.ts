@@ -20,8 +20,8 @@ export const words = {
   seed: "Seed",
   noRerunner:
     "There is no model behind this page (a saved recording), so nothing new can be predicted here. What was recorded is shown.",
-  noRequest:
-    "This recording was not made here, so its model is not known; run a model from the input panel to predict. What was recorded is shown.",
+  noRequest: (model: string) =>
+    `This recording was not made here. To predict anew, choose its model, ${model}, in the input panel and run the text. What was recorded is shown.`,
   queued: "Waiting",
   loading: "Loading the model",
   tokenising: "Cutting into tokens",

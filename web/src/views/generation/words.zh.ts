@@ -22,8 +22,8 @@ export const words: SameWords<typeof en.words> = {
   topP: "累积概率 p",
   seed: "随机种子",
   noRerunner: "此页面背后没有模型（只是保存下来的记录），无法作新的预测；下面显示已记录的内容。",
-  noRequest:
-    "这份记录不是在这里生成的，不知道所用的模型；请在输入面板中运行模型来预测。下面显示已记录的内容。",
+  noRequest: (model: string) =>
+    `这份记录不是在这里生成的。若要重新预测，请在输入面板中选择它的模型 ${model} 并运行此文本。下面显示已记录的内容。`,
   queued: "排队中",
   loading: "正在加载模型",
   tokenising: "正在切分词元",
