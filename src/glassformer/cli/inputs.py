@@ -24,11 +24,11 @@ def add_language(parser: Parser) -> None:
     parser.add_argument("--to", "--target-language", dest="target_language", metavar="LANGUAGE")
 
 
-def add_place(parser: Parser, *, several: bool = False) -> None:
-    """The head that is drawn."""
+def add_place(parser: Parser, *, heads: type[str] | None = None) -> None:
+    """The head that is drawn; or several of them, of this type."""
     parser.add_argument("--place", metavar="ADDRESS", type=Place.parse)
     parser.add_argument("--layer", type=int, metavar="N")
-    parser.add_argument("--head", type=int, metavar="N", nargs="+" if several else None)
+    parser.add_argument("--head", type=heads or int, metavar="N", nargs=None if heads is None else "+")
     parser.add_argument("--part", choices=("encoder", "decoder", "cross"), help=SUPPRESS)  # before --place
     parser.add_argument("--reading", choices=get_args(Reading), default="written")
 

@@ -76,3 +76,42 @@ def test_signed_values_have_a_diverging_scale(view: str) -> None:
     low, high = picture.cmap(0.0), picture.cmap(1.0)
     assert low[2] > low[0]  # blue below zero
     assert high[0] > high[2]  # red above
+
+
+def test_the_scale_and_its_maximum_are_stated_and_settable():
+    recording = make_recording()
+    weights = recording.maps[1].weights(0)
+    words = {"layer": 1, "head": 0}
+    for options, top, said in (
+        ({}, weights.max(), f"Colours are linear from 0 to {weights.max():.3g}."),
+        ({"vmax": 1.0}, 1.0, "Colours are linear from 0 to 1."),
+        ({"vmax": 0.1}, 0.1, f"the largest value is {weights.max():.3g}, and all above 0.1 look alike"),
+        ({"scale": "root", "vmax": 1.0}, 1.0, "Colours follow the square root, from 0 to 1."),
+    ):
+        drawn = figure(recording, "heatmap", **words, **options)
+        picture = drawn.canvas.axes[0].collections[0]
+        np.testing.assert_array_equal(picture.get_array().reshape(weights.shape), weights)
+        assert picture.get_clim() == pytest.approx((0, top))
+        assert said in drawn.caption
+        assert " ".join(drawn.canvas.get_supxlabel().split()) == drawn.caption
+        bar = drawn.canvas.axes[1]
+        assert bar.get_yticks()[-1] == pytest.approx(top)
+        assert bar.get_yticklabels()[-1].get_text() == f"{top:.3g}"
+        assert picture.norm(top / 4) == pytest.approx(0.5 if options.get("scale") else 0.25)
+    assert figure(recording, cmap="viridis").canvas.axes[0].collections[0].cmap.name == "viridis"
+
+
+def test_heads_side_by_side_share_one_scale():
+    recording = make_recording(heads=3)
+    chosen = ["decoder.cross.0:2", "decoder.cross.1:0", "decoder.cross.1:1"]
+    drawn = figure(recording, "heatmap", head=chosen)
+    pictures = [axes.collections[0] for axes in drawn.canvas.axes[:3]]
+    wanted = [recording.maps[0].weights(2), recording.maps[1].weights(0), recording.maps[1].weights(1)]
+    for picture, weights in zip(pictures, wanted, strict=True):
+        np.testing.assert_array_equal(picture.get_array().reshape(weights.shape), weights)
+        assert picture.get_clim() == pytest.approx((0, max(each.max() for each in wanted)))
+    assert len(drawn.canvas.axes) == 4  # and one colour bar
+    titles = [" ".join(axes.get_title(loc="left").split()) for axes in drawn.canvas.axes[:3]]
+    assert titles[0] == "decoder layer 0, cross, head 2"
+    [first] = figure(recording, "heads", head=[2, 0]).canvas.axes[0].images
+    assert first.get_array()[0, 0] == recording.maps[0].statistics.thumbnail_max[2, 0, 0]

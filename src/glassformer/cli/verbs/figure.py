@@ -10,6 +10,8 @@ POSITION = 60
 EXAMPLES = (
     "glassformer figure tom.bundle tom.pdf --place decoder.cross.2",
     "glassformer figure tom.bundle heads.svg --view heads --width page",
+    "glassformer figure tom.bundle grid.pdf --head 0 3 encoder.self.1:2 --vmax 1",
+    "glassformer figure tom.bundle change.pdf --view difference --against edited.bundle",
     "glassformer figure runs/first curves.pdf",
 )
 
@@ -19,7 +21,11 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("source", metavar="FILE.bundle | RUN")
     parser.add_argument("output", metavar="FILE.pdf", type=Path)
     parser.add_argument("--view")
-    add_place(parser, several=True)
+    add_place(parser, heads=str)
+    parser.add_argument("--against", metavar="OTHER.bundle", type=Path)
+    parser.add_argument("--vmax", type=float, metavar="X")
+    parser.add_argument("--cmap", metavar="NAME")
+    parser.add_argument("--scale", choices=("linear", "root"))
     parser.add_argument("--metric", default="entropy")
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[])
     parser.add_argument("--curve", metavar="NAME", action="append")
@@ -36,6 +42,7 @@ def run(arguments: Arguments) -> None:
     from glassformer.runlog import is_run, read_run
 
     source = read_run(arguments.source) if is_run(arguments.source) else bundle.open(arguments.source)
+    other = None if arguments.against is None else bundle.open(arguments.against)
     drawn = figure(
         source,
         arguments.view,
@@ -43,6 +50,10 @@ def run(arguments: Arguments) -> None:
         metric=arguments.metric,
         parameters=read_assignments(arguments.set),
         names=arguments.curve,
+        against=other,
+        vmax=arguments.vmax,
+        cmap=arguments.cmap,
+        scale=arguments.scale,
         title=arguments.title,
         width=arguments.width,
         fonts=arguments.font,

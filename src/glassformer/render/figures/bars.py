@@ -39,8 +39,8 @@ def draw(sheet: Sheet) -> None:
     title = sheet.text(message("render.figures.of_each_head", model=sheet.recording.model, metric=metric))
     layer = sheet.text("layer")
     sheet.choose_fonts(title, metric, *names, *legend, layer)
-    axes = sheet.canvas.add_subplot()
-    sheet.set_size(2.2)
+    sheet.set_size(2.4)
+    [axes] = sheet.make_panels(1, 1)
     thick = 0.84 / heads
     for head in range(heads):
         places = [place for place, part in enumerate(parts) if head < len(part.values)]
@@ -56,8 +56,10 @@ def draw(sheet: Sheet) -> None:
     axes.tick_params(axis="x", length=0)
     axes.set_xlabel(layer)
     axes.set_ylabel(f"{metric}, {sheet.text(name_unit(result))}")
-    if heads <= 16:
+    if heads <= 16 and sheet.owns_canvas:
         sheet.canvas.legend(loc="outside right upper", handlelength=0.8)
+    elif heads <= 16:
+        axes.legend(handlelength=0.8)
     write_texts(sheet, axes, title)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message, get_language, known_languages, message
@@ -22,23 +22,32 @@ from glassformer.recording.axes import Reading
 from glassformer.registry import suggestion
 from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.figures.fonts import choose_fonts
-from glassformer.render.figures.style import COLUMN, PAGE, SETTINGS
+from glassformer.render.figures.style import COLUMN, PAGE, REQUIRED, SETTINGS, choose_settings
 from glassformer.render.files import write_whole
 from glassformer.runlog import RunLog
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Canvas
+    from matplotlib.text import Text
+
+    from glassformer.render.figures.parts import Colours
 
 VIEWS = {  # the module that draws each, and what it draws
     "heatmap": ("glassformer.render.figures.heatmap", Recording),
     "heads": ("glassformer.render.figures.heads", Recording),
     "lines": ("glassformer.render.figures.lines", Recording),
     "bars": ("glassformer.render.figures.bars", Recording),
+    "rollout": ("glassformer.render.figures.rollout", Recording),
+    "difference": ("glassformer.render.figures.difference", Recording),
     "curves": ("glassformer.render.figures.training", RunLog),
 }
 FORMATS = ("pdf", "svg", "png")
 WIDTHS = {"column": COLUMN, "page": PAGE}
 DOTS = 300  # per inch, of a PNG
+SCREEN = 96  # pixels of CSS in an inch
+
+Heads = int | str | Sequence[int | str | tuple[Place | str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +57,16 @@ class Choice:
     part: str | None = None  # encoder, decoder or cross
     layer: int | None = None
     place: Place | None = None  # instead of part and layer
-    heads: tuple[int, ...] | None = None
+    heads: tuple[tuple[Place | None, int], ...] | None = None  # of a place of its own, or of the map above
     metric: str = "entropy"
     parameters: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] | None = None  # curves of a run
     title: str | None = None
+    vmax: float | None = None  # the number of the last colour
+    cmap: str | None = None  # a colour map of matplotlib
+    scale: str | None = None  # linear or root
+    against: Recording | None = None  # what is subtracted
     reading: Reading = "written"
-
-    @property
-    def head(self) -> int | None:
-        """The only head; None where none was chosen."""
-        if self.heads is not None and len(self.heads) > 1:
-            raise InputError("render.figures.one_head", heads=self.heads)
-        return self.heads[0] if self.heads else None
 
 
 @dataclass(slots=True)
@@ -74,6 +80,9 @@ class Sheet:
     language: str
     fonts: tuple[str, ...] = ()
     caption: str = ""
+    ax: "Axes | None" = None  # axes of a person's own figure
+    headings: "list[tuple[Axes, Text]]" = field(default_factory=list)  # of panels
+    marked: "tuple[Text, Text] | None" = None  # that the model was edited, and the title above it
 
     @property
     def recording(self) -> Recording:
@@ -89,10 +98,43 @@ class Sheet:
         """A message, or the text of a code below render.figures, in the language of the figure."""
         return (message(f"render.figures.{text}") if isinstance(text, str) else text).text(self.language)
 
-    def choose_head(self, head: int | None) -> tuple[AttentionMap, int]:
-        """The map and the head to draw."""
-        part, layer, place = self.choice.part, self.choice.layer, self.choice.place
-        return choose_head(self.recording, part=part, layer=layer, head=head, place=place)
+    @property
+    def owns_canvas(self) -> bool:
+        """Whether size, layout and caption are ours."""
+        return self.ax is None
+
+    def choose_heads(self, most: int | None = None) -> list[tuple[AttentionMap, int]]:
+        """The maps and heads to draw; those without a place of their own are of one map."""
+        choice = self.choice
+        if most is not None and choice.heads is not None and len(choice.heads) > most:
+            raise InputError("render.figures.one_head", heads=[head for _, head in choice.heads])
+        found: list[tuple[AttentionMap, int]] = []
+        common = choice.place
+        for place, head in choice.heads or ((None, None),):
+            each = choose_head(
+                self.recording, part=choice.part, layer=choice.layer, head=head, place=place or common
+            )
+            common = common or (each[0].place if place is None else None)
+            found.append(each)
+        return found
+
+    def choose_scale(self, largest: float, *, signed: bool, power: float = 1.0) -> "Colours":
+        """The colours of values up to `largest`, as they were asked for."""
+        from glassformer.render.figures.parts import choose_scale
+
+        choice = self.choice
+        return choose_scale(
+            largest, signed=signed, power=power, vmax=choice.vmax, cmap=choice.cmap, scale=choice.scale
+        )
+
+    def make_panels(self, rows: int, columns: int, *, sharex: bool = False) -> list["Axes"]:
+        """Axes to draw in, row by row: new ones, or those that were given."""
+        if self.ax is None:
+            grid = self.canvas.subplots(rows, columns, squeeze=False, sharex=sharex)
+            return list(grid.ravel())
+        if rows * columns > 1:
+            raise InputError("render.figures.one_panel", count=rows * columns)
+        return [self.ax]
 
     @property
     def mark(self) -> str:
@@ -102,7 +144,8 @@ class Sheet:
 
     def set_size(self, height: float) -> None:
         """The height in inches; the width is given."""
-        self.canvas.set_size_inches(self.width, height)
+        if self.owns_canvas:
+            self.canvas.set_size_inches(self.width, height)
 
     def choose_fonts(self, *texts: str) -> None:
         """Choose fonts that have the characters of these texts; views call it before they draw."""
@@ -118,10 +161,14 @@ class Sheet:
 
 
 class Figure:
-    """A drawn figure. `canvas` is the figure of matplotlib, which can be changed by hand."""
+    """A drawn figure. `canvas` is the figure of matplotlib, which can be changed by hand.
 
-    def __init__(self, canvas: "Canvas", settings: Mapping[str, Any]) -> None:
+    `caption` says what is shown, on which scale, and where the numbers come from.
+    """
+
+    def __init__(self, canvas: "Canvas", settings: Mapping[str, Any], caption: str = "") -> None:
         self.canvas = canvas
+        self.caption = caption
         self._settings: Any = dict(settings)
 
     def save(self, path: str | Path) -> Path:
@@ -141,12 +188,17 @@ class Figure:
         with matplotlib.rc_context(self._settings):
             dates = {"pdf": "CreationDate", "svg": "Date"}  # left out: the same figure is the same file
             metadata = {"Creator": "glassformer", dates[kind]: None} if kind in dates else {}
-            self.canvas.savefig(buffer, format=kind, dpi=DOTS, metadata=metadata, bbox_inches="tight")
+            self.canvas.savefig(buffer, format=kind, dpi=DOTS, metadata=metadata)
         return buffer.getvalue()
 
     def _repr_png_(self) -> bytes:
-        """What a notebook shows."""
         return self.encode("png")
+
+    def _repr_mimebundle_(self, **_: object) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What a notebook shows: the figure in its printed size."""
+        width, height = (round(inches * SCREEN) for inches in self.canvas.get_size_inches())
+        texts = {"text/plain": f"Figure: {self.caption}"}
+        return {"image/png": self._repr_png_(), **texts}, {"image/png": {"width": width, "height": height}}
 
 
 def figure(  # noqa: PLR0913 - independent settings
@@ -156,21 +208,34 @@ def figure(  # noqa: PLR0913 - independent settings
     part: str | None = None,
     layer: int | None = None,
     place: Place | str | None = None,
-    head: int | Sequence[int] | None = None,
+    head: Heads | None = None,
     metric: str = "entropy",
     parameters: Mapping[str, Any] | None = None,
     names: Sequence[str] | None = None,
+    against: Recording | None = None,
+    vmax: float | None = None,
+    cmap: str | None = None,
+    scale: str | None = None,
     title: str | None = None,
     reading: Reading = "written",
     width: str | float = "column",
+    ax: "Axes | None" = None,
     fonts: Sequence[str] = (),
     language: str | None = None,
 ) -> Figure:
-    """Draw a view of a recording ("heatmap", "heads", "lines", "bars") or of a training run ("curves").
+    """Draw a view of a recording or of a training run.
 
-    The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. Texts
-    are in `language` ("en", "zh"); by default in the language of this process. Rows of cross-attention are
-    named by the word that is written there; with `reading="entered"` by the word that entered before it.
+    Views are "heatmap", "heads", "lines", "bars", "rollout" and "difference"; "curves" of a run.
+
+    The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. `head`
+    is one head or several; "decoder.cross.3:5" is a head of another map. Several heads of a heat map are a
+    grid on one scale. "difference" subtracts the recording `against`.
+    `vmax` is the number of the last colour (the largest value), `cmap` a colour map of matplotlib, `scale`
+    "linear" or "root". `width` is "column" (3.4 inches), "page" (7.0) or a number of inches; the file has
+    exactly this width. `ax` are axes of your own figure, which keeps its size and style. Fonts and sizes that
+    you have set in matplotlib's rcParams are used. Texts are in `language` ("en", "zh"); by default in the
+    language of this process. Rows of cross-attention are named by the word that is written there; with
+    `reading="entered"` by the word that entered before it.
 
     >>> recording = gf.record("zoo/bert", "The cat sleeps.")
     >>> gf.figure(recording, "heatmap", layer=2, head=1).save("heatmap.svg").name
@@ -182,16 +247,53 @@ def figure(  # noqa: PLR0913 - independent settings
     name = view or ("curves" if isinstance(source, RunLog) else "heatmap")
     draw = _find_view(name, source)
     require_choice("language", language, known_languages())
-    heads = None if head is None else (head,) if isinstance(head, int) else tuple(head)
     where = Place.parse(place) if isinstance(place, str) else place
     curves = tuple(names or ()) or None
-    choice = Choice(part, layer, where, heads, metric, dict(parameters or {}), curves, title, reading)
-    with matplotlib.rc_context(dict(SETTINGS)):
-        canvas, spoken = Canvas(layout="constrained"), language or get_language()
-        sheet = Sheet(canvas, source, choice, _read_width(width), spoken, tuple(fonts))
+    if against is not None and name != "difference":
+        raise InputError("render.figures.only_difference", view=name)
+    choice = Choice(
+        part,
+        layer,
+        where,
+        _read_heads(head),
+        metric,
+        dict(parameters or {}),
+        curves,
+        title,
+        vmax,
+        cmap,
+        scale,
+        against,
+        reading,
+    )
+    ours = choose_settings(matplotlib.rcParams, matplotlib.rcParamsDefault)
+    with matplotlib.rc_context(ours if ax is None else {key: SETTINGS[key] for key in REQUIRED}):
+        canvas = Canvas(layout="constrained") if ax is None else cast("Canvas", ax.figure)
+        inches = _read_width(width) if ax is None else float(canvas.get_size_inches()[0])
+        sheet = Sheet(canvas, source, choice, inches, language or get_language(), tuple(fonts), ax=ax)
         draw(sheet)
+        import_module("glassformer.render.figures.parts").settle(sheet)
         settings = {key: matplotlib.rcParams[key] for key in (*SETTINGS, "font.family")}
-    return Figure(sheet.canvas, settings)
+    return Figure(sheet.canvas, settings, sheet.caption)
+
+
+def _read_heads(head: Heads | None) -> tuple[tuple[Place | None, int], ...] | None:
+    """Heads by number, by address and number ("decoder.cross.3:5"), or by place and number."""
+    if head is None:
+        return None
+    found: list[tuple[Place | None, int]] = []
+    for each in (head,) if isinstance(head, (int, str)) else head:
+        if isinstance(each, tuple):
+            place, number = each
+            found.append((Place.parse(place) if isinstance(place, str) else place, number))
+        elif isinstance(each, str):
+            address, colon, number_text = each.rpartition(":")
+            if not number_text.isdecimal():
+                raise InputError("render.figures.wrong_head", head=each)
+            found.append((Place.parse(address) if colon else None, int(number_text)))
+        else:
+            found.append((None, each))
+    return tuple(found)
 
 
 def _find_view(view: str, source: object) -> Callable[[Sheet], None]:

@@ -9,11 +9,13 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from glassformer.errors import InputError
 from glassformer.recording.visible import make_visible
 
 FIRST = "DejaVu Sans"  # comes with matplotlib
+_GENERIC = ("serif", "sans-serif", "cursive", "fantasy", "monospace")
 # Then, where letters are missing, the usual families with Chinese, before any other that has them.
 _PREFERRED = (
     "Noto Sans CJK SC",
@@ -32,9 +34,12 @@ _SHOWN = 8  # missing letters that are named
 
 
 def choose_fonts(texts: Iterable[str], given: Sequence[str] = ()) -> list[str]:
-    """The families that together have every letter; `given` ones (names, or paths of font files) go first."""
+    """The families that together have every letter; `given` ones (names, or paths of font files) go first.
+
+    Where none is given, those of matplotlib's settings (`font.family`) do.
+    """
     wanted = {ord(letter) for text in texts for letter in text if not letter.isspace()}
-    first = [_add(name) for name in given] or [FIRST]
+    first = [_add(name) for name in given] or _find_usual()
     families, missing = _cover(wanted, first)
     if missing and _rescan():
         families, missing = _cover(wanted, first)
@@ -57,6 +62,19 @@ def _cover(wanted: set[int], first: Sequence[str]) -> tuple[list[str], set[int]]
             families.append(family)
             missing -= _letters(family)
     return families, missing
+
+
+def _find_usual() -> list[str]:
+    """The families that matplotlib's settings name and that are installed; of a generic one the first."""
+    import matplotlib
+
+    settings: Any = matplotlib.rcParams
+    found: list[str] = []
+    for name in settings["font.family"]:
+        generic = "sans-serif" if name.lower().startswith("sans") else name.lower()
+        named = settings[f"font.{generic}"] if generic in _GENERIC else [name]
+        found += [family for family in named if family in _installed()][:1]
+    return list(dict.fromkeys(found)) or [FIRST]
 
 
 def _rescan() -> bool:

@@ -4,6 +4,8 @@ In:   place (or part and layer), one head or several.
 Out:  vector lines; weights below one percent are left out, and the caption says how much that is.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from glassformer.errors import InputError
@@ -13,6 +15,9 @@ from glassformer.render.figures.figure import Sheet
 from glassformer.render.figures.parts import describe_evidence, name_heads, name_tokens, write_texts
 from glassformer.render.figures.style import head_colour
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 LONGEST = 128  # tokens on a side
 WEAKEST = 0.01
 
@@ -21,16 +26,16 @@ def draw(sheet: Sheet) -> None:
     """See the module."""
     from matplotlib.collections import LineCollection
 
-    choice = sheet.choice
-    first = choice.heads[0] if choice.heads else None
-    attention_map, best = sheet.choose_head(first)
-    heads = [attention_map.require_head(head) for head in choice.heads or (best,)]
+    chosen = sheet.choose_heads()
+    attention_map, heads = chosen[0][0], [head for _, head in chosen]
+    if any(each.place != attention_map.place for each, _ in chosen):
+        raise InputError("render.figures.one_map", places=[each.place.address for each, _ in chosen])
     if attention_map.content == "signed":
         raise InputError("render.figures.signed_lines", place=attention_map.place)
     _, queries, keys = attention_map.shape
     if max(queries, keys) > LONGEST:
         raise InputError("render.figures.too_long", queries=queries, keys=keys, most=LONGEST)
-    rows = name_tokens(label_rows(sheet.recording, attention_map, choice.reading))
+    rows = name_tokens(label_rows(sheet.recording, attention_map, sheet.choice.reading))
     columns = name_tokens(attention_map.key.texts)
     weights = np.stack([attention_map.weights(head) for head in heads])  # (head, query, key)
     shown = weights >= WEAKEST
@@ -38,11 +43,14 @@ def draw(sheet: Sheet) -> None:
     caption = message("render.figures.lines_caption", weakest=WEAKEST, share=100 * left_out)
     sheet.caption = f"{sheet.text(caption)} {describe_evidence(sheet)}"
     title = name_heads(sheet, attention_map, heads)
-    query, key = sheet.text(describe_rows(sheet.recording, attention_map, choice.reading)), sheet.text("key")
+    query, key = (
+        sheet.text(describe_rows(sheet.recording, attention_map, sheet.choice.reading)),
+        sheet.text("key"),
+    )
     legend = {head: sheet.text(message("render.figures.head_number", head=head)) for head in heads}
     sheet.choose_fonts(*rows, *columns, title, query, key, *legend.values())
-    axes = sheet.canvas.add_subplot()
     sheet.set_size(max(queries, keys) * 0.14 + 0.9)
+    [axes] = sheet.make_panels(1, 1)
     for head, matrix, visible in zip(heads, weights, shown, strict=True):
         places = np.argwhere(visible)
         segments = [((0.0, query), (1.0, key)) for query, key in places]
@@ -54,14 +62,21 @@ def draw(sheet: Sheet) -> None:
         axes.add_collection(lines)
     for names, x, side in ((rows, -0.03, "right"), (columns, 1.03, "left")):
         for number, name in enumerate(names):
-            axes.text(x, number, name, ha=side, va="center", fontsize=6)
+            axes.text(x, number, name, ha=side, va="center", fontsize="small")
     axes.set(xlim=(-0.6, 1.6), ylim=(max(queries, keys) - 0.4, -1.6))
-    axes.text(-0.03, -1.1, query, ha="right", color="0.4", fontsize=6)
-    axes.text(1.03, -1.1, key, ha="left", color="0.4", fontsize=6)
+    axes.text(-0.03, -1.1, query, ha="right", color="0.4", fontsize="small")
+    axes.text(1.03, -1.1, key, ha="left", color="0.4", fontsize="small")
     axes.set_axis_off()
     if len(heads) > 1:
-        from matplotlib.lines import Line2D
-
-        keys_of = [Line2D([], [], color=head_colour(head), label=legend[head]) for head in heads]
-        sheet.canvas.legend(handles=keys_of, loc="outside upper right", ncols=min(len(heads), 6))
+        _add_legend(sheet, axes, legend)
     write_texts(sheet, axes, title)
+
+
+def _add_legend(sheet: Sheet, axes: "Axes", names: dict[int, str]) -> None:
+    from matplotlib.lines import Line2D
+
+    lines = [Line2D([], [], color=head_colour(head), label=name) for head, name in names.items()]
+    if sheet.owns_canvas:
+        sheet.canvas.legend(handles=lines, loc="outside upper right", ncols=min(len(lines), 6))
+    else:
+        axes.legend(handles=lines)

@@ -15,16 +15,18 @@ from numpy.typing import NDArray
 
 COLUMN, PAGE = 3.4, 7.0  # inches: one column, a whole page
 TEXT = 7.0  # points
-SMALL = 5.5
+CAPTION = 0.79  # of the text's size
 WARNING = "#b3261e"
 
+# Sizes of type are relative to font.size, so that a reader's own font.size changes all of them.
 SETTINGS: Mapping[str, Any] = {
     "font.size": TEXT,
-    "axes.titlesize": TEXT,
-    "axes.labelsize": TEXT,
-    "xtick.labelsize": 6.0,
-    "ytick.labelsize": 6.0,
-    "legend.fontsize": 6.0,
+    "axes.titlesize": "medium",
+    "axes.labelsize": "medium",
+    "xtick.labelsize": "small",
+    "ytick.labelsize": "small",
+    "legend.fontsize": "small",
+    "figure.titlesize": "medium",
     "legend.frameon": False,
     "axes.linewidth": 0.5,
     "axes.spines.top": False,
@@ -41,6 +43,16 @@ SETTINGS: Mapping[str, Any] = {
     "axes.unicode_minus": False,
     "text.parse_math": False,  # a token may hold dollar signs
 }
+
+REQUIRED = ("svg.hashsalt", "axes.unicode_minus", "text.parse_math")  # not a matter of taste
+
+
+def choose_settings(current: Mapping[str, Any], usual: Mapping[str, Any]) -> dict[str, Any]:
+    """Our settings, but what a person has changed in matplotlib's (`rcParams`) stays as it is."""
+    return {
+        name: value for name, value in SETTINGS.items() if name in REQUIRED or current[name] == usual[name]
+    }
+
 
 Lch = tuple[float, float, float]  # OKLCh: lightness, chroma, hue in degrees
 _STOPS: tuple[Lch, ...] = (

@@ -4,6 +4,8 @@ In:   a RunLog; names of curves (loss and dev_loss, where none is chosen).
 Out:  vector curves; where heads were watched and no curve was named, how widely they look, below.
 """
 
+from typing import Any
+
 import numpy as np
 
 from glassformer.errors import InputError
@@ -37,26 +39,26 @@ def draw(sheet: Sheet) -> None:
     step_label, spread = sheet.text("step"), sheet.text("spread")
     sheet.choose_fonts(log.name, *maps, step_label, spread)
     count = 2 if watched else 1
-    grid = sheet.canvas.subplots(count, 1, sharex=True, squeeze=False)
     sheet.set_size(1.9 * count + 0.4)
-    axes = grid[0, 0]
+    panels = sheet.make_panels(count, 1, sharex=True)
+    axes = panels[0]
     for step in alarms:
         axes.axvline(step, color="0.8", linewidth=0.5, zorder=0, gid="alarm")
     for place, (name, curve) in enumerate(curves):
         known = np.isfinite(curve.values)
-        look = {"color": head_colour(place), "label": name.replace("_", " "), "gid": name}
+        look: dict[str, Any] = {"color": head_colour(place), "label": name.replace("_", " "), "gid": name}
         axes.plot(curve.steps[known], curve.values[known], marker=_choose_marker(int(known.sum())), **look)
     axes.set_ylabel(", ".join(name.replace("_", " ") for name, _ in curves[:2]))
     axes.legend()
     if watched:
-        heads = grid[1, 0]
+        heads = panels[1]
         for place, ((steps, mean), name) in enumerate(zip(watched.values(), maps, strict=True)):
             look = {"color": head_colour(place), "label": name, "gid": f"heads-{place}"}
             heads.plot(steps, mean, marker=_choose_marker(len(steps)), **look)
         heads.set_ylim(0, 1)
         heads.legend(ncols=2)
         heads.set_ylabel(spread)
-    grid[-1, 0].set_xlabel(step_label)
+    panels[-1].set_xlabel(step_label)
     write_texts(sheet, axes, log.name)
 
 
