@@ -12,6 +12,8 @@ from shutil import which
 
 from playwright.sync_api import Page, sync_playwright
 
+import glassformer as gf
+
 IMAGES = Path(__file__).with_name("images")
 SENTENCE = "The animal didn't cross the street because it was too tired"
 
@@ -24,9 +26,22 @@ def take(page: Page, address: str, name: str, wait: int = 2500) -> None:
     page.screenshot(path=IMAGES / f"{name}.png")
 
 
+def draw_figures() -> None:
+    """The figures of docs/how-to/figures.md."""
+    text, model = "Where is my umbrella?", gf.load("zoo/translator")
+    edit = gf.AblateHead("encoder", "self", 0, head=2)
+    recording = gf.record(model, text, target_language="fr")
+    edited = gf.record(model, text, recording.target.text, target_language="fr", edits=[edit])
+    grid = gf.figure(recording, place="decoder.cross.2", head=[0, 1, 2], width="page", vmax=1)
+    grid.save(IMAGES / "figure-grid.png")
+    change = gf.figure(recording, "difference", against=edited, place="decoder.cross.2", head=1)
+    change.save(IMAGES / "figure-difference.png")
+
+
 def main() -> None:
     """Record, serve, look."""
     IMAGES.mkdir(exist_ok=True)
+    draw_figures()
     with tempfile.TemporaryDirectory() as folder:
         glassformer = [sys.executable, "-m", "glassformer"]
         bundles = {name: Path(folder) / f"{name}.bundle" for name in ("gpt2", "translator", "long")}
