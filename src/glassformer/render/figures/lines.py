@@ -49,7 +49,7 @@ def draw(sheet: Sheet) -> None:
     )
     legend = {head: sheet.text(message("render.figures.head_number", head=head)) for head in heads}
     sheet.choose_fonts(*rows, *columns, title, query, key, *legend.values())
-    sheet.set_size(max(queries, keys) * 0.14 + 0.9)
+    sheet.set_size(max(queries, keys) * 0.14 + 1.5)
     [axes] = sheet.make_panels(1, 1)
     for head, matrix, visible in zip(heads, weights, shown, strict=True):
         places = np.argwhere(visible)
