@@ -1,5 +1,5 @@
 /**
- * Zooming a view that has no camera of its own: all of it is magnified, and its host scrolls.
+ * Zooming a view that has no camera of its own: all of it is magnified, keeps its width, and its host scrolls.
  *
  * In:   the element of a view, in a host that scrolls; buttons and keys by steps, the wheel with Ctrl about the pointer.
  * Out:  a transform. The wheel alone scrolls the page, as everywhere.

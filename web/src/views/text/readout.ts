@@ -5,7 +5,7 @@
  * Out:  sentences.
  */
 
-import { digits, fixed } from "../../core/formats";
+import { digits } from "../../core/formats";
 import { strongest } from "../../core/maths/strongest";
 import type { Axis } from "./settings";
 import type { Words } from "./words";
@@ -25,16 +25,11 @@ export interface Reading {
 
 const BEST = 5; // tokens that are named
 
-export function format(value: number): string {
-  if (value === 0) return "0";
-  return value < 0.001 ? digits(value, 2) : fixed(value, value < 0.1 ? 4 : 3);
-}
-
 /** Where the weight goes: the strongest tokens with their numbers. */
 export function summarise({ values, start, chosen, nameOf }: Reading, word: Words): string {
   if (values === null) return word.idle;
   const best = strongest(values.length, (place) => values[place]!, BEST).map(
-    (place) => `${nameOf(place + start)} (${place + start}) ${format(values[place]!)}`,
+    (place) => `${nameOf(place + start)} (${place + start}) ${digits(values[place]!)}`,
   );
   const list = best.length === 0 ? word.nothing : best.join(" · ");
   if (chosen === null) return `${word.receivedBest} ${list}`;

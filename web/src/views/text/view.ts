@@ -8,6 +8,7 @@
 
 import type { RowSide } from "../../api/types";
 import { hasOnlyWeights } from "../../core/focus";
+import { digits } from "../../core/formats";
 import { axisOf, chooseMap, sideOf } from "../../core/maps";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
@@ -19,7 +20,7 @@ import { make, relabel, write } from "../../marks/make";
 import { Bar } from "./bar";
 import { Pane } from "./pane";
 import { writePicture } from "./picture";
-import { type Chosen, format, summarise } from "./readout";
+import { type Chosen, summarise } from "./readout";
 import { type Axis, type Mode, moveWindow, options, type TextOptions, WINDOW, windowOf } from "./settings";
 import { type Words, words } from "./words";
 
@@ -231,7 +232,7 @@ class TextView extends MountedView<Words, TextOptions> {
           : null;
       pane.passage.colour(part, most);
     }
-    write(this.bar.largest, format(most));
+    write(this.bar.largest, digits(most));
     this.paintStrips();
     this.point(this.coloured(), null);
   }
@@ -259,7 +260,7 @@ class TextView extends MountedView<Words, TextOptions> {
     const [start] = axisOf(this.map, coloured);
     if (token !== null && this.values !== null && pane === this.paneOf(coloured) && pane?.slice) {
       const value = this.values[token - start] ?? 0;
-      write(this.readout, this.say.value(this.nameOf(axis, token) ?? "", token, format(value)));
+      write(this.readout, this.say.value(this.nameOf(axis, token) ?? "", token, digits(value)));
     } else write(this.readout, this.summary());
   }
 
@@ -294,7 +295,7 @@ class TextView extends MountedView<Words, TextOptions> {
 
   async picture(): Promise<string> {
     const { say, stage, map, panes } = this;
-    const sentence = `${await this.wholeSummary()} ${say.captionScale(format(this.maximum()))}`;
+    const sentence = `${await this.wholeSummary()} ${say.captionScale(digits(this.maximum()))}`;
     return writePicture(panes, map, sentence, stage, say);
   }
 
