@@ -107,6 +107,15 @@ def test_python_names_of_the_reference_exist() -> None:
         assert hasattr(import_module(module), last) or import_module(name), name
 
 
+def test_documents_count_the_metrics_there_are() -> None:
+    there = len(list(glassformer.METRICS))
+    per_head = sum(glassformer.METRICS[name].over == "head" for name in glassformer.METRICS)
+    compared = (ROOT / "docs/compare.md").read_text("utf-8")
+    assert f"| Metrics | {there}, documented; {per_head} of them per head |" in compared
+    words = {26: "Twenty-six", 27: "Twenty-seven", 28: "Twenty-eight", 29: "Twenty-nine", 30: "Thirty"}
+    assert f"{words[there]} metrics are described" in (ROOT / "docs/tutorial.md").read_text("utf-8")
+
+
 def test_documents_agree_on_when_matrices_are_no_longer_kept() -> None:
     from glassformer.recorders.store import LONGEST_DENSE
 
