@@ -47,6 +47,10 @@ def test_a_long_text_is_refused_before_anybody_reads_it(build_site: Callable[...
     site = build_site(text_characters=50, tokens=100)
     asked = {"kind": "record", "model": "zoo/tiny", "text": "x" * 51}
     assert site.refusal("/api/jobs", 413, method="POST", json=asked)["code"] == "text_too_long"
+    place = {"stack": "encoder", "attention": "self", "layer": 0, "head": 0}
+    edit = {"kind": "ablate", **place, "how": "mean", "reference": ["x" * 30, "y" * 30]}
+    edited = {**asked, "text": "x", "edits": [edit]}
+    assert site.refusal("/api/jobs", 413, method="POST", json=edited)["code"] == "text_too_long"
     asked = {"kind": "record", "model": "zoo/tiny", "sequence": "random", "length": 101}
     assert site.refusal("/api/jobs", 422, method="POST", json=asked)["code"] == "too_many_tokens"
     assert site.workbench.asked == []

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { csv, fileName, sizeOf, tabSeparated, withCaption } from "./saving";
+import { csv, fileName, markTable, sizeOf, tabSeparated, withCaption } from "./saving";
 
 const table = {
   caption: "c",
@@ -49,6 +49,17 @@ describe("files", () => {
       height: 20,
     });
   });
+});
+
+test("a table of an edited model says so in every row", () => {
+  expect(markTable(table, "")).toBe(table);
+  const marked = markTable(table, "Edited model: head 1 silenced");
+  expect(marked.columns).toEqual(["token", "weight", "edited"]);
+  expect(
+    csv(marked, "")
+      .split("\r\n")
+      .filter((row) => row.endsWith("silenced")),
+  ).toHaveLength(table.rows.length);
 });
 
 test("a picture of an edited model says so below it", () => {

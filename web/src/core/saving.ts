@@ -82,8 +82,20 @@ export async function pngBlob(svg: string, ground: string): Promise<Blob> {
   }
 }
 
+type Rows = Pick<TableData, "columns" | "rows">;
+
+/** A table whose every row says that the model was edited, if it was: a row may be copied without its caption. */
+export function markTable<T extends Rows>(table: T, mark: string): T {
+  if (!mark) return table;
+  return {
+    ...table,
+    columns: [...table.columns, "edited"],
+    rows: table.rows.map((row) => [...row, mark]),
+  };
+}
+
 /** RFC 4180 with exact numbers; a byte-order mark lets spreadsheets read a file as UTF-8. */
-export function csv(table: Pick<TableData, "columns" | "rows">, mark = "\uFEFF"): string {
+export function csv(table: Rows, mark = "\uFEFF"): string {
   const cell = (value: string | number | null): string => {
     const safe = typeof value === "number" ? exact(value) : harmless(value);
     return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;

@@ -1,6 +1,5 @@
 /** That a recording is of an edited model: a mark above every view, on saved pictures and in saved tables. */
 
-import type { TableData } from "../core/view";
 import { useApp } from "./context";
 import type { App } from "./state";
 
@@ -17,15 +16,4 @@ export function EditedMark() {
       {mark}
     </p>
   ) : null;
-}
-
-/** A table whose every row says so: a row may be copied without its caption. */
-export function markTable(table: TableData, mark: string): TableData {
-  if (!mark) return table;
-  return {
-    ...table,
-    caption: `${table.caption} ${mark}`,
-    columns: [...table.columns, "edited"],
-    rows: table.rows.map((row) => [...row, mark]),
-  };
 }

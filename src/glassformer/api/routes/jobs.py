@@ -153,14 +153,15 @@ def _require(context: AppContext) -> Workbench:
 def _check_size(context: AppContext, job_request: JobRequest) -> None:
     """Refuse texts that are too long before they are read."""
     settings = context.settings
-    for name in ("text", "second_text", "target"):
-        text = getattr(job_request, name)
-        if text is not None and len(text) > settings.text_characters:
+    lengths = {name: len(getattr(job_request, name) or "") for name in ("text", "second_text", "target")}
+    references = (text for edit in job_request.edits for text in getattr(edit, "reference", ()))
+    for name, count in {**lengths, "reference": sum(map(len, references))}.items():
+        if count > settings.text_characters:
             raise ApiError(
                 "api.text_too_long",
                 status=413,
                 name=name_term(name),
-                count=len(text),
+                count=count,
                 most=settings.text_characters,
             )
     if job_request.length is not None and job_request.length > settings.tokens:

@@ -3,11 +3,11 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { aligned, count, exact } from "../../core/formats";
-import { csv, fileName, saveText, tabSeparated } from "../../core/saving";
+import { csv, fileName, markTable, saveText, tabSeparated } from "../../core/saving";
 import { useAnswer } from "../answer";
 import { Button } from "../button";
 import { useApp } from "../context";
-import { editMark, markTable } from "../edited";
+import { editMark } from "../edited";
 import { shortcutList } from "../keyboard";
 import { Check } from "../panels/fields";
 import { later } from "./later_words";

@@ -11,7 +11,7 @@ import { significant } from "../../core/formats";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
-import { csv, saveText } from "../../core/saving";
+import { csv, markTable, saveText } from "../../core/saving";
 import type { TableData } from "../../core/view";
 import { type Level, measure } from "../../data/measures";
 import { button, type Control, choice, slider } from "../../marks/controls";
@@ -262,7 +262,8 @@ class NumbersView extends MountedView<Words, NumbersOptions> {
   }
 
   private csv(): string {
-    return csv(this.plain(), "");
+    const { mark } = this.stage.source.description.evidence.messages;
+    return csv(markTable(this.plain(), mark ? this.stage.text(mark) : ""), "");
   }
 
   private place(row: MeasureRow): string {
