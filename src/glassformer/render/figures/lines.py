@@ -64,8 +64,8 @@ def draw(sheet: Sheet) -> None:
         for number, name in enumerate(names):
             axes.text(x, number, name, ha=side, va="center", fontsize="small")
     axes.set(xlim=(-0.6, 1.6), ylim=(max(queries, keys) - 0.4, -1.6))
-    axes.text(-0.03, -1.1, query, ha="right", color="0.4", fontsize="small")
-    axes.text(1.03, -1.1, key, ha="left", color="0.4", fontsize="small")
+    axes.text(-0.6, -1.1, query, ha="left", color="0.4", fontsize="small")
+    axes.text(1.6, -1.1, key, ha="right", color="0.4", fontsize="small")
     axes.set_axis_off()
     if len(heads) > 1:
         _add_legend(sheet, axes, legend)
