@@ -42,6 +42,7 @@ def compute(inputs: Inputs) -> Result:
         magnitude=max(1.0, float(alone.states.abs().max())),
         scores=alone.largest_score,
     )
+    title = "lessons.padding.masked" if masked else "lessons.padding.unmasked"
     shown = weights.masked_fill(~real[chosen], float("nan")) if masked else weights
     figures = (
         flags(
@@ -53,7 +54,7 @@ def compute(inputs: Inputs) -> Result:
         ),
         matrix(
             "weights",
-            message("lessons.padding.in_batch", layer=layer, head=head),
+            message(title, layer=layer, head=head),
             shown,
             axis(labels, "lessons.padding.query"),
             axis(labels, "lessons.padding.key"),
