@@ -187,6 +187,27 @@ def test_soft_lookup_is_the_softmax_of_shared_characters(run: Run) -> None:
     assert re.match(r"带回的结果：0\.\d\d·六脉神剑 \+ 0\.\d\d·段延庆 \+ ", note.text("zh"))
 
 
+def test_an_english_question_is_answered_by_shared_words(run: Run) -> None:
+    question = find_topic("lookup").parameters[-1].by_language["en"]
+    assert question.isascii()
+    played = run("lookup", question=question)
+    scores = [
+        4.0,
+        2.0,
+        4.0,
+        2.0,
+    ]  # by hand: duan yu signature art · duan yu · duan yu sworn brothers · signature art
+    assert [line[1] for line in figure(played, "table").rows] == scores
+    assert figure(played, "weights").labels[2] == "Duan Yu's sworn brothers"
+
+
+def test_the_first_questions_are_in_the_language_of_the_page() -> None:
+    for topic in read_topics()[:2]:
+        for parameter in (each for each in topic.parameters if each.kind == "text"):
+            assert parameter.by_language["en"].isascii(), topic.name
+            assert not parameter.by_language.get("zh", str(parameter.default)).isascii(), topic.name
+
+
 def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:
     scores = np.array([7.0, 1.0, 9.0, 5.0])
     (soft,) = curves(run("lookup", scores="given"), "weights")

@@ -35,6 +35,7 @@ class Parameter(ResponseModel):
     label: Text
     kind: Literal["choice", "integer", "number", "flag", "text"]
     default: Value
+    by_language: dict[str, str] = Field(default_factory=dict)  # text: the page's default in a language
     minimum: float | None = None  # integer, number: the ends of the slider
     maximum: float | None = None
     step: float | None = None

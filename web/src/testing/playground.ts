@@ -16,6 +16,7 @@ export function aParameter(name: string, change: Partial<PlayParameter> = {}): P
     choices: [],
     max_length: null,
     needs: {},
+    by_language: {},
     ...change,
   };
 }

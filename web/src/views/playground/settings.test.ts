@@ -64,3 +64,19 @@ test("an unknown topic is the first one", () => {
   expect(chosenTopic([topic], { "playground.topic": "nothing" })).toBe(topic);
   expect(chosenTopic([], {})).toBeNull();
 });
+
+test("a text begins in the language of the page, and is sent where the server's own is another", () => {
+  const question = {
+    ...topic.parameters[0]!,
+    name: "q",
+    kind: "text",
+    default: "谁？",
+    max_length: 60,
+  } as const;
+  const asked = { ...topic, parameters: [{ ...question, by_language: { en: "Who?" } }] };
+  expect(readSettings(asked, {}, "en")).toEqual({ q: "Who?" });
+  expect(readSettings(asked, {}, "zh")).toEqual({ q: "谁？" });
+  expect(readSettings(asked, { "playground.q": "Why?" }, "en")).toEqual({ q: "Why?" });
+  expect(changedSettings(asked, { q: "Who?" })).toEqual({ q: "Who?" });
+  expect(withSettings({}, asked, { q: "Who?" }, "en")["playground.q"]).toBeUndefined();
+});

@@ -16,9 +16,9 @@ export type Settings = Readonly<Record<string, string>>;
 /** The options of every topic; each topic adds its parameters. */
 export const options: Schema<{ readonly topic: string }> = { topic: text() };
 
-function schemaOf(topic: PlayTopic): Schema<Settings> {
+function schemaOf(topic: PlayTopic, language: string): Schema<Settings> {
   const option = (parameter: PlayParameter) => ({
-    ...text(String(parameter.default)),
+    ...text(parameter.by_language[language] ?? String(parameter.default)),
     parse: (wish: string) => validValue(parameter, wish) ?? undefined,
   });
   return Object.fromEntries(topic.parameters.map((parameter) => [parameter.name, option(parameter)]));
@@ -29,9 +29,9 @@ export function chosenTopic(topics: readonly PlayTopic[], texts: OptionTexts): P
   return topics.find(({ name }) => name === topic) ?? topics[0] ?? null;
 }
 
-/** A value for each parameter, as text; the default where a link says nothing or something impossible. */
-export function readSettings(topic: PlayTopic, texts: OptionTexts): Settings {
-  return readOptions(VIEW, schemaOf(topic), texts);
+/** A value for each parameter, as text; the default in a language where a link says nothing or something impossible. */
+export function readSettings(topic: PlayTopic, texts: OptionTexts, language = ""): Settings {
+  return readOptions(VIEW, schemaOf(topic, language), texts);
 }
 
 export function validValue(parameter: PlayParameter, wish: string): string | null {
@@ -79,10 +79,15 @@ export function allSettings(topic: PlayTopic, settings: Settings): Settings {
 }
 
 /** The options of a selection with this topic and these settings; other views' options stay. */
-export function withSettings(texts: OptionTexts, topic: PlayTopic, settings: Settings): OptionTexts {
+export function withSettings(
+  texts: OptionTexts,
+  topic: PlayTopic,
+  settings: Settings,
+  language = "",
+): OptionTexts {
   const others = Object.entries(texts).filter(([name]) => !name.startsWith(`${VIEW}.`));
   const named = writeOptions(VIEW, options, Object.fromEntries(others), { topic: topic.name });
-  return writeOptions(VIEW, schemaOf(topic), named, settings);
+  return writeOptions(VIEW, schemaOf(topic, language), named, settings);
 }
 
 /** A setting in words. */

@@ -100,7 +100,8 @@ class PlaygroundView implements Mounted {
     const topic = chosenTopic(this.topics, this.stage.selection.get().options);
     if (!topic) return;
     // Without models only the first settings are there, whatever a link says.
-    const settings = readSettings(topic, this.stage.rerunner ? this.stage.selection.get().options : {});
+    const { rerunner, selection } = this.stage;
+    const settings = readSettings(topic, rerunner ? selection.get().options : {}, this.language());
     if (topic !== this.topic) this.open(topic, settings);
     else if (this.timer === 0) this.wish = settings;
     this.parts?.controls.set(this.wish);
@@ -115,6 +116,13 @@ class PlaygroundView implements Mounted {
   restyle(): void {
     relabel(this.root);
     for (const figure of this.parts?.shown.values() ?? []) figure.restyle();
+    this.kept.clear();
+    if (this.topics.length > 0) this.update(); // a text that nobody has changed is one of the new language
+  }
+
+  /** Whose texts are shown at first; where nothing is computed, those of the results that ship. */
+  private language(): string {
+    return this.stage.rerunner ? this.stage.language : "";
   }
 
   unmount(): void {
@@ -154,8 +162,8 @@ class PlaygroundView implements Mounted {
     const { options } = this.stage.selection.get();
     window.clearTimeout(this.timer);
     this.timer = 0;
-    const settings = this.kept.get(topic.name) ?? readSettings(topic, {});
-    this.stage.selection.set({ options: withSettings(options, topic, settings) });
+    const settings = this.kept.get(topic.name) ?? readSettings(topic, {}, this.language());
+    this.stage.selection.set({ options: withSettings(options, topic, settings, this.language()) });
   }
 
   private open(topic: PlayTopic, settings: Settings): void {
@@ -208,7 +216,7 @@ class PlaygroundView implements Mounted {
     this.timer = 0;
     const { selection } = this.stage;
     const before = selection.get();
-    selection.set({ options: withSettings(before.options, this.topic!, this.wish) });
+    selection.set({ options: withSettings(before.options, this.topic!, this.wish, this.language()) });
     if (selection.get() === before) this.update(); // back where it was
   }
 

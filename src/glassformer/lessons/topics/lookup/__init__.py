@@ -1,8 +1,11 @@
 """A table of keys and values, and a question: hard attention, the k best keys, soft attention.
 
 In:   a question, how many keys may answer.
-Out:  scores, weights, and the mixture of values. A key is the bag of its characters: q·k counts shared ones.
+Out:  scores, weights, and the mixture of values. A key is the set of its characters and, for questions in
+      English, of its English words: q·k counts shared ones.
 """
+
+import re
 
 import torch
 from torch import Tensor
@@ -13,19 +16,20 @@ from glassformer.lessons.schema import Bars, Table
 from glassformer.messages import Message, message
 from glassformer.model.similarity import dot, hard
 
-KEYS = {  # by their names in the catalogues, which have the values, too
-    "own_art": "段誉的招牌武功",
-    "father": "段誉的生父",
-    "brothers": "段誉的结拜兄弟",
-    "brothers_art": "乔峰的招牌武功",
+KEYS = {  # by their names in the catalogues, which have the values, too: in Chinese, in English
+    "own_art": ("段誉的招牌武功", "Duan Yu's signature art"),
+    "father": ("段誉的生父", "Duan Yu's father by birth"),
+    "brothers": ("段誉的结拜兄弟", "Duan Yu's sworn brothers"),
+    "brothers_art": ("乔峰的招牌武功", "Qiao Feng's signature art"),
 }
 GIVEN = (7.0, 1.0, 9.0, 5.0)
 
 
 def compute(inputs: Inputs) -> Result:
     """Ask the table."""
-    given = inputs.text("scores") == "given"
-    scores = torch.tensor(GIVEN) if given else score(inputs.text("question"))
+    given, question = inputs.text("scores") == "given", inputs.text("question")
+    scores = torch.tensor(GIVEN) if given else score(question)
+    chinese, english = zip(*KEYS.values(), strict=True)
     count = inputs.integer("keys")
     weights = hard((scores / inputs.number("temperature"))[None], count)[0]
     terms = [
@@ -57,7 +61,7 @@ def compute(inputs: Inputs) -> Result:
     bars = Bars(
         id="weights",
         title=message("lessons.lookup.weights"),
-        labels=tuple(KEYS.values()),
+        labels=english if question.isascii() else chinese,
         value_title=message("lessons.lookup.weight"),
         series=(series("lessons.lookup.weight", weights),),
         high=1.0,
@@ -65,12 +69,17 @@ def compute(inputs: Inputs) -> Result:
     return Result(_find(scores, weights, count), (table, bars))
 
 
+def read_features(text: str) -> set[str]:
+    """Single Chinese characters, and English words of at least two letters."""
+    return set(re.findall(r"[一-鿿]|[a-z]{2,}", text.lower()))
+
+
 def score(question: str) -> Tensor:
-    """q·k of the question with each key: how many characters they share. (key,)"""
-    alphabet = sorted(set("".join(KEYS.values())))
-    keys = torch.tensor([[float(letter in key) for letter in alphabet] for key in KEYS.values()])
-    query = torch.tensor([[float(letter in question) for letter in alphabet]])
-    return dot(query, keys)[0]
+    """q·k of the question with each key: how many characters or words they share. (key,)"""
+    keys = [read_features(" ".join(key)) for key in KEYS.values()]
+    alphabet, asked = sorted(set().union(*keys)), read_features(question)
+    table = torch.tensor([[float(feature in key) for feature in alphabet] for key in keys])
+    return dot(torch.tensor([[float(feature in asked) for feature in alphabet]]), table)[0]
 
 
 def _find(scores: Tensor, weights: Tensor, count: int) -> Message:
