@@ -101,6 +101,28 @@ def test_every_step_is_shown_with_its_arithmetic(walks: Walks, open_page: Open, 
             expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
 
 
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_the_result_of_a_step_is_on_a_small_page_without_scrolling(
+    walks: Walks, open_page: Open, locale: str
+) -> None:
+    chapters = ["encoder.embedding.sum", "encoder.0.self.queries", "encoder.0.self.products"]
+    chapters += ["encoder.0.self.weights", "encoder.0.feed_forward.active", "decoder.0.self.scores"]
+    chapters += ["decoder.0.cross.mixed", "decoder.0.feed_forward.sum", "output.logits"]
+    page = open_page(walks.address("encoder-decoder"), width=1280, height=720, locale=locale)
+    for step in chapters:
+        page.evaluate(
+            "hash => { location.hash = hash }",
+            walks.address("encoder-decoder", walk__step=step).split("#")[1],
+        )
+        settled(page, step)
+        host = page.locator(".view-host").bounding_box()
+        board = page.locator('.walk-scene [data-role="result"] .walk-board').bounding_box()
+        assert host is not None
+        assert board is not None
+        assert board["y"] + board["height"] <= host["y"] + host["height"] + 1, step
+        assert board["height"] >= 20, step
+
+
 def test_a_cell_tells_the_number_that_the_server_has(walks: Walks, open_page: Open) -> None:
     address = walks.address("decoder", head=1, walk__step="decoder.1.self.queries", walk__cell="3,2")
     page = open_page(address)

@@ -5,14 +5,14 @@
  * Out:  what is walked through; a request, or null where another run would show no more.
  */
 
-import type { JobRequest, SideName, TokenSlice, WalkPlan, Wanted } from "../api/types";
+import type { JobRequest, RowSide, TokenSlice, WalkPlan, Wanted } from "../api/types";
 import type { RecordingSource } from "../core/source";
 import type { Rerunner } from "../core/view";
 
 export interface Walk {
   readonly source: RecordingSource;
   readonly plan: WalkPlan;
-  readonly tokens: Readonly<Record<SideName, TokenSlice | null>>;
+  readonly tokens: Readonly<Record<RowSide, TokenSlice | null>>;
 }
 
 const ANY: readonly Wanted[] = ["weights", "output", "hidden", "queries", "keys", "values", "scores"]; // what every model can give
@@ -20,12 +20,13 @@ const OURS: readonly Wanted[] = [...ANY, "trace", "parameters"];
 
 /** `later`: the source for what is asked after this. */
 export async function readWalk(source: RecordingSource, later = source): Promise<Walk> {
-  const [plan, first, second] = await Promise.all([
+  const [plan, first, second, written] = await Promise.all([
     source.walk(),
     source.tokens("source"),
     source.description.target === null ? null : source.tokens("target"),
+    source.description.written === null ? null : source.tokens("written"),
   ]);
-  return { source: later, plan, tokens: { source: first, target: second } };
+  return { source: later, plan, tokens: { source: first, target: second, written } };
 }
 
 export function tracingRequest({ more, ours }: WalkPlan, rerunner: Rerunner | null): JobRequest | null {

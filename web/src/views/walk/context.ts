@@ -1,6 +1,6 @@
 /** What the scenes of a walk share. */
 
-import type { MapDescription, SideName, TokenSlice, WalkPlan } from "../../api/types";
+import type { MapDescription, RowSide, TokenSlice, WalkPlan } from "../../api/types";
 import { findMasks } from "../../core/generation";
 import type { Options } from "../../core/options";
 import type { RecordingSource } from "../../core/source";
@@ -30,9 +30,10 @@ export interface WalkContext {
   readonly plan: WalkPlan;
   readonly say: WalkWords;
   readonly awaited: boolean; // the model runs again, and more is on its way
-  readonly tokens: Readonly<Record<SideName, TokenSlice | null>>;
-  /** Pixels across. */
+  readonly tokens: Readonly<Record<RowSide, TokenSlice | null>>; // "written": what each target position writes
+  /** Pixels across, and down to the lower edge of the page. */
   width(): number;
+  height(): number;
   /** A head was chosen where all are shown. */
   openHead(map: MapDescription, head: number): void;
   failed(error: unknown): void;
@@ -48,6 +49,10 @@ export interface Drawn {
 export interface WalkScene {
   readonly element: HTMLElement;
   readonly ready?: Promise<void>; // when its numbers are here
+  /** In, out or back, where the scene has a camera of its own. */
+  zoom?(direction: -1 | 0 | 1): void;
+  /** Other sizes: of the page, or because of the zoom, which is in the options. */
+  resize?(): void;
   /** The selection changed, but not the scene. */
   follow?(): void;
   /** Another language or theme; texts that were given as functions are already written again. */

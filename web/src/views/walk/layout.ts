@@ -6,7 +6,7 @@
  */
 
 import type { WalkStep } from "../../api/types";
-import { LABELS } from "./look";
+import { LABELS, NAME, turns } from "./look";
 import type { Loaded, Panel } from "./panels";
 
 export interface Item {
@@ -15,6 +15,7 @@ export interface Item {
   readonly cellHeight: number;
   readonly sign: string;
   readonly place: "left" | "top" | "bias" | "result" | "flow";
+  readonly bare?: boolean; // columns have no names here
 }
 
 export interface Plan {
@@ -23,6 +24,8 @@ export interface Plan {
 }
 
 const WIDEST = 46; // pixels of a cell
+const NARROW = 520; // pixels across: on less, matrices stand one below the other, as on a phone
+const FEATURES = 170; // pixels down for rows that are features
 const GAP = 40;
 const CROSS = new Set(["product", "dot", "cosine", "bilinear", "additive", "mix"]);
 
@@ -46,14 +49,33 @@ function isFeatures(panel: Panel): boolean {
 
 /** Heights of what is learned: rows are features, and need no names. */
 function featureHeight(rows: number): number {
-  return Math.min(18, Math.max(0.1, 170 / Math.max(1, rows)));
+  return Math.min(18, Math.max(0.1, FEATURES / Math.max(1, rows)));
 }
 
-export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
+/** Pixels for what is not cells: the formula, and the caption of each matrix. */
+const FORMULA = 34;
+const CAPTION = 38;
+const CORNER = 196; // pixels down for the arithmetic beside the upper factor
+const LEAST = 3; // pixels of a row, however many there are
+
+/** All matrices of a step within this width and, as far as rows can shrink, this height; then zoomed. */
+export function arrange(loaded: Loaded, step: WalkStep, [width, height]: Room, zoom = 1): Plan {
+  const { kind, items } = lay(loaded, step, width, height - FORMULA);
+  const zoomed = items.map((item) => ({
+    ...item,
+    cellWidth: item.cellWidth * zoom,
+    cellHeight: item.cellHeight * zoom,
+  }));
+  return { kind, items: zoomed };
+}
+
+export type Room = readonly [width: number, height: number];
+
+function lay(loaded: Loaded, step: WalkStep, width: number, height: number): Plan {
   const { panels, result, bias } = loaded;
   const before = panels.filter((panel) => panel !== result);
-  if (CROSS.has(step.operation) && before.length === 2 && width >= 560)
-    return arrangeCross(before as [Panel, Panel], result, bias, width);
+  if (CROSS.has(step.operation) && before.length === 2 && width >= NARROW)
+    return arrangeCross(before as [Panel, Panel], result, bias, [width, height]);
   const all = bias === null ? panels : [...before, bias, result];
   const widest = Math.max(...all.map((panel) => panel.grid.columns));
   const each = (width - all.length * (LABELS + GAP)) / all.length;
@@ -61,6 +83,10 @@ export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
   const room = beside ? each : width - LABELS - 16;
   const lines = all.reduce((sum, panel) => sum + (isFeatures(panel) ? 0 : panel.grid.rows), 0);
   const sameWidth = fitCell(widest, room);
+  const captions = all.reduce((sum, panel) => sum + CAPTION + namesAbove(panel, sameWidth), 0);
+  const features = all.filter(isFeatures).length * FEATURES;
+  const left = beside ? height - CAPTION - 60 : height - captions - features;
+  const most = width < NARROW ? Number.POSITIVE_INFINITY : left / Math.max(1, beside ? tallest(all) : lines);
   return {
     kind: beside ? "beside" : "below",
     items: all.map((panel, place) => ({
@@ -68,7 +94,7 @@ export function arrange(loaded: Loaded, step: WalkStep, width: number): Plan {
       cellWidth: CROSS.has(step.operation) ? fitCell(panel.grid.columns, room) : sameWidth,
       cellHeight: isFeatures(panel)
         ? featureHeight(panel.grid.rows)
-        : rowHeight(beside ? panel.grid.rows : lines),
+        : lowRow(rowHeight(beside ? panel.grid.rows : lines), most),
       sign: signOf(step, panel, place, loaded),
       place: "flow",
     })),
@@ -83,20 +109,47 @@ function signOf({ operation }: WalkStep, panel: Panel, place: number, { result, 
   return CROSS.has(operation) ? "·" : "";
 }
 
-function arrangeCross([left, top]: [Panel, Panel], result: Panel, bias: Panel | null, width: number): Plan {
+function tallest(panels: readonly Panel[]): number {
+  return Math.max(...panels.map((panel) => panel.grid.rows));
+}
+
+/** The height of a row: as wished, or what there is room for. */
+function lowRow(wish: number, most: number): number {
+  return Math.max(LEAST, Math.min(wish, most >= 4 ? Math.floor(most) : most));
+}
+
+/** Pixels for the names of columns: those that do not fit lie on their side. */
+function namesAbove({ grid }: Panel, cellWidth: number): number {
+  if (grid.column === null || cellWidth < NAME) return 0;
+  const long = Array.from({ length: grid.columns }, (_, at) => turns(grid.column!(at), cellWidth));
+  return long.some(Boolean) ? 64 : 16;
+}
+
+function arrangeCross(
+  [left, top]: [Panel, Panel],
+  result: Panel,
+  bias: Panel | null,
+  [width, height]: Room,
+): Plan {
   const room = width - LABELS - GAP - (left.grid.row === null ? 0 : LABELS);
   const wish = (panel: Panel) => panel.grid.columns * WIDEST;
   const half = room / 2;
   const forLeft = Math.min(wish(left), Math.max(half, room - wish(result)));
   const leftCell = fitCell(left.grid.columns, forLeft);
   const cell = fitCell(result.grid.columns, room - leftCell * left.grid.columns);
-  const high = rowHeight(result.grid.rows);
   const named = top.role !== "parameter" && top.grid.row !== null; // values: rows are tokens
+  const bare = top.grid.column !== null; // the columns are named above the upper factor
+  const topNames = namesAbove(top, cell);
+  const above = Math.max(CORNER - CAPTION - topNames, Math.min(FEATURES, 0.42 * height));
+  const over = 2 * CAPTION + 10 + topNames + (bare ? 0 : namesAbove(result, cell)) + (bias === null ? 0 : 20);
+  const high = lowRow(rowHeight(result.grid.rows), (height - over - above) / result.grid.rows);
   const items: Item[] = [
     {
       panel: top,
       cellWidth: cell,
-      cellHeight: named ? Math.min(high, 18) : featureHeight(top.grid.rows),
+      cellHeight: named
+        ? lowRow(Math.min(rowHeight(top.grid.rows), 18), above / top.grid.rows)
+        : Math.min(18, Math.max(0.1, above / Math.max(1, top.grid.rows))),
       sign: "",
       place: "top",
     },
@@ -104,7 +157,7 @@ function arrangeCross([left, top]: [Panel, Panel], result: Panel, bias: Panel | 
   if (bias !== null) items.push({ panel: bias, cellWidth: cell, cellHeight: 12, sign: "+", place: "bias" });
   items.push(
     { panel: left, cellWidth: leftCell, cellHeight: high, sign: "", place: "left" },
-    { panel: result, cellWidth: cell, cellHeight: high, sign: "", place: "result" },
+    { panel: result, cellWidth: cell, cellHeight: high, sign: "", place: "result", bare },
   );
   return { kind: "cross", items };
 }

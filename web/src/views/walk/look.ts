@@ -33,13 +33,14 @@ export interface Look {
   readonly cellHeight: number;
   readonly theme: Theme; // of the moment it is read
   readonly still: boolean;
+  readonly bare?: boolean; // columns have no names: they stand above another matrix
   readonly bands?: readonly Band[];
   readonly board?: Parameters<typeof make>[1]; // attributes of what holds the cells
 }
 
 const NUMBER_WIDTH = 38; // pixels a cell needs for a number
 const NUMBER_HEIGHT = 16;
-const NAME = 11; // pixels a cell needs for a name beside it
+export const NAME = 11; // pixels a cell needs for a name beside it
 export const LABELS = 84; // pixels beside the rows
 
 export interface Size {
@@ -51,8 +52,8 @@ export interface Size {
   readonly upright: boolean; // the name of some column
 }
 
-export function sizeOf(grid: Grid, { cellWidth, cellHeight }: Look): Size {
-  const columns = grid.column !== null && cellWidth >= NAME;
+export function sizeOf(grid: Grid, { cellWidth, cellHeight, bare }: Look): Size {
+  const columns = grid.column !== null && cellWidth >= NAME && bare !== true;
   return {
     width: Math.max(1, Math.round(grid.columns * cellWidth)),
     height: Math.max(1, Math.round(grid.rows * cellHeight)),

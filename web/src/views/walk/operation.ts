@@ -15,12 +15,13 @@ import { make } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { Arithmetic } from "./arithmetic";
 import { type Drawn, headOf, rowOf, type WalkContext, type WalkScene } from "./context";
+import { FUNCTIONS, makeCurves } from "./curves";
 import { arrange, type Plan } from "./layout";
 import { litOf } from "./lighting";
 import { Matrix } from "./matrix";
 import { writeOperation } from "./operation_picture";
 import { type Loaded, load, type Panel } from "./panels";
-import { makeLegend, makeNotes } from "./remarks";
+import { makeLegend, makeNotes, paintRamp } from "./remarks";
 import { equationOf, spell, symbol } from "./symbols";
 import { brightest, type Grid, tabulate } from "./values";
 
@@ -98,10 +99,10 @@ export class Operation implements WalkScene {
     const { context, step } = this;
     for (const matrix of this.matrices.values()) matrix.stop();
     this.matrices = new Map();
-    this.layout = arrange(loaded, step, context.width());
+    this.layout = arrange(loaded, step, [context.width(), context.height()], context.options.now.zoom);
     const area = make("div", { class: "walk-area", "data-layout": this.layout.kind });
-    for (const { panel, cellWidth, cellHeight, sign, place } of this.layout.items) {
-      const matrix = this.makeMatrix(panel, cellWidth, cellHeight);
+    for (const { panel, cellWidth, cellHeight, sign, place, bare = false } of this.layout.items) {
+      const matrix = this.makeMatrix(panel, cellWidth, cellHeight, bare);
       this.matrices.set(panel, matrix);
       area.append(
         make(
@@ -120,14 +121,22 @@ export class Operation implements WalkScene {
     this.fill(
       make("p", { class: "walk-equation" }, ...equation),
       area,
-      ...makeNotes(step, loaded, context.say),
-      makeLegend(loaded, context.say),
+      ...makeNotes(context, step, loaded),
+      makeLegend(loaded, context.say, context.stage.theme),
+      ...this.curves(loaded),
       ...(crossed ? [] : [this.arithmetic.element]),
     );
     if (this.animated) this.matrices.get(loaded.result)?.reveal(700);
   }
 
-  private makeMatrix(panel: Panel, cellWidth: number, cellHeight: number): Matrix {
+  /** Of an activation: its curve among others, with the numbers that it was given. */
+  private curves({ panels }: Loaded): HTMLElement[] {
+    const used = this.step.words.function ?? "";
+    if (this.step.operation !== "activate" || FUNCTIONS[used] === undefined) return [];
+    return [makeCurves(used, panels[0]!.grid.values, this.context.say)];
+  }
+
+  private makeMatrix(panel: Panel, cellWidth: number, cellHeight: number, bare: boolean): Matrix {
     const { say, stage } = this.context;
     const result = panel === this.loaded?.result;
     const { grid, role } = panel;
@@ -151,6 +160,7 @@ export class Operation implements WalkScene {
         role,
         cellWidth,
         cellHeight,
+        bare,
         get theme() {
           return stage.theme;
         },
@@ -299,6 +309,8 @@ export class Operation implements WalkScene {
 
   restyle(): void {
     for (const matrix of this.matrices.values()) matrix.restyle();
+    const ramp = this.element.querySelector<HTMLElement>(".walk-ramp");
+    if (ramp && this.loaded) paintRamp(ramp, this.loaded.result.grid, this.context.stage.theme);
     this.arithmetic.restyle();
   }
 

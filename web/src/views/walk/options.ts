@@ -1,11 +1,12 @@
-/** What a link to the walk states: the step, the cell in focus, the word of a text that was written. */
+/** What a link to the walk states: the step, the cell in focus, the word of a text that was written, the zoom. */
 
-import { integer, optional, type Schema, text } from "../../core/options";
+import { integer, optional, real, type Schema, text } from "../../core/options";
 
 export interface WalkOptions {
   readonly step: string; // the scene; in whichever layer is open
   readonly cell: readonly [row: number, column: number] | null; // of the step's result
   readonly word: number | null;
+  readonly zoom: number; // of the pictures
 }
 
 export const options: Schema<WalkOptions> = {
@@ -19,4 +20,5 @@ export const options: Schema<WalkOptions> = {
     write: String,
   }),
   word: optional(integer(0)),
+  zoom: real(1, 0.5, 8),
 };

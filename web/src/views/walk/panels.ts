@@ -7,6 +7,7 @@
 
 import type { WalkAxis, WalkStep } from "../../api/types";
 import { count } from "../../core/formats";
+import { readingOf } from "../../core/reading";
 import { isTurned, readStep, type StepArrays, type Table } from "../../data/walk_arrays";
 import { headColour } from "../../marks/colours";
 import { headOf, rowOf, type WalkContext } from "./context";
@@ -37,10 +38,15 @@ export interface Loaded {
 }
 
 /** Names for an axis. */
-function namesOf(context: WalkContext, axis: WalkAxis | undefined): Naming | null {
+function namesOf(context: WalkContext, axis: WalkAxis | undefined, written = false): Naming | null {
   if (axis !== "source" && axis !== "target") return null;
-  const shown = context.tokens[axis]?.shown;
+  const shown = context.tokens[axis === "target" && written ? "written" : axis]?.shown;
   return (at) => shown?.[at] ?? String(at);
+}
+
+/** Whether rows of the decoder have the name of the word that they write: in cross-attention, as in all views. */
+export function isNamedByWritten({ stage, tokens }: WalkContext, { kind }: WalkStep): boolean {
+  return kind === "cross" && tokens.written !== null && readingOf(stage.selection.get()) === "written";
 }
 
 const SHARES = new Set(["weights", "probabilities"]);
@@ -101,7 +107,8 @@ function inputPanel(
   const mixed = step.operation === "mix" && at === 1; // its rows are the keys
   const pooled = shape.length === 2 ? sideOf(step.stack, context.source.description) : undefined;
   const rows = mixed ? keys : turned ? axes[1] : axes.length > 1 ? axes[0] : pooled;
-  const rowNames = table.rows === 1 && shape.length < 2 ? null : namesOf(context, rows);
+  const written = isNamedByWritten(context, step);
+  const rowNames = table.rows === 1 && shape.length < 2 ? null : namesOf(context, rows, written);
   const keyed = KEYED.has(last) || (last === "scaled" && step.kind !== "embedding");
   const spoken = words !== null && table.columns === words.length;
   const columnNames = keyed ? namesOf(context, keys) : spoken ? wordName : null;
@@ -134,7 +141,7 @@ function resultPanel(
   const shape = step.shape.output ?? [];
   const axes = step.axes.filter((axis) => axis !== "head");
   const single = axes.length < 2;
-  const names = single ? null : namesOf(context, axes[0]);
+  const names = single ? null : namesOf(context, axes[0], isNamedByWritten(context, step));
   const ids = axes[0] === "source" || axes[0] === "target" ? context.tokens[axes[0]]?.ids : undefined;
   const looked = step.operation === "lookup" && step.inputs[0]?.endsWith("/ids") === true;
   const classes = axes.at(-1) === "class" ? className(context) : null;

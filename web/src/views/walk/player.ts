@@ -127,6 +127,8 @@ export class Player {
     const current = marks.findLast((mark) => mark.at <= at);
     for (const node of this.marks.children)
       node.toggleAttribute("data-now", Number((node as HTMLElement).dataset.at) === current?.at);
+    const now = this.marks.querySelector<HTMLElement>("[data-now]");
+    if (now) this.marks.scrollLeft = now.offsetLeft - this.marks.clientWidth / 2; // where they do not fit
   }
 
   /** Keys that mean a step. */

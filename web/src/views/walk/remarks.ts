@@ -7,12 +7,18 @@
 
 import type { WalkStep } from "../../api/types";
 import { digits, percent } from "../../core/formats";
-import { make } from "../../marks/make";
-import type { Loaded } from "./panels";
+import type { Theme } from "../../core/view";
+import { make, setStyle } from "../../marks/make";
+import type { WalkContext } from "./context";
+import { isNamedByWritten, type Loaded } from "./panels";
+import { coloursOf, type Grid } from "./values";
 import type { WalkWords } from "./words";
 
-export function makeNotes({ operation, words }: WalkStep, loaded: Loaded, say: WalkWords): HTMLElement[] {
+export function makeNotes(context: WalkContext, step: WalkStep, loaded: Loaded): HTMLElement[] {
   const notes: (() => string)[] = [];
+  const { say } = context;
+  const { operation, words } = step;
+  if (isNamedByWritten(context, step)) notes.push(() => say.rowsWritten);
   if (words.origin === "computed") notes.push(() => say.computed);
   if (operation === "activate") notes.push(() => say.nonZero(percent(shareOn(loaded))));
   return notes.map((note) => make("p", { class: "hint" }, note));
@@ -26,11 +32,23 @@ function shareOn({ result }: Loaded): number {
   return on / Math.max(1, values.length);
 }
 
-export function makeLegend({ result }: Loaded, say: WalkWords): HTMLElement {
+export function makeLegend({ result }: Loaded, say: WalkWords, theme: Theme): HTMLElement {
   const { signed, limit } = result.grid;
   const end = digits(limit, 3);
-  const ramp = signed ? "walk-ramp" : "walk-ramp walk-ramp-up";
-  return make("p", { class: "walk-legend hint" }, make("span", { class: ramp, "aria-hidden": "true" }), () =>
+  const ramp = make("span", { class: "walk-ramp", "aria-hidden": "true" });
+  paintRamp(ramp, result.grid, theme);
+  return make("p", { class: "walk-legend hint" }, ramp, () =>
     signed ? say.scaleNote(end) : say.scaleUp(end),
   );
+}
+
+/** The colours of a grid from its least number to its largest, as its cells have them. */
+export function paintRamp(ramp: HTMLElement, grid: Grid, theme: Theme): void {
+  const table = coloursOf(grid, theme);
+  const stops = Array.from({ length: 9 }, (_, part) => {
+    const share = grid.signed ? part / 8 : Math.sqrt(part / 8);
+    const at = 3 * Math.round(255 * share);
+    return `rgb(${table[at]}, ${table[at + 1]}, ${table[at + 2]})`;
+  });
+  setStyle(ramp, { background: `linear-gradient(90deg, ${stops.join(", ")})` });
 }

@@ -49,6 +49,33 @@ const press = (element: HTMLElement, key: string) =>
     .dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
 
 describe("walk", () => {
+  test("zoom works in every scene and is in the link; a plain wheel is the page's", async () => {
+    for (const step of ["decoder.text", "decoder.0.self.weights", "decoder.glance", "training", "words"]) {
+      const { element, mounted, selection } = await open(at(step));
+      const board = () =>
+        Number.parseFloat(element.querySelector<HTMLElement>(".walk-board")?.style.width ?? "0");
+      const scene = element.querySelector<HTMLElement>(".walk-scene")!;
+      const before = board();
+      mounted.zoom!(1);
+      await settle();
+      expect(selection.get().options["walk.zoom"]).toBe("1.25");
+      const grown = board() > before || scene.style.zoom === "1.25";
+      expect([step, grown]).toEqual([step, true]);
+      const plain = new WheelEvent("wheel", { deltaY: 100, bubbles: true, cancelable: true });
+      scene.dispatchEvent(plain);
+      expect(plain.defaultPrevented).toBe(false);
+      const pinch = new WheelEvent("wheel", { deltaY: -1, bubbles: true, cancelable: true });
+      Object.defineProperty(pinch, "ctrlKey", { value: true });
+      scene.dispatchEvent(pinch);
+      expect(pinch.defaultPrevented).toBe(true);
+      expect(selection.get().options["walk.zoom"]).toBe("1.563");
+      mounted.zoom!(0);
+      await settle();
+      expect(board()).toBe(before);
+      mounted.unmount();
+    }
+  });
+
   test("keys go from step to step, and the link says where", async () => {
     const { element, selection } = await open();
     expect(element.querySelector(".walk-title")!.textContent).toBe("Text becomes tokens");

@@ -9,6 +9,7 @@ import type { WalkPlan } from "../../api/types";
 import { evidenceLine, isSigned, signedRefused } from "../../core/focus";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
+import { readingOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
 import { errorText, Refusal } from "../../core/source";
@@ -16,13 +17,12 @@ import type { TableData } from "../../core/view";
 import { Run } from "../../data/run";
 import { readWalk, tracingRequest, type Walk } from "../../data/walk_tracing";
 import { button } from "../../marks/controls";
-import { make, relabel, write } from "../../marks/make";
+import { make, relabel, setStyle, write } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
 import { Choosers } from "./choosers";
 import { Contents } from "./contents";
 import { type Drawn, headOf, type WalkContext, WalkRuns, type WalkScene } from "./context";
 import { chapterName, marksOf, sceneName } from "./names";
-import { Operation } from "./operation";
 import { options, type WalkOptions } from "./options";
 import { Player } from "./player";
 import { Route } from "./route";
@@ -34,9 +34,10 @@ import { lower, rich } from "./symbols";
 import { type WalkWords, words } from "./words";
 import "./style.css";
 
+const STEP = 1.25; // of the zoom
 const LONGEST = 1024; // tokens: of longer texts no matrix is kept
 
-export const view = recordingView({
+const declared = recordingView({
   name: "walk",
   order: 15,
   words,
@@ -49,6 +50,9 @@ export const view = recordingView({
   },
   mount: (setting) => new WalkView(setting),
 });
+
+/** Its own transport goes from step to step; a second slider below it would move something else. */
+export const view: typeof declared = { ...declared, transport: false };
 
 class WalkView extends MountedView<WalkWords, WalkOptions> {
   private readonly root: HTMLElement;
@@ -68,7 +72,8 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
   private context: WalkContext | null = null;
   private onScreen: WalkScene | null = null;
   private shown = ""; // scene, layer and head on the screen
-  private width = 0;
+  private size = ""; // of the page
+  private zoomed = 1; // as it is drawn
   private kept = false; // the runs go on
   private told: () => readonly [sentence: string, whole: string] = () => ["", ""]; // what the notice says
 
@@ -115,7 +120,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
     );
     return make(
       "div",
-      { class: "walk", "data-still": stage.reducedMotion, onkeydown: this.press },
+      { class: "walk", "data-still": stage.reducedMotion, onkeydown: this.press, onwheel: this.wheel },
       this.notice,
       make("div", { class: "walk-top" }, this.player.element, this.choosers.element),
       make("div", { class: "walk-main" }, map, step),
@@ -196,6 +201,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
       ...walk,
       ...{ stage, say, options, runs, awaited },
       width: () => Math.max(280, this.body.clientWidth || 960),
+      height: () => this.roomBelow(),
       openHead: (map, head) => this.route.openHead(map, head),
       failed: this.tasks.fail,
     };
@@ -257,16 +263,25 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
     this.heading.replaceChildren(...rich(title));
     this.sentence.replaceChildren(...rich(sentences(language)[scene.key]));
     const row = scene.step?.axes.at(-1) === "vocabulary" ? this.stage.selection.get().query : null;
-    const key = [scene.id, headOf(this.stage), row].join(" ");
+    const selection = this.stage.selection.get();
+    const key = [
+      scene.id,
+      headOf(this.stage),
+      row,
+      scene.step?.kind === "cross" && readingOf(selection),
+    ].join(" ");
     if (key === this.shown && this.onScreen !== null) {
+      this.showZoom();
       this.onScreen.follow?.();
       return;
     }
     const jumped = this.shown.split(" ")[0] !== scene.id;
     this.shown = key;
     this.onScreen?.stop?.();
-    this.onScreen = makeScene(scene, context, jumped && this.width > 0);
-    this.width = this.body.clientWidth;
+    this.zoomed = this.options.now.zoom;
+    this.onScreen = makeScene(scene, context, jumped && this.size !== "");
+    this.size = `${this.body.clientWidth} ${this.stage.element.clientHeight}`;
+    this.scaleBody();
     this.root.dataset.scene = scene.id;
     this.body.replaceChildren(this.onScreen.element);
   }
@@ -319,6 +334,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
       stage: Object.create(this.stage, { language: { value: language }, theme: { value: theme } }),
       say: words(language),
       width: () => width,
+      height: () => 960,
     };
     return {
       scenes: this.route.scenes.filter(
@@ -355,10 +371,49 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
     return this.onScreen.table();
   }
 
+  /** Pixels from the scene's upper edge to the lower one of the page. */
+  private roomBelow(): number {
+    const { element } = this.stage;
+    const above = this.body.getBoundingClientRect().top - element.getBoundingClientRect().top;
+    return element.clientHeight === 0 ? 960 : Math.max(200, element.clientHeight - above);
+  }
+
   resize(): void {
-    if (Math.abs(this.body.clientWidth - this.width) < 8) return;
-    this.width = this.body.clientWidth;
-    if (this.onScreen instanceof Operation) this.onScreen.resize();
+    const size = `${this.body.clientWidth} ${this.stage.element.clientHeight}`;
+    if (size === this.size) return;
+    this.size = size;
+    this.onScreen?.resize?.();
+  }
+
+  /** In steps; matrices get larger cells, other pictures grow as they are. Plain scrolling is left to the page. */
+  zoom(direction: -1 | 0 | 1): void {
+    if (this.onScreen?.zoom) {
+      this.onScreen.zoom(direction);
+      return;
+    }
+    const { zoom } = this.options.now;
+    const wish = direction === 0 ? 1 : zoom * STEP ** direction;
+    this.options.set({ zoom: Math.max(0.5, Math.min(8, Number(wish.toFixed(3)))) });
+  }
+
+  private readonly wheel = (event: WheelEvent): void => {
+    if (event.defaultPrevented || (!event.ctrlKey && !event.metaKey) || event.deltaY === 0) return;
+    event.preventDefault();
+    this.zoom(event.deltaY < 0 ? 1 : -1);
+  };
+
+  private showZoom(): void {
+    const { zoom } = this.options.now;
+    if (zoom === this.zoomed) return;
+    this.zoomed = zoom;
+    this.scaleBody();
+    this.onScreen?.resize?.();
+  }
+
+  /** A scene that is no drawing of ours is enlarged as a whole. */
+  private scaleBody(): void {
+    const own = this.onScreen?.resize !== undefined || this.onScreen?.zoom !== undefined;
+    setStyle(this.body, { zoom: own ? "" : String(this.zoomed) });
   }
 
   restyle(): void {

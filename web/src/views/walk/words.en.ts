@@ -90,6 +90,8 @@ export const words = {
   rank: "rank",
   missing: "Not in this recording.",
   awaited: "The numbers of this step are on their way …",
+  rowsWritten:
+    "Each row of cross-attention has the name of the word that it writes: the decoder has read the words before it.",
   computed: "Computed here from numbers that the recording kept, not by the model itself.",
   onlyResult: "The recording holds this number, but not how the model computed it.",
   inputMissing: "What it was computed from is not in this recording.",
@@ -138,6 +140,8 @@ export const words = {
   tableCaption: (step: string) => `Numbers of the step: ${step}`,
   empty: "There is no walk for this recording.",
   narrowDiagram: "Jump to",
+  curves: (name: string) =>
+    `Activation functions; this step uses ${name}. Bars: how often each number occurs before it, in this text (numbers beyond ±4 count at the ends).`,
   nonZero: (share: string) => `${share} of the numbers are switched on (above 0).`,
   thisNetwork: "This network",
   transformerLayer: "One layer of a Transformer",

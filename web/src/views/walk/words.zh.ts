@@ -93,6 +93,7 @@ export const words: SameWords<typeof en.words> = {
   rank: "名次",
   missing: "这份记录里没有。",
   awaited: "这一步的数值马上就到……",
+  rowsWritten: "交叉注意力的每一行以它要写出的词命名：此时解码器已经读入它之前的词。",
   computed: "由记录中保存的数值在此算出，并非模型自己算出。",
   onlyResult: "记录里有这个数，但没有模型怎样算出它。",
   inputMissing: "这份记录里没有算出它所用的数值。",
@@ -137,6 +138,8 @@ export const words: SameWords<typeof en.words> = {
   tableCaption: (step: string) => `这一步的数值：${step}`,
   empty: "这份记录没有可以演示的步骤。",
   narrowDiagram: "跳到",
+  curves: (name: string) =>
+    `几种激活函数；这一步用的是 ${name}。柱形：这段文本中，激活之前各个数值出现的多少（超出 ±4 的算在两端）。`,
   nonZero: (share: string) => `${share} 的数被激活（大于 0）。`,
   thisNetwork: "这个网络",
   transformerLayer: "Transformer 的一层",
