@@ -49,8 +49,6 @@ export interface Drawn {
 export interface WalkScene {
   readonly element: HTMLElement;
   readonly ready?: Promise<void>; // when its numbers are here
-  /** In, out or back, where the scene has a camera of its own. */
-  zoom?(direction: -1 | 0 | 1): void;
   /** Other sizes: of the page, or because of the zoom, which is in the options. */
   resize?(): void;
   /** The selection changed, but not the scene. */

@@ -163,10 +163,6 @@ export class TreeScene implements WalkScene {
     this.grow(this.last);
   }
 
-  zoom(direction: -1 | 0 | 1): void {
-    this.tree.zoom(direction);
-  }
-
   picture(): Drawn {
     return this.generation === null
       ? { body: "", width: 320, height: 24 }

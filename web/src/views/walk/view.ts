@@ -37,7 +37,7 @@ import "./style.css";
 const STEP = 1.25; // of the zoom
 const LONGEST = 1024; // tokens: of longer texts no matrix is kept
 
-const declared = recordingView({
+export const view = recordingView({
   name: "walk",
   order: 15,
   words,
@@ -50,9 +50,6 @@ const declared = recordingView({
   },
   mount: (setting) => new WalkView(setting),
 });
-
-/** Its own transport goes from step to step; a second slider below it would move something else. */
-export const view: typeof declared = { ...declared, transport: false };
 
 class WalkView extends MountedView<WalkWords, WalkOptions> {
   private readonly root: HTMLElement;
@@ -385,12 +382,12 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
     this.onScreen?.resize?.();
   }
 
+  togglePlay(): void {
+    this.player.press(" ");
+  }
+
   /** In steps; matrices get larger cells, other pictures grow as they are. Plain scrolling is left to the page. */
   zoom(direction: -1 | 0 | 1): void {
-    if (this.onScreen?.zoom) {
-      this.onScreen.zoom(direction);
-      return;
-    }
     const { zoom } = this.options.now;
     const wish = direction === 0 ? 1 : zoom * STEP ** direction;
     this.options.set({ zoom: Math.max(0.5, Math.min(8, Number(wish.toFixed(3)))) });
@@ -412,8 +409,9 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
 
   /** A scene that is no drawing of ours is enlarged as a whole. */
   private scaleBody(): void {
-    const own = this.onScreen?.resize !== undefined || this.onScreen?.zoom !== undefined;
-    setStyle(this.body, { zoom: own ? "" : String(this.zoomed) });
+    const zoom = this.onScreen?.resize === undefined ? this.zoomed : 1;
+    this.body.toggleAttribute("data-zoomed", zoom !== 1);
+    setStyle(this.body, { zoom: String(zoom), "--zoom": String(zoom) });
   }
 
   restyle(): void {
