@@ -1,27 +1,28 @@
 /**
  * For notebooks and exported files, each a module by itself, styles and lazy parts inside:
  *   embedded.js               everything: notebooks, and files with the numbers of a walk
- *   file.js    --mode file    without the walk: files of any other recording
+ *   file.js    --mode file    without walk and playground: files of any other recording
  *   loader.js  --mode loader  the few lines that unpack either in a file
  */
 import { defineConfig, type Plugin } from "vite";
 import { listViews, noStyles } from "./vite.views.ts";
 
-/** The walk leaves a sentence behind that says why; nobody asks for its arithmetic. */
-const leaveOutWalk: Plugin = {
-  name: "leave-out-walk",
+/** Walk and playground leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */
+const leaveOutLessons: Plugin = {
+  name: "leave-out-lessons",
   enforce: "pre",
   load(id) {
-    if (id.endsWith("/src/views/walk/view.ts")) return 'export { view } from "./left_out";';
+    const lesson = /\/src\/views\/(walk|playground)\/view\.ts$/.exec(id)?.[1];
+    if (lesson) return `import { leaveOut } from "../left_out"; export const view = leaveOut("${lesson}");`;
     if (id.endsWith("/src/data/file_cells.ts")) return "export const answerCell = () => null;";
-    return /\/src\/views\/walk\/style\.css/.test(id) ? "" : null;
+    return /\/src\/views\/(walk|playground)\/style\.css/.test(id) ? "" : null;
   },
 };
 
 export default defineConfig(({ mode }) => {
   const name = mode === "production" ? "embedded" : mode;
   return {
-    plugins: [listViews(), noStyles, ...(name === "file" ? [leaveOutWalk] : [])],
+    plugins: [listViews(), noStyles, ...(name === "file" ? [leaveOutLessons] : [])],
     publicDir: false,
     build: {
       outDir: "../src/glassformer/api/static/embedded",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from glassformer.api.client import InProcessClient
+from glassformer.lessons.schema import read_defaults
 from glassformer.recording import Recording
 from glassformer.render.html.export import list_paths
 from glassformer.walk import Arrays, list_arrays, make_plan
@@ -27,6 +28,8 @@ def test_a_text_that_is_too_long_for_a_trace_says_so(
 def test_a_file_takes_the_walk_along(traced: Recording) -> None:
     listed = list(list_paths(traced, "x", hidden=False, vectors=False, exact=False))
     assert "recordings/x/walk" in listed
+    assert {"playground", *(f"playground/{name}" for name in read_defaults().results)} <= set(listed)
+    assert "playground/cost" not in listed  # measured on the machine that runs it
     named = {name for chapter in make_plan(traced).chapters for step in chapter.steps for name in step.inputs}
     assert {f"recordings/x/trace/{name}" for name in named} <= set(listed)
     learned = {path for path in listed if "/parameters/" in path}

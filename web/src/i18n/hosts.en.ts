@@ -13,6 +13,7 @@ export const words = {
   noGif: "This browser could not draw the GIF; save the steps one by one as SVG.",
   lost: "The result was lost on the way.",
   noCanvas: "This browser could not draw the PNG; save as SVG.",
+  noPlayground: "The playground computes, which a file cannot: start glassformer, and open Playground there.",
   noWalk:
     "The walk shows the numbers of every step, which this recording did not keep. Record with `want` trace and export again.",
 };

@@ -15,6 +15,7 @@ export const words: SameWords<typeof en.words> = {
   noGif: "浏览器画不出这个 GIF，请把各步骤分别保存为 SVG。",
   lost: "结果在途中丢失。",
   noCanvas: "浏览器画不出这张 PNG，请保存为 SVG。",
+  noPlayground: "试验场需要计算，文件做不到：请启动 glassformer，在其中打开“试验场”。",
   noWalk:
     "逐步演示要显示每一步的数值，而这份记录没有保存它们。请在记录时把 trace 加入 `want`，然后重新导出。",
 };

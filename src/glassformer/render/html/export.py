@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from httpx import Response
 
 EMBEDDED = STATIC / "embedded" / "embedded.js"
-WITHOUT_WALK = EMBEDDED.with_name("file.js")  # the same for recordings without the numbers of a walk
+WITHOUT_LESSONS = EMBEDDED.with_name("file.js")  # for recordings without the numbers of a walk
 LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
 CELLS = 4_000_000  # weights in one response
 LONGEST = 2048  # tokens of a map whose weights are included
@@ -81,7 +81,7 @@ def render(
     title: str | None = None,
 ) -> bytes:
     """The bytes of the file."""
-    code = _read_code(EMBEDDED if recording.trace else WITHOUT_WALK)
+    code = _read_code(EMBEDDED if recording.trace else WITHOUT_LESSONS)
     loader = _read_code(LOADER).decode()
     with InProcessClient(recording) as client, ThreadPoolExecutor(2) as workers:
         paths = list(list_paths(recording, client.id, hidden=hidden, vectors=vectors, exact=exact))
@@ -165,6 +165,7 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
     if recording.trace:
         yield f"{here}/walk"
         yield from (f"{here}/trace/{name}" for name in list_arrays(recording, CELLS))
+        yield from ("playground", *(f"playground/{name}" for name in read_defaults().results))
     yield from _list_scores(here)
     for stack, kind in dict.fromkeys((each.stack, each.kind) for each in recording.maps):
         yield f"{here}/average?how=model&stack={stack}&kind={kind}"
@@ -174,7 +175,6 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
         yield from (f"{here}/hidden/{stack}/{layer}" for layer in layers)
         spread = f"{here}/distribution?of=hidden&stack={stack}"
         yield from (f"{spread}&layer={layer}&bins={BINS}" for layer in layers)
-    yield from ("playground", *(f"playground/{name}" for name in read_defaults().results))
 
 
 def _list_distributions(each: AttentionMap) -> Iterator[str]:
