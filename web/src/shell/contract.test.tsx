@@ -114,6 +114,20 @@ describe("zoom", () => {
   });
 });
 
+test("Reset ends where the link began, also where a view keeps its zoom in the link", async () => {
+  const mount = ({ selection }: Stage<"recording">): Mounted => ({
+    ...still,
+    zoom: (direction) => selection.set({ options: { "picture.at": String(direction) } }),
+  });
+  const { element, app } = await open(recordings(), [aView("picture", { mount })]);
+  const press = (name: string) =>
+    act(() => element.querySelector<HTMLElement>(`[data-action=${name}]`)!.click());
+  await press("zoom-in");
+  expect(app.store.get().options).toEqual({ "picture.at": "1" });
+  await press("reset");
+  expect(app.store.get().options).toEqual({});
+});
+
 describe("the control of time", () => {
   const slider = (element: Element) => element.querySelector("[data-action=step]");
 

@@ -77,8 +77,8 @@ export function Toolbar(props: { readonly table: () => void }) {
 }
 
 export function resetAll(app: App): void {
-  app.reset();
   app.mounted.peek()?.zoom?.(0);
+  app.reset(); // last: the example or link may begin with a part of the picture
 }
 
 export async function savePicture(app: App, how: "png" | "svg"): Promise<void> {
