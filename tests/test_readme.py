@@ -1,6 +1,7 @@
 """What the documents promise: their Python runs, their commands parse, their links lead somewhere."""
 
 import ast
+import os
 import re
 import shlex
 import sys
@@ -15,6 +16,11 @@ from glassformer.cli import build_parser
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 FENCE = re.compile(r"^```(?P<tag>[^\n]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+
+TRANSLATED = {ROOT / "README.md": ROOT / "README.zh.md"}
+TRANSLATED |= {ROOT / "docs" / "tutorial.md": ROOT / "docs" / "zh" / "tutorial.md"}
+HEADING = re.compile(r"^(#+) ", re.MULTILINE)
+COMMENT = re.compile(r"\s*#\s.*")  # of a shell or of Python
 
 every_document = pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 
@@ -32,6 +38,8 @@ def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     What is marked `python no-run` needs a hub, or names that the page leaves to its reader. Pandas, which
     a fresh installation does not have, is not needed.
     """
+    if document in TRANSLATED.values():
+        pytest.skip("its programs are those of the English document (test_translations_are_in_step)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "pandas", None)
     names: dict[str, object] = {"__name__": "__main__"}
@@ -121,3 +129,51 @@ def test_documents_agree_on_when_matrices_are_no_longer_kept() -> None:
 
     for name in ("commands.md", "how-to/long.md"):
         assert f"{LONGEST_DENSE:,} tokens" in (ROOT / "docs" / name).read_text(encoding="utf-8"), name
+
+
+def read_code(document: Path) -> list[list[str]]:
+    """Every fenced block: its tag, and its lines without comments; of a listing the names at the left."""
+    found = []
+    for match in FENCE.finditer(document.read_text(encoding="utf-8")):
+        lines = match["body"].split("\n")
+        if "src/glassformer/" in lines[0]:
+            lines = [line.split()[0] if line.strip() else "" for line in lines]
+        found.append([match["tag"], *(COMMENT.sub("", line) for line in lines)])
+    return found
+
+
+def find_headings(document: Path) -> list[int]:
+    """The levels of the headings, in their order; comments of a shell are none."""
+    return [len(level) for level in HEADING.findall(FENCE.sub("", document.read_text(encoding="utf-8")))]
+
+
+def count_parts(document: Path) -> dict[str, int]:
+    """Rows of tables, pictures and links."""
+    text = FENCE.sub("", document.read_text(encoding="utf-8"))
+    return {
+        "rows": len(re.findall(r"^\|", text, re.MULTILINE)),
+        "pictures": text.count("!["),
+        "links": len(re.findall(r"\]\(", text)),
+    }
+
+
+@pytest.mark.parametrize("english", TRANSLATED, ids=lambda path: path.name)
+def test_translations_are_in_step(english: Path) -> None:
+    """The same commands and programs in the same order, the same headings, tables, pictures and links."""
+    chinese = TRANSLATED[english]
+    assert read_code(chinese) == read_code(english)
+    assert find_headings(chinese) == find_headings(english)
+    assert count_parts(chinese) == count_parts(english)
+    for document, other in ((english, chinese), (chinese, english)):
+        head = "\n".join(document.read_text(encoding="utf-8").split("\n")[:5])
+        assert f"({os.path.relpath(other, document.parent)})" in head
+
+
+@pytest.mark.parametrize("english", TRANSLATED, ids=lambda path: path.name)
+def test_numbers_are_the_same_in_translations(english: Path) -> None:
+    """What was measured: every number of the tables, in the same order."""
+    rows = [
+        [re.findall(r"\d+(?:\.\d+)?", line) for line in re.findall(r"^\| `zoo.*$", text, re.MULTILINE)]
+        for text in (each.read_text(encoding="utf-8") for each in (english, TRANSLATED[english]))
+    ]
+    assert rows[0] == rows[1]
