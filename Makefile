@@ -12,13 +12,13 @@ PAGE   := src/glassformer/api/static/index.html
 PARALLEL := -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help run install page types test test-avx2 test-long check docs format clean
+.PHONY: help run install page types recordings test test-avx2 test-long check docs format clean
 
 # The smaller vector instructions of processors without AVX-512, for the tests of numbers.
 AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 OPENBLAS_CORETYPE=Haswell
 
 help:  ## this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "Without make: \`pip install .\`, then \`glassformer\` (the same as make run)."
 
 run: $(VENV)/.installed $(PAGE)  ## install if needed, then open the product
@@ -30,6 +30,10 @@ page: $(PAGE)  ## build the page, if its sources have changed
 
 types: $(VENV)/.developing  ## generate the page's types from the schema of the server
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/python web/generate/generate.py
+
+recordings: $(VENV)/.developing  ## record and measure the examples again, and the lessons: after a change of the zoo
+	$(BIN)/python -m glassformer.workbench.gallery
+	$(BIN)/python -m glassformer.workbench.lesson_defaults
 
 test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run every test this machine can run; skips are listed with their reasons
 	$(NPM) run test
