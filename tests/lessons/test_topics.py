@@ -336,6 +336,17 @@ def test_masked_weights_are_the_softmax_over_what_is_left(run: Run, mask: str, t
 # Positions
 
 
+def test_the_width_of_vectors_can_be_set(run: Run) -> None:
+    played = run("positions", width=10, length=11, pair=15)
+    angle = np.arange(11)[:, None] / 10_000 ** (np.arange(0, 10, 2) / 10)
+    codes = np.stack((np.sin(angle), np.cos(angle)), axis=-1).reshape(11, 10)
+    assert_near(values(played, "codes"), codes)
+    assert len(figure(played, "circle").arrows) > 0  # of the last pair that there is
+    wide, narrow = (values(run("masks", mask="none", width=width), "scores") for width in (64, 2))
+    assert (np.diag(wide) > 0).all()
+    assert np.diag(wide).mean() > 2 * np.diag(narrow).mean()  # |v|² / √d grows with √d
+
+
 def test_sinusoids_their_products_and_the_shift(run: Run) -> None:
     played = run("positions", length=20, shift=4, pair=1)
     place, feature = np.arange(20)[:, None], np.arange(16)

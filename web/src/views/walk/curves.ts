@@ -85,7 +85,7 @@ export function makeCurves(used: string, values: Float32Array, say: WalkWords): 
       .join("L");
     svg.append(draw("path", { class: "walk-curve", "data-used": name === used, d: `M${line}` }));
   }
-  let last = -12;
+  let last = -3; // the first name is whole, too
   for (const { name, end } of names) {
     last = Math.max(last + 13, down(end) + 4);
     const text = { class: "walk-curve-name", "data-used": name === used, x: WIDE + 6, y: last };

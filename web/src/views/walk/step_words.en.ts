@@ -133,7 +133,7 @@ export const sentences = {
   split:
     "This model has no W_Q, W_K and W_V: each head takes its part of the vectors as they are, the same numbers for queries, keys and values.",
   crossQueries:
-    "The queries come from the decoder's stream below: what does this word of the translation need from the source? The walk names a row by the word that enters; other views name a row of cross-attention by the word written there, which is the next one.",
+    "The queries come from the decoder's stream below: what does this word of the translation need from the source?",
   crossKeys:
     "The keys come from the encoder's output, not from the decoder: each source token says what it can be found by. They are the same for every word that is written.",
   crossValues:

@@ -1,6 +1,6 @@
 """Padding and causal masks, alone and together, on a padded batch: the mask, the scores, the weights.
 
-In:   which mask, and which sentence of the batch.
+In:   which mask, which sentence of the batch, and how wide the vectors are.
 Out:  what may be seen (query, key), scores with −∞ left out, and the weights that follow.
 """
 
@@ -16,7 +16,6 @@ from glassformer.model.similarity import scaled_dot, soft
 TITLES = ("青花瓷", "爱在西元前", "星晴")
 PADDING = "<pad>"
 LENGTH = 5  # of the batch; the long line stands alone in its own
-WIDTH = 10  # of the vectors, as in the example
 
 
 def compute(inputs: Inputs) -> Result:
@@ -29,7 +28,8 @@ def compute(inputs: Inputs) -> Result:
     chosen = batch.index(text)
     allowed = see(real[chosen : chosen + 1], kind)  # (T, S)
     alphabet = sorted({token for each in tokens for token in each})
-    table = torch.randn(len(alphabet), WIDTH, generator=seeded(inputs.integer("seed")))
+    width = inputs.integer("width")
+    table = torch.randn(len(alphabet), width, generator=seeded(inputs.integer("seed")))
     vectors = table[torch.tensor([alphabet.index(token) for token in tokens[chosen]])]
     scores = scaled_dot(vectors, vectors)
     weights = soft(scores, allowed)

@@ -1,6 +1,6 @@
 """Ways of writing a position: sinusoidal, learned, rotary, and two that fail.
 
-In:   the way, how many positions, a shift.
+In:   the way, how many positions, how wide their codes are, a shift.
 Out:  the codes (position, feature), their products (position, position), products by distance from several
       starting points, and for circles the shift as a rotation, with the error of that claim.
 """
@@ -18,7 +18,7 @@ from glassformer.model.positions import RotaryPositions, frequencies, rotate, si
 from glassformer.model.similarity import dot
 from glassformer.model.transformer import Transformer
 
-WIDTH = 32  # features of the codes that we make ourselves
+SHOWN = 32  # features of a learned table
 FARTHEST = 10  # distance up to which products are compared
 ARROWS = 3  # positions on the circle
 CIRCLES = ("sinusoidal", "rotary")
@@ -27,9 +27,9 @@ CIRCLES = ("sinusoidal", "rotary")
 def compute(inputs: Inputs) -> Result:
     """Write positions, multiply them, compare."""
     kind, length = inputs.text("kind"), inputs.integer("length")
-    learnt = kind == "learned"
-    codes, name = learned_table(inputs.models, length) if learnt else (write_codes(kind, length), None)
-    products = dot(codes, codes) if kind != "rotary" else rotary_products(length)
+    learnt, width = kind == "learned", inputs.integer("width")
+    codes, name = learned_table(inputs.models, length) if learnt else (write_codes(kind, length, width), None)
+    products = dot(codes, codes) if kind != "rotary" else rotary_products(length, width)
     farthest = min(FARTHEST, length // 2)  # so that three starting points are three
     starts = (0, (length - farthest) // 2, length - farthest - 1)
     curves = [
@@ -38,7 +38,9 @@ def compute(inputs: Inputs) -> Result:
     differ = max(max(values) - min(values) for values in zip(*curves, strict=True))
     spread = max(map(max, curves)) - min(map(min, curves))
     places = axis(range(length), "lessons.positions.position")
-    shown = codes[:, :WIDTH]  # of a learned table the first features; its products are those of all
+    shown = (
+        codes[:, :SHOWN] if learnt else codes
+    )  # of a learned table the first features; its products are those of all
     features = axis(range(shown.shape[1]), "lessons.positions.feature")
     figures: list[Figure] = [
         Lines(
@@ -56,11 +58,12 @@ def compute(inputs: Inputs) -> Result:
         matrix("products", "lessons.positions.products", products, places, places),
     ]
     if kind in CIRCLES:
-        figures[1:1] = turn(inputs.integer("pair"), inputs.integer("shift"), length, kind)
+        pair = min(inputs.integer("pair"), width // 2 - 1)
+        figures[1:1] = turn(pair, inputs.integer("shift"), length, kind, width)
     return Result(_find(kind, differ, spread, codes), figures, name)
 
 
-def write_codes(kind: str, length: int) -> Tensor:
+def write_codes(kind: str, length: int, width: int) -> Tensor:
     """The codes themselves: (position, feature). Rotary: a query of ones, turned by its position."""
     match kind:
         case "count":
@@ -68,15 +71,15 @@ def write_codes(kind: str, length: int) -> Tensor:
         case "share":
             return torch.linspace(0, 1, length)[:, None]
         case "rotary":
-            return rotate(torch.ones(length, WIDTH), RotaryPositions(WIDTH)(torch.arange(length)))
+            return rotate(torch.ones(length, width), RotaryPositions(width)(torch.arange(length)))
         case _:
-            return sinusoidal_table(length, WIDTH)
+            return sinusoidal_table(length, width)
 
 
-def rotary_products(length: int) -> Tensor:
+def rotary_products(length: int, width: int) -> Tensor:
     """One random query at every position against one random key at every position: (position, position)."""
-    query, key = torch.randn(2, 1, WIDTH, generator=seeded(0))
-    rotation = RotaryPositions(WIDTH)(torch.arange(length))
+    query, key = torch.randn(2, 1, width, generator=seeded(0))
+    rotation = RotaryPositions(width)(torch.arange(length))
     return dot(rotate(query.expand(length, -1), rotation), rotate(key.expand(length, -1), rotation))
 
 
@@ -93,11 +96,11 @@ def learned_table(models: Zoo, length: int) -> tuple[Tensor, str]:
     return table.weight.detach()[:length].float(), model.name
 
 
-def turn(pair: int, shift: int, length: int, kind: str) -> list[Figure]:
+def turn(pair: int, shift: int, length: int, kind: str, width: int) -> list[Figure]:
     """The shift as a rotation of one pair of features, and how exact that is for all pairs and positions."""
-    speed = frequencies(WIDTH)
+    speed = frequencies(width)
     angle = float(shift * speed[pair])
-    table = sinusoidal_table(length + shift, WIDTH).double()
+    table = sinusoidal_table(length + shift, width).double()
     points = table.reshape(len(table), -1, 2)  # (position, pair, [sine, cosine])
     sine, cosine = (shift * speed).sin(), (shift * speed).cos()
     first, second = points[:length].unbind(-1)
