@@ -1,28 +1,28 @@
 /**
  * For notebooks and exported files, each a module by itself, styles and lazy parts inside:
- *   embedded.js               everything: notebooks, and files with the numbers of a walk
- *   file.js    --mode file    without walk and playground: files of any other recording
+ *   embedded.js               everything: notebooks, and files with the numbers of a walk or with hidden states
+ *   file.js    --mode file    without canvas, walk and playground: files of any other recording
  *   loader.js  --mode loader  the few lines that unpack either in a file
  */
 import { defineConfig, type Plugin } from "vite";
 import { listViews, noStyles } from "./vite.views.ts";
 
-/** Walk and playground leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */
-const leaveOutLessons: Plugin = {
-  name: "leave-out-lessons",
+/** Canvas, walk and playground leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */
+const leaveOutViews: Plugin = {
+  name: "leave-out-views",
   enforce: "pre",
   load(id) {
-    const lesson = /\/src\/views\/(walk|playground)\/view\.ts$/.exec(id)?.[1];
-    if (lesson) return `import { leaveOut } from "../left_out"; export const view = leaveOut("${lesson}");`;
+    const left = /\/src\/views\/(canvas|walk|playground)\/view\.ts$/.exec(id)?.[1];
+    if (left) return `import { leaveOut } from "../left_out"; export const view = leaveOut("${left}");`;
     if (id.endsWith("/src/data/file_cells.ts")) return "export const answerCell = () => null;";
-    return /\/src\/views\/(walk|playground)\/style\.css/.test(id) ? "" : null;
+    return /\/src\/views\/(canvas|walk|playground)\/style\.css/.test(id) ? "" : null;
   },
 };
 
 export default defineConfig(({ mode }) => {
   const name = mode === "production" ? "embedded" : mode;
   return {
-    plugins: [listViews(), noStyles, ...(name === "file" ? [leaveOutLessons] : [])],
+    plugins: [listViews(), noStyles, ...(name === "file" ? [leaveOutViews] : [])],
     publicDir: false,
     build: {
       outDir: "../src/glassformer/api/static/embedded",

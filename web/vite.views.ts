@@ -32,9 +32,9 @@ export function listViews(): Plugin {
         const texts = module.languages.map((language) => [language, text(language)]);
         return `say(${JSON.stringify(Object.fromEntries(texts))})`;
       };
-      const list = module.allViews.map(({ name, title, about, needs, panel, transport }) => {
+      const list = module.allViews.map(({ name, title, about, needs, panel, transport, controls }) => {
         const words = `title: ${inAll(title)}${LESSON.test(name) ? `, about: ${inAll(about)}` : ""}`;
-        return `{ ...${JSON.stringify({ name, needs, panel, transport })}, ${words} }`;
+        return `{ ...${JSON.stringify({ name, needs, panel, transport, controls })}, ${words} }`;
       });
       return `const say = (texts) => (language) => texts[language] ?? texts.en;\nexport default [${list}]`;
     },

@@ -30,6 +30,8 @@ def test_every_view_that_fits_is_there(open_file: Open, tmp_path: Path) -> None:
     page = open_file(export(invent_decoder(), tmp_path / "a.html", hidden=True, vectors=True))
     tabs = page.get_by_role("tab")
     expect(tabs.filter(has_text="Heat map")).to_be_visible()
+    output = page.locator("[data-panel=output] .canvas-note")  # of what opens first
+    expect(output).to_contain_text("of the variance")
     for name in ("Overview", "Heat map", "Lines", "Text", "Numbers"):
         page.get_by_role("tab", name=name, exact=True).click()
         expect(page.locator(".view-host")).not_to_be_empty()
@@ -55,6 +57,13 @@ def test_an_incomplete_file_says_so(open_file: Open, tmp_path: Path) -> None:
 def test_two_texts_and_beams(open_file: Open, tmp_path: Path) -> None:
     page = open_file(export(invent_translation(), tmp_path / "a.html"), "#view=generation")
     expect(page.get_by_role("tab", name="Generation", exact=True)).to_be_visible()
+
+
+def test_a_file_without_hidden_states_says_why_there_is_no_canvas(open_file: Open, tmp_path: Path) -> None:
+    page = open_file(export(invent_decoder(), tmp_path / "a.html"))
+    expect(page.get_by_role("tab", selected=True).first).to_have_text("Overview")
+    page.get_by_role("tab", name="Canvas", exact=True).click()
+    expect(page.get_by_text("Export the recording again with hidden states")).to_be_visible()
 
 
 def test_what_needs_a_model_says_why(open_file: Open, tmp_path: Path) -> None:
@@ -123,6 +132,6 @@ def test_a_link_to_a_walk_that_is_not_there_says_so(
     page = open_file(export(invent_decoder(), tmp_path / "a.html"), "#view=walk", locale=locale)
     expect(page.locator("[data-notice=does-not-fit]")).to_contain_text(sentence)
     expect(page.get_by_role("tab", selected=True).first).to_have_id(re.compile("walk$"))
-    page.get_by_role("tab").first.click()
+    page.locator(".pictures [data-name=overview]").click()
     settle(page)
     expect(page.locator("[data-notice=does-not-fit]")).to_have_count(0)

@@ -33,10 +33,10 @@ def test_the_page_opens_on_its_best_picture(zoo: Bench, open_page: Open) -> None
     first = PRESETS[PIECES[0].preset]
     assert first.selection is not None
     assert first.selection.items() <= chosen(page).items()
-    expect(page.get_by_role("tab", name="Lines")).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Canvas")).to_have_attribute("aria-selected", "true")
     expect(page.locator(".preset-note")).to_contain_text(text_of(first.point, "en"))
     expect(page.locator("[data-action=preset]")).to_have_value(first.id)
-    expect(page.locator(".view-host")).to_contain_text("voiture")
+    expect(page.locator(".canvas-readout")).to_contain_text("“voiture” looks at “car”")
 
 
 @pytest.mark.parametrize(
@@ -90,10 +90,10 @@ def test_an_example_opens_at_its_point(name: str, zoo: Bench, open_page: Open) -
 
 
 def test_the_list_of_recordings_opens_the_example(zoo: Bench, open_page: Open) -> None:
-    page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&view=lines")
+    page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&view=canvas")
     expect(page.locator(".preset-note")).to_be_visible()
     page.get_by_role("tab", name="Overview").click()
-    expect(page.locator(".preset-note")).to_have_count(0)  # it speaks of the lines
+    expect(page.locator(".preset-note")).to_have_count(0)  # it speaks of the canvas
     fox = zoo.library.find_preset("fox")
     assert fox is not None
     page.get_by_role("combobox", name="Recording").select_option(fox)

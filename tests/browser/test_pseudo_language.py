@@ -25,8 +25,8 @@ pytestmark = pytest.mark.browser
 
 WEB = Path(__file__).parents[2] / "web"
 VIEWS = (
-    "overview", "walk", "heatmap", "lines", "text", "flow", "encoder", "embeddings", "numbers", "inside",
-    "generation", "playground",
+    "canvas", "overview", "walk", "heatmap", "lines", "text", "flow", "encoder", "embeddings", "numbers",
+    "inside", "generation", "playground",
 )  # fmt: skip
 ACCENT = """
 const plain = "abcdefghijklmnopqrstuvwxyz";

@@ -449,15 +449,17 @@ def test_a_link_to_a_recording_that_is_gone(served: Any, open_page: OpenPage) ->
 
 @pytest.mark.parametrize(("locale", "other"), [("en-GB", "zh"), ("zh-CN", "en")])
 def test_the_page_is_small(served: Any, open_page: OpenPage, locale: str, other: str) -> None:
-    """At most 110 kB gzip of scripts and styles for the shell and its first view, 150 kB with all views but
-    the lessons, in one language; and 1 MB before the first picture. The rest is fetched when it is wanted:
-    dialogs and panels count for the shell, as one of them may be open at first."""
+    """At most 110 kB gzip of scripts and styles for the shell and its first view, the canvas, which has 40 kB
+    at most with what it shares with others; 150 kB with all other views but the lessons, in one language;
+    and 1 MB before the first picture. The rest is fetched when it is wanted: dialogs and panels count for
+    the shell, as one of them may be open at first."""
     wanted_later = ("walk-", "playground-", f"words-{other}-", f"later-{other}-")
     parts = [path for path in (STATIC_HERE / "assets").glob("*.*s") if not path.name.startswith(wanted_later)]
     sizes = {path.name: len(gzip.compress(path.read_bytes(), 9)) for path in parts}
-    assert sum(size for name, size in sizes.items() if not name.startswith("later-")) <= 150_000
+    assert 0 < sum(size for name, size in sizes.items() if name.startswith("canvas-")) <= 40_000
+    assert sum(size for name, size in sizes.items() if not name.startswith(("later-", "canvas-"))) <= 150_000
     assert sum(size for name, size in sizes.items() if not name.startswith("more-")) <= 110_000
-    page = open_page(served.address("wide", view="overview"), locale=locale)
+    page = open_page(served.address("wide", view="canvas"), locale=locale)
     settle(page)
     loaded = page.evaluate("performance.getEntriesByType('resource').map(e => [e.name, e.transferSize])")
     assert sum(size for _, size in loaded) <= 1_000_000, loaded

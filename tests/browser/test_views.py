@@ -16,6 +16,7 @@ from glassformer import bundle
 pytestmark = pytest.mark.browser
 
 VIEWS = (
+    "canvas",
     "overview",
     "heatmap",
     "lines",

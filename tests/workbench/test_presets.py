@@ -24,6 +24,7 @@ TEXTS = [
 TEXTS += ["青花瓷", "一步两步三步四步望着天", "The quick brown fox", "段誉"]
 LANGUAGES = {"zoo/translator": ("de", "en", "fr", "zh"), "zoo/recurrent": ("en", "fr")}
 VIEWS = (
+    "canvas",
     "overview",
     "heatmap",
     "lines",

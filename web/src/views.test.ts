@@ -45,6 +45,7 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
     "embeddings.stack=decoder&embeddings.as=distributions&embeddings.by=umap&embeddings.layer=3&embeddings.from=20",
     { stack: "decoder", as: "distributions", by: "umap", layer: 3, from: 20 },
   ],
+  canvas: ["", {}],
   flow: ["", {}],
   numbers: [
     "numbers.tau=0.2&numbers.relative=1&numbers.level=layer&numbers.metrics=a,b&numbers.grid=x&numbers.along=peak&numbers.sort=-entropy",

@@ -188,8 +188,7 @@ def red_car(recording: Recording, _: Recordings) -> Finding:
     seen = find_head(recording, "decoder", "cross", *pairs)
     seen.require_most()
     shares = dict(zip(("car", "red", "house", "white"), seen.percents, strict=True))
-    selection = {"view": "lines", "place": seen.map.place.address, "head": str(seen.head)}
-    return Finding({**seen.named, **shares}, selection)
+    return Finding({**seen.named, **shares}, seen.select("canvas", key=False))
 
 
 def animal_street(recording: Recording, _: Recordings) -> Finding:

@@ -49,7 +49,7 @@ export function recordingView<
   words,
   mount,
   ...declared
-}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits" | "named"> &
+}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits" | "named" | "controls"> &
   Partial<Pick<View, "transport">> & {
     words(language: Language): Words;
     mount(setting: Setting<Words, O>): Unmountable;

@@ -14,6 +14,8 @@ export const words = {
   lost: "The result was lost on the way.",
   noCanvas: "This browser could not draw the PNG; save as SVG.",
   noPlayground: "The playground computes, which a file cannot: start glassformer, and open Playground there.",
+  canvasLeftOut:
+    "This file has no hidden states, and three of the four panels show them. Export the recording again with hidden states (`hidden=True`); the heat map shows the attention weights.",
   noWalk:
     "The walk shows the numbers of every step, which this recording did not keep. Record with `want` trace and export again.",
 };

@@ -113,17 +113,13 @@ export interface CellLook {
   readonly columns: number;
   readonly wide: number; // of a cell
   readonly tall: number;
-  readonly scale: ColourScale | readonly ColourScale[]; // of all cells, or of each column
-  readonly none: string; // colour where there is no number
-  value(row: number, column: number): number | null | undefined;
+  colour(row: number, column: number): string;
 }
 
 /** Cells as one path a colour; neighbours of one colour become one rectangle. */
-export function drawCells({ rows, columns, wide, tall, scale, none, value }: CellLook): SVGGElement {
+export function drawCells({ rows, columns, wide, tall, colour: colourOf }: CellLook): SVGGElement {
   const paths = new Map<string, string[]>();
   const place = (value: number) => figure(value, 2);
-  const colourOf = (row: number, column: number): string =>
-    ("css" in scale ? scale : scale[column])?.css(value(row, column)) ?? none;
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < columns; ) {
       const colour = colourOf(row, column);

@@ -19,6 +19,7 @@ export class Cloud {
   readonly canvas = make("canvas", { "aria-hidden": "true" });
   camera: Camera = WHOLE;
   hovered: number | null = null;
+  private marked: number | null = null; // pointed at elsewhere
   private points: Float64Array = new Float64Array();
   private from: Float64Array | null = null;
   private since = 0;
@@ -64,6 +65,13 @@ export class Cloud {
   /** Another focus or size: the same plane again. */
   redraw(look?: CloudLook): void {
     if (look !== undefined) this.look = look;
+    this.draw();
+  }
+
+  /** A point that is pointed at in another picture. */
+  mark(point: number | null): void {
+    if (point === this.marked) return;
+    this.marked = point;
     this.draw();
   }
 
@@ -116,7 +124,7 @@ export class Cloud {
       height,
       inks: readInks(this.element),
       camera: this.camera,
-      hovered: this.hovered,
+      hovered: this.hovered ?? this.marked,
     };
     this.places = paintScatter(context, this.current(), look);
     if (this.from !== null) {

@@ -7,17 +7,21 @@
 
 import type { Theme } from "../core/view";
 import { clearCanvas } from "./canvas";
-import { type ColourScale, colourScale } from "./cells";
+import { type ColourScale, colourScale, drawCells, spell } from "./cells";
 import { pointIn } from "./gestures";
 import { consume, moveInList } from "./keys";
 import { make } from "./make";
+import { figure, type Inks, label } from "./paper";
 import { reach } from "./sparkline";
+import { clip } from "./text";
 
 const ROW = 22; // pixels of a token, not zoomed
-const WORD = 14; // pixels that a label needs
+const WORD = 12; // pixels that a label needs
+const SMALL = 16; // pixels of a row below which labels are small
+export const LABELS = 150; // their width in a saved picture
 const STRIP = 18; // width of the whole-text strip
 const STEP = 1.5; // a press of + or −
-const [LEAST, MOST] = [4, 88]; // pixels of a row
+const FITTED = 10; // pixels of a row, at least, that is made to fit
 
 export interface Cell {
   readonly token: number;
@@ -29,7 +33,7 @@ export interface Shown {
   readonly tokens: number;
   readonly layers: number;
   readonly focus: number | null; // token
-  readonly layer: number;
+  readonly layer: number; // in focus; below 0: none
   colour(layer: number, token: number): string | null; // null: no value
   mean(layer: number, from: number, to: number): string | null; // colour of several tokens' mean
   label(token: number): string;
@@ -76,11 +80,12 @@ export class Field {
   private readonly watcher: ResizeObserver;
   private frame = 0;
   private revealed: number | null = null; // the focus that was scrolled to
-  private row = ROW;
+  private zoomed = 1;
 
   constructor(
     words: { readonly grid: string; readonly whole: string },
     private readonly handlers: FieldHandlers,
+    private readonly fits = false, // rows as high as the room allows, so that all are in sight
   ) {
     this.scroller = make(
       "div",
@@ -124,13 +129,20 @@ export class Field {
       this.scroller.scrollTop = (focus + 1) * this.row - clientHeight;
   }
 
+  /** Pixels of a token. */
+  private get row(): number {
+    const { tokens } = this.handlers.shown();
+    const room = (this.element.parentElement?.clientHeight ?? 0) - this.axis.clientHeight;
+    const fitted = Math.max(FITTED, Math.min(ROW, Math.floor(room / tokens)));
+    return Math.round(Math.max(4, (this.fits && room > 0 ? fitted : ROW) * this.zoomed));
+  }
+
   /** Rows taller (+1), lower (-1) or as they were (0); what is in the middle, or in focus, stays in sight. */
   zoom(direction: -1 | 0 | 1): void {
     const { scrollTop, clientHeight } = this.scroller;
     const { focus, tokens } = this.handlers.shown();
     const middle = (scrollTop + clientHeight / 2) / this.row;
-    const wish = direction === 0 ? ROW : this.row * STEP ** direction;
-    this.row = Math.round(Math.max(LEAST, Math.min(MOST, wish)));
+    this.zoomed = direction === 0 ? 1 : Math.max(0.2, Math.min(4, this.zoomed * STEP ** direction));
     this.spacer.style.setProperty("height", `${tokens * this.row}px`);
     this.limit(tokens);
     this.scroller.scrollTop = (focus === null ? middle : focus + 0.5) * this.row - clientHeight / 2;
@@ -140,6 +152,30 @@ export class Field {
   /** The first token in sight. */
   first(): number {
     return Math.max(0, Math.floor(this.scroller.scrollTop / this.row));
+  }
+
+  /** Some rows as SVG, with names beside and numbers of layers below. */
+  write(first: number, last: number, wide: number, inks: Inks) {
+    const { layers, colour, label: name, weight } = this.handlers.shown();
+    const tall = 18;
+    const cells = drawCells({
+      ...{ rows: last - first, columns: layers, wide, tall },
+      colour: (row, layer) => colour(layer, first + row) ?? inks.line,
+    });
+    let body = `<g transform="translate(${LABELS} 0)">${spell(cells)}</g>`;
+    for (let token = first; token < last; token++) {
+      const y = (token - first) * tall;
+      const bar = figure((LABELS - 8) * (weight?.(token) ?? 0));
+      if (bar !== "0")
+        body += `<rect x="${LABELS - 8}" y="${y}" width="${bar}" height="${tall}" fill="${inks.accent}" fill-opacity="0.26" transform="translate(-${bar} 0)"/>`;
+      body += label(clip(name(token), 18), LABELS - 8, y + 13, { fill: inks.ink, anchor: "end", size: 12 });
+    }
+    const bottom = (last - first) * tall + 15;
+    for (let layer = 0; layer < layers; layer++) {
+      const x = LABELS + (layer + 0.5) * wide;
+      body += label(String(layer), x, bottom, { fill: inks.soft, anchor: "middle", size: 11 });
+    }
+    return { body, width: LABELS + layers * wide, height: bottom + 3 };
   }
 
   unmount(): void {
@@ -196,7 +232,7 @@ export class Field {
     const tall = Math.min(tokens * this.row, this.scroller.clientHeight || 400);
     const first = this.first();
     const last = Math.min(tokens, Math.ceil((this.scroller.scrollTop + tall) / this.row) + 1);
-    this.paintAxis(layers, left, wide);
+    this.paintAxis(shown, left, wide);
     this.paintLabels(shown, first, last, left);
     this.paintCells(shown, first, last, { left, wide, tall });
     this.paintStrip(shown, first, last);
@@ -208,11 +244,11 @@ export class Field {
     this.element.style.setProperty("max-height", `${most}px`);
   }
 
-  private paintAxis(layers: number, left: number, wide: number): void {
+  private paintAxis({ layers, layer: chosen }: Shown, left: number, wide: number): void {
     const every = Math.max(1, Math.ceil(18 / wide));
     const marks = Array.from({ length: Math.ceil(layers / every) }, (_, at) => {
       const style = { left: `${left + (at * every + 0.5) * wide}px` };
-      return make("span", { style }, at * every);
+      return make("span", { class: at * every === chosen ? "focus" : null, style }, at * every);
     });
     this.axis.replaceChildren(...marks);
   }
@@ -228,6 +264,7 @@ export class Field {
         width: `${left - 10}px`,
         height: `${every * this.row}px`,
         "line-height": `${every * this.row}px`,
+        ...(this.row < SMALL ? { "font-size": "var(--text-xs)" } : {}),
         ...(weight > 0 ? { "--weight": `${100 * Math.min(1, weight)}%` } : {}),
       };
       rows.push(make("span", { dir: "auto", class: name, title: token, style }, shown.label(token)));

@@ -18,6 +18,12 @@ export interface Cell {
   readonly key: number;
 }
 
+/** A cell, or only a row or a column. */
+export interface Pointed {
+  readonly query: number | null;
+  readonly key: number | null;
+}
+
 export interface OverlayInks extends Inks {
   readonly accentInk: string; // on the accent
 }
@@ -26,7 +32,7 @@ export interface Overlay {
   readonly box: PlotBox;
   readonly camera: Camera; // CSS pixels per cell
   readonly axes: { readonly query: Axis; readonly key: Axis };
-  readonly hover: Cell | null;
+  readonly hover: Pointed | null;
   readonly flat: boolean; // names above columns lie flat
   readonly selected: { readonly query: number | null; readonly key: number | null };
 }
@@ -36,13 +42,15 @@ export function drawOverlay(context: CanvasRenderingContext2D, overlay: Overlay,
   for (const axis of AXES)
     if (selected[axis] !== null) band(context, overlay, axis, selected[axis], inks.accent, 0.05);
   if (hover !== null) {
-    for (const axis of AXES) band(context, overlay, axis, hover[axis], inks.ink, 0.04);
-    box(context, overlay, hover, inks.ink, 1.5);
+    for (const axis of AXES)
+      if (hover[axis] !== null) band(context, overlay, axis, hover[axis], inks.ink, 0.04);
+    if (hover.query !== null && hover.key !== null)
+      box(context, overlay, { query: hover.query, key: hover.key }, inks.ink, 1.5);
   }
   const { query, key } = selected;
   if (query !== null && key !== null) box(context, overlay, { query, key }, inks.accent, 2);
   for (const axis of AXES) {
-    const [chosen, pointed] = [selected[axis], hover?.[axis]];
+    const [chosen, pointed] = [selected[axis], hover?.[axis] ?? undefined];
     if (chosen !== null && chosen !== pointed) name(context, overlay, axis, chosen, inks, true);
     if (pointed !== undefined) name(context, overlay, axis, pointed, inks, pointed === chosen);
   }

@@ -7,7 +7,7 @@
 
 import { clearCanvas, readInks } from "./canvas";
 import { type Axis, drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "./heat_axes";
-import { type Cell, drawOverlay, type OverlayInks } from "./heat_overlay";
+import { drawOverlay, type OverlayInks, type Pointed } from "./heat_overlay";
 import type { Viewport } from "./heat_viewport";
 import { make, relabel, setStyle } from "./make";
 
@@ -82,7 +82,7 @@ export class Plot {
   drawOver(
     { box, camera }: Viewport,
     axes: Axes,
-    hover: Cell | null,
+    hover: Pointed | null,
     selected: { readonly query: number | null; readonly key: number | null },
   ): boolean {
     const context = prepare(this.overLayer, this.element);

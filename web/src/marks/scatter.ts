@@ -30,6 +30,7 @@ export interface ScatterLook {
   readonly turn: Turn | null; // where the principal axes point; null: none to draw
   readonly axes: readonly [string, string];
   label(point: number): string;
+  weight?(point: number): number; // attention that it receives, 0 to 1: a disc behind it
 }
 
 export interface Placed {
@@ -43,6 +44,8 @@ export interface Placed {
 export const PALEST = 70;
 
 const EDGE = 36;
+const DISC = 18; // radius at a weight of 1
+const OPACITY = 0.3; // of discs
 const SIZE = 12; // of a label's letters
 const ACROSS = 48; // side of a cell when looking for overlaps
 
@@ -55,7 +58,8 @@ export function toUnits(points: Float64Array): Float64Array {
 
 /** Pixels of a unit. */
 export function unitOf({ width, height, camera }: Pick<ScatterLook, "width" | "height" | "camera">): number {
-  return (Math.min(width, height) / 2 - EDGE) * camera.zoom;
+  const least = Math.min(width, height);
+  return (least / 2 - Math.min(EDGE, 0.12 * least)) * camera.zoom;
 }
 
 /** From the plane, in units (see `toUnits`), to the paper. */
@@ -155,6 +159,10 @@ function layOut(points: Float64Array, look: ScatterLook, measure: (text: string)
       ...at(point),
       fill: pick(table, shade(point, count)),
     })),
+    discs: Array.from({ length: look.weight ? count : 0 }, (_, point) => ({
+      ...at(point),
+      radius: DISC * Math.sqrt(look.weight?.(point) ?? 0),
+    })).filter(({ radius }) => radius > 1),
     labels: placeLabels(places, labelOrder(count, look), wide, look, 400, look.label).map((placed) => ({
       ...placed,
       text: look.label(placed.point),
@@ -190,6 +198,13 @@ export function paintScatter(
     context.lineTo(x2, y2);
     context.stroke();
   }
+  context.fillStyle = inks.accent;
+  context.globalAlpha = OPACITY;
+  for (const { x, y, radius } of laid.discs) {
+    circle(x, y, radius);
+    context.fill();
+  }
+  context.globalAlpha = 1;
   for (const { x, y, fill } of laid.dots) {
     context.fillStyle = fill;
     circle(x, y, laid.radius);
@@ -209,8 +224,11 @@ export function paintScatter(
 
 /** The same as SVG elements, for pictures. */
 export function writeScatter(points: Float64Array, look: ScatterLook): string {
-  const { lines, dots, labels, rings, radius } = layOut(points, look, (text) => textWidth(text, SIZE + 1));
+  const { lines, discs, dots, labels, rings, radius } = layOut(points, look, (text) =>
+    textWidth(text, SIZE + 1),
+  );
   const { line, soft } = look.inks;
+  const round = (value: number) => Math.round(10 * value) / 10;
   const circle = (x: number, y: number, far: number, paint: string) =>
     `<circle cx="${figure(x)}" cy="${figure(y)}" r="${far}" ${paint}/>`;
   return [
@@ -218,6 +236,9 @@ export function writeScatter(points: Float64Array, look: ScatterLook): string {
       ({ x1, y1, x2, y2, name, x, y, anchor }) =>
         `<line x1="${figure(x1)}" y1="${figure(y1)}" x2="${figure(x2)}" y2="${figure(y2)}" stroke="${line}"/>` +
         label(name, x, y, { fill: soft, size: 11, anchor }),
+    ),
+    ...discs.map((disc) =>
+      circle(disc.x, disc.y, round(disc.radius), `fill="${look.inks.accent}" fill-opacity="${OPACITY}"`),
     ),
     ...dots.map(({ x, y, fill }) => circle(x, y, radius, `fill="${fill}"`)),
     ...labels.map(({ text, x, y, fill, anchor }) => label(text, x, y, { fill, size: SIZE, anchor })),

@@ -14,22 +14,43 @@ import { useAnswer } from "./answer";
 import { Button } from "./button";
 import { useApp } from "./context";
 import { useToken } from "./tokens";
+import { Transport } from "./transport";
 
 const LONGEST_AVERAGE = 1024; // tokens; the server refuses the model average beyond
 
-export function Choice(props: { readonly source: RecordingSource }) {
+/** `short`: layer and head are chosen elsewhere. */
+export function Choice({ short, ...props }: { readonly source: RecordingSource; readonly short: boolean }) {
   const app = useApp();
   const map = chooseMap(props.source.description, app.selection.value);
   if (!map) return null;
   return (
     <section class="choice" aria-label={app.words.value.attention}>
-      <FamilyChoice {...props} map={map} />
-      <LayerChoice {...props} map={map} />
-      <HeadChoice {...props} map={map} />
+      {!short && (
+        <>
+          <FamilyChoice {...props} map={map} />
+          <LayerChoice {...props} map={map} />
+          <HeadChoice {...props} map={map} />
+        </>
+      )}
       <Silence {...props} map={map} />
       <ReadingChoice map={map} />
       <Focus {...props} map={map} />
       <Predict {...props} />
+    </section>
+  );
+}
+
+/** Time step, layer and head in one place, for views that show the whole model. */
+export function ControlBar(props: { readonly source: RecordingSource }) {
+  const app = useApp();
+  const map = chooseMap(props.source.description, app.selection.value);
+  if (!map) return null;
+  return (
+    <section class="control-bar" aria-label={app.words.value.attention}>
+      <FamilyChoice {...props} map={map} />
+      <LayerChoice {...props} map={map} />
+      <Transport {...props} onlySteps={false} />
+      <HeadChoice {...props} map={map} />
     </section>
   );
 }

@@ -60,7 +60,7 @@ describe("keys", () => {
     press("?");
     expect([doors.table, doors.help].map((door) => door.mock.calls.length)).toEqual([1, 1]);
     press("1");
-    expect(store.get().view).toBe("overview");
+    expect(store.get().view).toBe("canvas");
   });
 
   test("Ctrl-Enter runs the model where its form is seen", () => {

@@ -5,7 +5,7 @@ import { BackgroundRuns } from "./background_runs";
 import { ErrorBoundary } from "./boundary";
 import { Button } from "./button";
 import { Canvas } from "./canvas";
-import { Choice } from "./choice";
+import { Choice, ControlBar } from "./choice";
 import { useApp } from "./context";
 import { EditedMark } from "./edited";
 import { ExampleNote } from "./example";
@@ -37,6 +37,7 @@ export function Shell() {
   const open = app.open.value;
   const title = app.views.titles.find(({ name }) => name === app.view.value);
   const alone = title?.panel === false;
+  const above = title?.controls === "above";
 
   useEffect(() => {
     const stop = new AbortController();
@@ -80,10 +81,15 @@ export function Shell() {
             <ExampleNote />
             <BackgroundRuns />
           </ErrorBoundary>
+          {open && above && (
+            <ErrorBoundary part="controls">
+              <ControlBar source={open} />
+            </ErrorBoundary>
+          )}
           <ErrorBoundary part="view" of={`${app.view.value} ${open?.description.id}`}>
             <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
           </ErrorBoundary>
-          {open && title?.transport && (
+          {open && title?.transport && !above && (
             <ErrorBoundary part="transport">
               <Transport source={open} onlySteps={title.transport === "steps"} />
             </ErrorBoundary>
@@ -92,7 +98,7 @@ export function Shell() {
         <section class="panel" aria-label={say.panel} hidden={alone}>
           {open && (
             <ErrorBoundary part="choice">
-              <Choice source={open} />
+              <Choice source={open} short={above} />
             </ErrorBoundary>
           )}
           <Panels id={id} />

@@ -13,7 +13,7 @@ import { learn } from "../i18n/core";
 import { signal } from "./signals";
 
 /** What a tab says, and what the shell shows around the view; of a lesson, whose code comes later, also `about`. */
-export type ViewTitle = Pick<AnyView, "name" | "title" | "needs" | "panel" | "transport"> &
+export type ViewTitle = Pick<AnyView, "name" | "title" | "needs" | "panel" | "transport" | "controls"> &
   Partial<Pick<AnyView, "about">>;
 
 export type ViewFiles = Readonly<Record<string, () => Promise<AnyView>>>; // by path: "…/name/view.ts"

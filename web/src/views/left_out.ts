@@ -6,7 +6,9 @@ import { words } from "../i18n/hosts";
 
 const nothing = (): string => "";
 
-export function leaveOut(name: "walk" | "playground"): View {
+const WHY = { canvas: "canvasLeftOut", walk: "noWalk", playground: "noPlayground" } as const;
+
+export function leaveOut(name: keyof typeof WHY): View {
   return {
     order: 0,
     title: nothing,
@@ -17,7 +19,7 @@ export function leaveOut(name: "walk" | "playground"): View {
     panel: true,
     transport: false,
     options: {},
-    fits: () => (language) => words(language)[name === "walk" ? "noWalk" : "noPlayground"],
+    fits: () => (language) => words(language)[WHY[name]],
     mount: () => {
       throw new Error(`This file has no ${name}.`);
     },

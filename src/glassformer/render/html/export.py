@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from httpx import Response
 
 EMBEDDED = STATIC / "embedded" / "embedded.js"
-WITHOUT_LESSONS = EMBEDDED.with_name("file.js")  # for recordings without the numbers of a walk
+LIGHT = EMBEDDED.with_name("file.js")  # the same without the views whose numbers a file lacks
 LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
 CELLS = 4_000_000  # weights in one response
 LONGEST = 2048  # tokens of a map whose weights are included
@@ -81,7 +81,8 @@ def render(
     title: str | None = None,
 ) -> bytes:
     """The bytes of the file."""
-    code = _read_code(EMBEDDED if recording.trace else WITHOUT_LESSONS)
+    whole = recording.trace or (hidden and recording.hidden)
+    code = _read_code(EMBEDDED if whole else LIGHT)
     loader = _read_code(LOADER).decode()
     with InProcessClient(recording) as client, ThreadPoolExecutor(2) as workers:
         paths = list(list_paths(recording, client.id, hidden=hidden, vectors=vectors, exact=exact))

@@ -23,9 +23,9 @@ import type { TableData } from "../../core/view";
 import { SideTokens } from "../../data/side_tokens";
 import { readActivations } from "../../data/states";
 import { words as nameWords } from "../../i18n/focus";
-import { type ColourScale, drawCells, drawColourBar, showColourBar, spell } from "../../marks/cells";
+import { type ColourScale, drawColourBar, showColourBar, spell } from "../../marks/cells";
 import { type Control, choiceOfSeveral, whole } from "../../marks/controls";
-import { type Cell, Field, layerScales, type Shown } from "../../marks/field";
+import { type Cell, Field, LABELS, layerScales, type Shown } from "../../marks/field";
 import { draw, make, relabel, write } from "../../marks/make";
 import { OptionControls } from "../../marks/option_controls";
 import { figure, inks, label, SCREEN, sheet } from "../../marks/paper";
@@ -145,36 +145,20 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
 
   async picture(): Promise<string> {
     const { theme } = this.stage;
-    const { tokens, layers } = this.hidden;
+    const { tokens } = this.hidden;
     const ink = inks(theme);
     const first = Math.max(0, Math.min(this.field.first(), tokens - MOST_IN_PICTURE));
     const last = Math.min(tokens, first + MOST_IN_PICTURE);
     await this.tokens.load(first, last);
-    const [left, wide, tall] = [150, 34, 18];
-    const cells = drawCells({
-      rows: last - first,
-      columns: layers,
-      wide,
-      tall,
-      scale: this.scales,
-      none: ink.line,
-      value: (row, column) => this.value(column, first + row),
-    });
-    let body = `<g transform="translate(${left} 0)">${spell(cells)}</g>`;
-    for (let token = first; token < last; token++) {
-      const look = { fill: ink.ink, anchor: "end", size: 12 } as const;
-      body += label(clip(this.tokens.shown(token), 18), left - 8, (token - first) * tall + 13, look);
-    }
-    const bottom = (last - first) * tall;
-    const small = { fill: ink.soft, anchor: "middle", size: 11 } as const;
-    for (let layer = 0; layer < layers; layer++)
-      body += label(String(layer), left + (layer + 0.5) * wide, bottom + 15, small);
-    body += label(this.say.layers, left + (layers * wide) / 2, bottom + 33, small);
+    const drawn = this.field.write(first, last, 34, ink);
+    const [left, middle] = [LABELS, LABELS + (drawn.width - LABELS) / 2];
+    let { body } = drawn;
+    body += label(this.say.layers, middle, drawn.height + 15, { fill: ink.soft, anchor: "middle", size: 11 });
     const bar = spell(drawColourBar(this.legendScale(), 200, ink, this.legendName()));
-    body += `<g transform="translate(${left} ${figure(bottom + 48)})">${bar}</g>`;
+    body += `<g transform="translate(${left} ${figure(drawn.height + 30)})">${bar}</g>`;
     return sheet({
-      width: left + layers * wide,
-      height: bottom + 76,
+      width: drawn.width,
+      height: drawn.height + 58,
       body,
       title: `${this.names.stackName(this.hidden.stack)} · ${this.byWords()}`,
       caption: captionOf(

@@ -57,7 +57,10 @@ export function drawMatrix(figure: PlayMatrix, look: Look): Drawn {
   const value = (row: number, column: number) => figure.values[row]?.[column] ?? null;
   const body = draw("g", { transform: `translate(${left} ${top})` });
   body.append(
-    drawCells({ rows, columns, wide, tall, scale, none: look.inks.ground, value }),
+    drawCells({
+      ...{ rows, columns, wide, tall },
+      colour: (row, column) => scale.css(value(row, column)) ?? look.inks.ground,
+    }),
     crossOut(figure, plan, look),
     ...writeNumbers(figure, plan, scale),
     draw("rect", {

@@ -1,0 +1,45 @@
+/** Words of the canvas. */
+
+import type { SameWords } from "../../i18n/core";
+import type * as en from "./words.en";
+
+export const words: SameWords<typeof en.words> = {
+  title: "画布",
+  about: "四个面板看整个模型：一个词元所关注的词元会在各面板中同时亮起。",
+  attention: "注意力权重",
+  signedValues: "带符号的值",
+  input: "输入词嵌入",
+  output: "输出词嵌入",
+  states: "隐藏状态",
+  enlarge: (panel: string) => `完整打开：${panel}`,
+  mean: "本层平均",
+  model: "全模型平均",
+  queries: "查询",
+  keys: "键",
+  source: "源句",
+  target: "译句",
+  text: "文本",
+  change: "词元经过每一层之后；颜色：该层带来的变化量",
+  norm: "词元；颜色：状态向量的范数",
+  ofLayers: (passed: number, all: number) =>
+    passed === 0 ? "第一层之前" : `经过 ${passed} 层，共 ${all} 层`,
+  shares: (first: string, second: string) => `PCA，占方差 ${first} + ${second}`,
+  plane: "PCA",
+  some: (shown: string, all: string) => `${all} 个词元中的前 ${shown} 个`,
+  looks: (query: string, list: string) => `${query} 关注 ${list}`,
+  looksAt: (key: string, share: string) => `${key} ${share}`,
+  idle: "指向一个词元，或移动时间步：它所关注的词元会在四个面板中亮起。",
+  plot: (map: string) => `${map}。方向键在格子间移动，加减号缩放。`,
+  cloud: (panel: string) => `${panel}：词元散点图。方向键在词元间移动，加减号缩放。`,
+  grid: "纵向为词元，横向为层。方向键移动。",
+  whole: "全文（相邻词元取平均）",
+  scale: "平方根刻度",
+  least: "最小",
+  most: "最大",
+  columnSide: "侧",
+  columnWeight: "权重",
+  columnState: (layer: number) => `经过 ${layer} 层后的状态`,
+  columnInput: (axis: string) => `输入 ${axis}`,
+  columnOutput: (axis: string) => `输出 ${axis}`,
+  caption: "条形与圆盘：该词元从焦点词元得到的注意力。",
+};
