@@ -13,6 +13,7 @@ from glassformer.errors import InputError, RecordingError
 from glassformer.messages import Message, message
 
 Kind = Literal["self", "cross"]
+Reading = Literal["written", "entered"]  # the word that names a row of cross-attention, see recording/axes.py
 
 _ADDRESS = re.compile(
     r"(?P<stack>.+)\.(?P<kind>self|cross)\.(?P<layer>\d{1,9})(@(?P<step>\d{1,9}))?", re.ASCII

@@ -14,8 +14,7 @@ from typing import IO, Any, get_args
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
-from glassformer.place import Place
-from glassformer.recording.axes import Reading
+from glassformer.place import Place, Reading
 from glassformer.settings import parse_toml
 
 

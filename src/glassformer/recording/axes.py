@@ -13,9 +13,9 @@ from typing import Literal
 
 import numpy as np
 
+from glassformer.place import Reading
 from glassformer.recording import AttentionMap, Recording, Tokens
 
-Reading = Literal["written", "entered"]
 RowSide = Literal["source", "target", "written"]  # "written": what each token of the target's side writes
 UNKNOWN = "…"  # a word that was not recorded
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
-from glassformer.place import Place, name_term
+from glassformer.place import Place, Reading, name_term
 from glassformer.recording import AttentionMap, Recording
-from glassformer.recording.axes import Reading, find_row_side, name_rows
+from glassformer.recording.axes import find_row_side, name_rows
 
 
 def choose_head(

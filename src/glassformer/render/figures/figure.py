@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message, get_language, known_languages, message
-from glassformer.place import Place
+from glassformer.place import Place, Reading
 from glassformer.recording import AttentionMap, Recording
-from glassformer.recording.axes import Reading
 from glassformer.registry import suggestion
 from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.figures.fonts import choose_fonts

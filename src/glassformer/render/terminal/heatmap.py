@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.messages import get_language, message
-from glassformer.place import Place
+from glassformer.place import Place, Reading
 from glassformer.recording import AttentionMap, Recording
-from glassformer.recording.axes import Reading, find_row_side
+from glassformer.recording.axes import find_row_side
 from glassformer.render.choice import (
     choose_head,
     describe_rows,
