@@ -179,15 +179,15 @@ class Figure:
             raise InputError("render.wrong_suffix", name=target.name, suffixes=suffixes)
         return write_whole(target, self.encode(kind))
 
-    def encode(self, kind: str) -> bytes:
-        """The bytes of a file of that kind."""
+    def encode(self, kind: str, dots: int = DOTS) -> bytes:
+        """The bytes of a file of that kind; a PNG has so many dots per inch."""
         import matplotlib
 
         buffer = io.BytesIO()
         with matplotlib.rc_context(self._settings):
             dates = {"pdf": "CreationDate", "svg": "Date"}  # left out: the same figure is the same file
             metadata = {"Creator": "glassformer", dates[kind]: None} if kind in dates else {}
-            self.canvas.savefig(buffer, format=kind, dpi=DOTS, metadata=metadata)
+            self.canvas.savefig(buffer, format=kind, dpi=dots, metadata=metadata)
         return buffer.getvalue()
 
     def _repr_png_(self) -> bytes:

@@ -5,7 +5,9 @@ Out:  answers with the same number, the bytes beside them; none to a question th
 """
 
 import json
+import sys
 from concurrent.futures import Future
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
@@ -13,11 +15,13 @@ import anywidget
 import traitlets
 
 from glassformer.api.client import InProcessClient
+from glassformer.messages import get_language
 from glassformer.place import Place
 from glassformer.recording import Recording
 from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
+from glassformer.render.notebook.static import write_static
 
 if TYPE_CHECKING:
     from httpx import Response
@@ -31,10 +35,40 @@ def require_view(view: str | None) -> None:
     require_choice("view", view, json.loads(VIEWS.read_text(encoding="utf-8")))
 
 
-class RecordingWidget(anywidget.AnyWidget):
-    """One recording in a notebook; close() releases it."""
+# The kernel is asked for the code of the page, once for each page: a saved notebook does not contain it.
+LOADER = """
+const KEY = "glassformer/code";
+const ask = (model) => new Promise((resolve, reject) => {
+  const heard = (said, buffers) => {
+    if (said?.code !== KEY) return;
+    model.off("msg:custom", heard);
+    const address = URL.createObjectURL(new Blob([buffers[0]], { type: "text/javascript" }));
+    import(address).then((module) => resolve((globalThis[KEY] = module)), reject);
+  };
+  model.on("msg:custom", heard);
+  model.send({ code: KEY });
+});
+export default {
+  async render(context) {
+    const module = globalThis[KEY] ?? (await ask(context.model));
+    const still = document.getElementById(context.model.get("static_picture"));
+    (still?.closest(".jp-OutputArea-child") ?? still)?.style.setProperty("display", "none");
+    return module.default.render(context);
+  },
+};
+"""
+CODE = "glassformer/code"
 
-    _esm = EMBEDDED
+
+class RecordingWidget(anywidget.AnyWidget):
+    """One recording in a notebook; close() releases it.
+
+    Beside the widget, a cell has a picture and a table in plain HTML, which the widget hides: they are what a
+    notebook shows that was saved and has no kernel.
+    """
+
+    _esm = LOADER
+    static_picture = traitlets.Unicode("").tag(sync=True)  # the id of the element with the picture
     selection = traitlets.Unicode("").tag(sync=True)  # as in the page's address: view=heatmap&head=5
     height = traitlets.Int(HEIGHT, min=200).tag(sync=True)
     language = traitlets.Unicode("").tag(sync=True)  # empty: the browser's
@@ -73,12 +107,26 @@ class RecordingWidget(anywidget.AnyWidget):
         kept = {name: str(value) for name, value in change.items() if value is not None}
         self.selection = urlencode({**self.chosen, **kept})
 
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+        if getattr(shell, "kernel", None) is not None:
+            publish: Any = import_module("IPython.display").publish_display_data
+
+            spoken = self.language or get_language()
+            self.static_picture = f"glassformer-{self.model_id}"
+            html = write_static(self.recording, self.chosen, self.static_picture, spoken)
+            publish({"text/html": html, "text/plain": repr(self.recording)})
+        return super()._repr_mimebundle_(**options)
+
     def close(self) -> None:
         super().close()
         self._client.close()
 
     def _answer(self, _: object, content: Any, __: object) -> None:
         if not isinstance(content, dict):
+            return
+        if content.get("code") == CODE:
+            self.send({"code": CODE}, [EMBEDDED.read_bytes()])
             return
         number, path, aborted = (content.get(name) for name in ("question", "path", "abort"))
         if isinstance(aborted, int) and aborted in self._asked:
