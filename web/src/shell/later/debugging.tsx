@@ -7,6 +7,7 @@ import type { RecordingSource } from "../../core/source";
 import { useAnswer } from "../answer";
 import { Button } from "../button";
 import { useApp } from "../context";
+import { Multipliers } from "./multipliers";
 
 const BINS = 48;
 
@@ -43,6 +44,7 @@ export function DebuggingPanel({ source }: { readonly source: RecordingSource })
           </dd>
         </dl>
       )}
+      <Multipliers source={source} now={map} />
       <ul class="spreads">
         {rows.map(([of, title, there]) => (
           <li class="spread" key={of} data-spread={of}>

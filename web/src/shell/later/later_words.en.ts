@@ -86,4 +86,5 @@ export const later = {
     `The vector that it was guessed from, after the last layer: ${width} numbers, length ${length}.`,
   noEmbedding: "Hidden states were not kept, so there is no vector to show.",
   openEmbeddings: "Show it among the embeddings",
+  headsWith: (heads: string, scale: string) => `${heads} heads: × ${scale}`,
 };

@@ -57,4 +57,5 @@ export const later: SameWords<typeof en.later> = {
     `据以猜测的向量（最后一层之后）：${width} 个数，长度 ${length}。`,
   noEmbedding: "没有保留隐藏状态，因此没有可显示的向量。",
   openEmbeddings: "在嵌入视图中显示",
+  headsWith: (heads: string, scale: string) => `${heads} 个头：× ${scale}`,
 };
