@@ -62,6 +62,44 @@ const headed: Partial<WalkStep> = {
 const square = [1, 2, 3, 4, 5, 6, 7, 8];
 
 describe("cells of a file", () => {
+  test("recurrent cells: what needs no weights is computed in the file, too", async () => {
+    const arrays: Held = {
+      z: [
+        [2, 2],
+        [0.25, 0.5, 0.75, 1],
+      ],
+      n: [
+        [2, 2],
+        [1, 2, 3, 4],
+      ],
+      h: [
+        [2, 2],
+        [-1, -2, -3, -4],
+      ],
+      start: [[2], [7, 8]],
+      out: [
+        [2, 2],
+        [0.5, 0, -1.5, -4],
+      ],
+    };
+    const blended = await ask(aStep("blend", ["z", "n", "h"], {}), arrays, "row=1&column=0");
+    expect(blended).toMatchObject({ shown: 0.25 * 3 + 0.75 * -3, difference: 0 });
+    const direction = (way: string) => ({ words: { direction: way } });
+    const shifted = (inputs: string[], way: string, row: number) =>
+      ask(aStep("before", inputs, direction(way)), arrays, `row=${row}&column=1`);
+    expect((await shifted(["start", "h"], "forward", 0))!.shown).toBe(8);
+    expect((await shifted(["start", "h"], "forward", 1))!.shown).toBe(-2);
+    expect((await shifted(["h"], "backward", 0))!.shown).toBe(-4);
+    expect((await shifted(["h"], "backward", 1))!.shown).toBe(0);
+    const wide = { shape: { inputs: [], output: [2, 4] } } as Partial<WalkStep>;
+    const joined = await ask(
+      aStep("concat", ["z", "n"], wide),
+      { ...arrays, out: [[2, 4], Array(8).fill(0)] },
+      "row=1&column=2",
+    );
+    expect(joined!.shown).toBe(3);
+  });
+
   test("a query with a key: their features, row and column", async () => {
     const arrays: Held = {
       q: [[2, 2, 2], square],

@@ -233,6 +233,65 @@ export function erf(x: number): number {
 }
 
 /** What is not named here needs weights that no file holds, or has no cells to point at. */
+/** A number as it stands elsewhere. */
+function copy(cell: Cell, name: string, row: number | null, column = cell.column): Working {
+  return { result: cell.vector(name, row ?? 0)[column]!, reads: [cell.read(name, row, column)] };
+}
+
+/** The state of the word before; of a first word the start, or zero. */
+function shift(cell: Cell): Working {
+  const [first, second] = cell.step.inputs;
+  const states = second ?? first!;
+  const row = cell.row + (cell.step.words.direction === "backward" ? 1 : -1);
+  if (row >= 0 && row < cell.array(states).shape.at(-2)!) return copy(cell, states, row);
+  return second === undefined ? { result: 0 } : copy(cell, first!, null);
+}
+
+/** Vectors side by side. */
+function concatenate(cell: Cell): Working {
+  let column = cell.column;
+  for (const name of cell.step.inputs) {
+    const width = cell.array(name).shape.at(-1)!;
+    if (column < width) return copy(cell, name, cell.row, column);
+    column -= width;
+  }
+  throw new RangeError(String(cell.column));
+}
+
+/** The state after the last word that was read, of each direction. */
+function findEnd(cell: Cell): Working {
+  const [rows, width] = cell.array(cell.input).shape as [number, number];
+  const place = Math.floor(cell.column / width);
+  return copy(cell, cell.step.inputs[place]!, place === 0 ? rows - 1 : 0, cell.column % width);
+}
+
+/** What two gates let through: (1 − z) n + z h of a GRU, f c + i g of an LSTM's memory. */
+function blend(cell: Cell): Working {
+  const { inputs, operation } = cell.step;
+  const [one = 0, two = 0, three = 0, four = 0] = inputs.map((name) => cell.value(name));
+  const [values, shares] =
+    operation === "blend"
+      ? [
+          [two, three],
+          [1 - one, one],
+        ]
+      : [
+          [two, four],
+          [one, three],
+        ];
+  const named = operation === "blend" ? [inputs[1]!, inputs[2]!] : [inputs[1]!, inputs[3]!];
+  const reads = inputs.map((name) => cell.readHere(name));
+  return sumUp(values, shares, { labels: (at) => named[at]!, reads });
+}
+
+/** o tanh(c) of an LSTM. */
+function release(cell: Cell): Working {
+  const [gate = "", memory = ""] = cell.step.inputs;
+  const reads = [cell.readHere(gate), cell.readHere(memory)];
+  const numbers = { memory: cell.value(memory) };
+  return sumUp([Math.tanh(cell.value(memory))], [cell.value(gate)], { labels: () => memory, reads, numbers });
+}
+
 export const OPERATIONS: Readonly<Record<string, (cell: Cell) => Working>> = {
   waves: makeWaves,
   scale,
@@ -249,4 +308,11 @@ export const OPERATIONS: Readonly<Record<string, (cell: Cell) => Working>> = {
   join,
   activate,
   pool,
+  before: shift,
+  concat: concatenate,
+  ends: findEnd,
+  repeat: (cell) => copy(cell, cell.input, null),
+  blend,
+  remember: blend,
+  release,
 };
