@@ -18,6 +18,7 @@ from browser.waiting import rest, settle
 from cli.pseudo_language import LANGUAGE, find_plain_words, words_of, write_catalogues
 from glassformer.api.library import Library
 from glassformer.lessons.schema import read_defaults
+from glassformer.lessons.topics.search import PRODUCTS
 from glassformer.messages.catalogues import read_area
 from texts import text_of
 
@@ -43,7 +44,8 @@ const accent = (word) => {
   });
 };
 """
-DATA = ("Glassformer", "PNG SVG API", "softmax")  # names of the product, of formats, of functions
+SHOP = tuple(key for key, _ in PRODUCTS.values())  # words of an example
+DATA = ("Glassformer", "PNG SVG API", "softmax", *SHOP)  # names of the product, of formats, of functions
 # What is read or heard. Tokens and a user's texts (dir=auto, bdi), code and lists of names are data.
 READ = """() => {
   const names = ['title', 'aria-label', 'aria-valuetext', 'placeholder', 'alt'];

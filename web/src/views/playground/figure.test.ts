@@ -182,7 +182,7 @@ test("arrow keys move from number to number and say them", () => {
   expect(readout.textContent).toBe("a · key 0: 0.2500");
   press("ArrowRight");
   press("ArrowDown");
-  expect(readout.textContent).toBe("b · key 1: 0.125");
+  expect(readout.textContent).toBe("b · key 1: 0.1250");
   figure.show(
     {
       ...figures[0]!,
