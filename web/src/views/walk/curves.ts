@@ -5,6 +5,7 @@
  * Out:  an SVG below the matrices of an activation.
  */
 
+import { figure } from "../../core/formats";
 import { draw, make } from "../../marks/make";
 import type { WalkWords } from "./words";
 
@@ -81,7 +82,7 @@ export function makeCurves(used: string, values: Float32Array, say: WalkWords): 
   for (const name of order) {
     const points = Array.from({ length: 81 }, (_, at) => LEFT + ((RIGHT - LEFT) * at) / 80);
     const line = points
-      .map((x) => `${across(x).toFixed(1)} ${down(FUNCTIONS[name]!(x)).toFixed(1)}`)
+      .map((x) => `${figure(across(x), 1)} ${figure(down(FUNCTIONS[name]!(x)), 1)}`)
       .join("L");
     svg.append(draw("path", { class: "walk-curve", "data-used": name === used, d: `M${line}` }));
   }

@@ -7,6 +7,7 @@
 
 import type { WalkPlan } from "../../api/types";
 import { evidenceLine, isSigned, signedRefused } from "../../core/focus";
+import { significant } from "../../core/formats";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
 import { readingOf } from "../../core/reading";
@@ -390,7 +391,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
   zoom(direction: -1 | 0 | 1): void {
     const { zoom } = this.options.now;
     const wish = direction === 0 ? 1 : zoom * STEP ** direction;
-    this.options.set({ zoom: Math.max(0.5, Math.min(8, Number(wish.toFixed(3)))) });
+    this.options.set({ zoom: Math.max(0.5, Math.min(8, significant(wish, 4))) });
   }
 
   private readonly wheel = (event: WheelEvent): void => {
