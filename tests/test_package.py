@@ -3,6 +3,7 @@
 import ast
 import doctest
 import importlib
+import inspect
 import socket
 import subprocess
 import sys
@@ -112,3 +113,11 @@ def test_help_has_an_example_that_runs(name: str, tmp_path: Path, monkeypatch: p
 def test_tests_cannot_leave_this_machine() -> None:
     with socket.socket() as line, pytest.raises(ConnectionRefusedError, match="tests stay on this machine"):
         line.connect(("192.0.2.1", 80))  # an address reserved for documentation
+
+
+def test_help_shows_names_of_types() -> None:
+    """Not what they stand for inside NumPy."""
+    for name in glassformer.__all__:
+        value = getattr(glassformer, name)
+        if callable(value) and not isinstance(value, type):
+            assert "numpy._typing" not in str(inspect.signature(value)), name

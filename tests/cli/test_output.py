@@ -7,7 +7,7 @@ import pytest
 
 from cli.conftest import Command
 from glassformer import cli
-from glassformer.cli.output import has_colour
+from glassformer.cli.output import has_colour, print_error
 
 TEXTS = ["the animal was too tired", "the street", "", "too tired to cross"]
 
@@ -73,3 +73,18 @@ def test_progress_is_for_terminals(
     assert watched.out == quiet.out
     assert "answers" in watched.err
     assert "4/" in watched.err
+
+
+def test_a_long_error_is_wrapped_in_a_terminal_and_one_line_elsewhere(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "There is no metric called 'nosuch'. Known: " + ", ".join(f"metric_{i}" for i in range(40))
+    print_error(text)
+    assert capsys.readouterr().err == f"glassformer: {text}\n"
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    print_error(text)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 5
+    assert max(map(len, lines)) <= 60
+    assert " ".join(line.strip() for line in lines) == f"glassformer: {text}"

@@ -31,7 +31,9 @@ def test_asked_to_stop_it_saves_and_goes_on_later(
         patched.setattr(LanguageModelling, "loss", ask)
         outcome = train(recipe, runs=tmp_path, name="asked", silent=True)
     assert (outcome.step, outcome.ending) == (5, "interrupted")
-    assert read_run(tmp_path / "asked").state == "stopped"
+    stopped = read_run(tmp_path / "asked")
+    assert stopped.state == "stopped"
+    assert any("SIGTERM" in event.message for event in stopped.events)
     train(recipe, resume=True, runs=tmp_path, name="asked", silent=True)
     assert_same(tmp_path / "asked", tmp_path / "whole")
     assert read_run(tmp_path / "asked").state == "finished"

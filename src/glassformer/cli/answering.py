@@ -267,10 +267,11 @@ def _explained(arguments: Arguments) -> Iterator[None]:
 def _open_output(path: Path | None, source: Path | None) -> Iterator[Callable[[str], None]]:
     """A function that writes lines at once, to stdout or a file; the first line replaces an old file."""
     if path is None:
+        stdout = sys.stdout  # a progress bar puts something else in its place
 
         def show(line: str) -> None:
-            sys.stdout.write(escape_controls(line, sys.stdout))
-            sys.stdout.flush()
+            stdout.write(escape_controls(line, stdout))
+            stdout.flush()
 
         yield show
         return

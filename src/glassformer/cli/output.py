@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from glassformer.messages import Message
+from glassformer.render.terminal.text import wrap
 
 if TYPE_CHECKING:
     from glassformer.recording import Recording
@@ -26,9 +27,11 @@ T = TypeVar("T")
 
 
 def print_error(text: str) -> int:
-    """Print an error as one line; the exit code of errors that a person can correct."""
+    """Print an error, in a terminal as several lines; the exit code of errors that a person can correct."""
     shown = _LONG_WORD.sub(lambda word: f"{word[1]}…{word[2]}", text)
-    print(f"glassformer: {escape_controls(shown, sys.stderr)}", file=sys.stderr)
+    line = f"glassformer:\0{escape_controls(shown, sys.stderr)}"  # \0: no line ends here
+    line = wrap(line, count_columns(), hanging=2) if sys.stderr.isatty() else line
+    print(line.replace("\0", " ", 1), file=sys.stderr)
     return 2
 
 

@@ -5,6 +5,8 @@ Out:  a Recording like any other: it can be shown, saved, scored and compared. S
       in float64.
 """
 
+from __future__ import annotations  # help() shows names of types, not what NumPy has behind them
+
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, get_args

@@ -335,8 +335,13 @@ class _Run:
 
     def _summary(self, ending: Ending) -> Message:
         progress, name = self.progress, self.score_name
+        signal = self.request.signal if ending == "interrupted" else ""
         text = message(
-            f"training.ending.{ending}", step=progress.step, name=name, patience=self.settings.patience
+            f"training.ending.{'signalled' if signal else ending}",
+            step=progress.step,
+            name=name,
+            patience=self.settings.patience,
+            signal=signal,
         )
         if progress.best_score is None:
             return text

@@ -16,6 +16,7 @@ class StopRequest:
 
     def __init__(self, say: Callable[[Message], None]) -> None:
         self.made = False
+        self.signal = ""  # its name
         self.say = say
 
     @contextmanager
@@ -37,4 +38,5 @@ class StopRequest:
         if self.made:
             raise KeyboardInterrupt
         self.made = True
-        self.say(message("training.stopping", signal=signal.Signals(number).name))
+        self.signal = signal.Signals(number).name
+        self.say(message("training.stopping", signal=self.signal))

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import Command
+from glassformer import cli
 from glassformer.render.html.export import EMBEDDED
 
 built = pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
@@ -21,3 +22,11 @@ def test_export_writes_beside_the_bundle(file: Path, run: Command) -> None:
 @built
 def test_export_wants_html(file: Path, tmp_path: Path, complain: Command) -> None:
     assert "Expected .html" in complain("export", file, tmp_path / "page.pdf")
+
+
+@built
+def test_export_says_what_the_recording_lacks(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["export", str(file), "--hidden", "--vectors"]) == 0
+    said = capsys.readouterr().err
+    assert "has no hidden states, so --hidden adds nothing" in said
+    assert "has no queries, keys and values, so --vectors adds nothing" in said

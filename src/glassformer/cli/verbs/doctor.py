@@ -18,7 +18,7 @@ from glassformer.cli.output import count_columns
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import Message, literal, message
-from glassformer.render.terminal.text import fit, wrap
+from glassformer.render.terminal.text import fit, measure, wrap
 
 POSITION = 180
 EXAMPLES = ("glassformer doctor",)
@@ -65,9 +65,10 @@ def run(arguments: Arguments) -> None:
         for finding in findings:
             topic = message(f"cli.doctor.topics.{finding.topic}", finding.topic)
             start = f"{MARKS[finding.state]} {fit(str(topic), TOPIC)} "
-            print(wrap(f"{start}{finding.text}", columns, hanging=len(start)))
+            width = measure(start)
+            print(wrap(f"{start}{finding.text}", columns, hanging=width))
             if finding.do is not None:
-                print(wrap(f"→ {finding.do}", columns, indent=len(start), hanging=2))
+                print(wrap(f"→ {finding.do}", columns, indent=width, hanging=2))
     if any(finding.state == "missing" for finding in findings):
         raise SystemExit(1)
 

@@ -1,5 +1,6 @@
 """`glassformer export`: a recording as one HTML file. Torch is not needed."""
 
+import sys
 from pathlib import Path
 
 from glassformer.cli.parser import Arguments, Parser
@@ -33,4 +34,8 @@ def run(arguments: Arguments) -> None:
         exact=arguments.exact,
         title=arguments.title,
     )
+    if arguments.hidden and not recording.hidden:
+        print(message("cli.export.no_hidden", path=arguments.file), file=sys.stderr)
+    if arguments.vectors and all(each.queries is None for each in recording.maps):
+        print(message("cli.export.no_vectors", path=arguments.file), file=sys.stderr)
     print(message("cli.export.written", path=path, size=path.stat().st_size / 1e6))
