@@ -71,25 +71,23 @@ def check_evaluation(task: Task, settings: TrainSettings) -> None:
 def _start_from(name: str, settings: dict[str, Any], task: Task) -> tuple[Network, list[Message]]:
     """A network with all weights of the old one that fit; what the task needs besides is new."""
     old = open_checkpoint(find_folder(name)).network
+    network: Network
     if isinstance(old, RecurrentTranslator):
-        if settings:
-            raise ConfigurationError("training.recurrent_settings", names=list(settings))
-        return old.train(), [message("training.starts_from", name=name)]
-    wanted = {key: value for key, value in task.network_settings().items() if key in SET_BY_TASK}
-    wanted = {"relation": False} | wanted | settings
-    known = {field: getattr(old.config, field) for field in ModelConfig.__slots__}
-    config = read_settings(ModelConfig, known | wanted)
-    if config == old.config:
-        return old.train(), [message("training.starts_from", name=name)]
-    network = Transformer(config)
-    new = _copy_weights(network, old)
+        recurrent = read_settings(RecurrentConfig, asdict(old.config) | settings)
+        network = old if recurrent == old.config else RecurrentTranslator(recurrent)
+    else:
+        wanted = {key: value for key, value in task.network_settings().items() if key in SET_BY_TASK}
+        wanted = {"relation": False} | wanted | settings
+        config = read_settings(ModelConfig, asdict(old.config) | wanted)
+        network = old if config == old.config else Transformer(config)
+    new = [] if network is old else _copy_weights(network, old)
     if not new:
         return network.train(), [message("training.starts_from", name=name)]
     return network.train(), [message("training.starts_from_with_new", name=name, new=new)]
 
 
 @torch.no_grad()
-def _copy_weights(network: Transformer, old: Transformer) -> list[str]:
+def _copy_weights(network: Network, old: Network) -> list[str]:
     """Copy weights of the same name and shape; the names of the others, by their module."""
     known = old.state_dict()
     new = []
