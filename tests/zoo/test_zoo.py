@@ -1,6 +1,8 @@
 """The models that ship: small, described, the same in transformers, and able to do what their cards say."""
 
+import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ from glassformer.training.settings import MonitorSettings
 from glassformer.weights.hub import ZOO
 from tolerances import assert_near
 
-MODELS = ("albert", "bert", "gpt2", "recurrent", "rotary", "sentiment", "translator")
+MODELS = ("albert", "bert", "gpt2", "recurrent", "reviews", "rotary", "sentiment", "translator")
 THEIRS = {
     "albert": "AlbertForMaskedLM",
     "bert": "BertForMaskedLM",
@@ -98,6 +100,27 @@ def test_the_recurrent_one_translates_too() -> None:
 def test_opinions_are_told_apart() -> None:
     texts = ["a moving , funny and beautifully acted film .", "a dull , lifeless and utterly boring mess ."]
     assert [found.label for found in classify("zoo/sentiment", texts)] == ["positive", "negative"]
+
+
+def test_whole_reviews_are_told_apart() -> None:
+    good = "a wonderful film , moving and beautifully acted . it is one of the best of the year . " * 9
+    bad = "a boring mess . the script is stupid and the acting is awful . it is a waste of time . " * 9
+    assert [found.label for found in classify("zoo/reviews", [good, bad])] == ["positive", "negative"]
+
+
+SHARED = Path(__file__).parents[3] / "shared"
+
+
+@pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="the training data is not here")
+def test_every_chinese_character_of_the_data_is_one_token(translator: LoadedModel) -> None:
+    files = [*(SHARED / "data/translation/en-zh").glob("*.tsv.gz"), *(SHARED / "seeds").glob("*.txt")]
+    assert len(files) > 3
+    found: set[str] = set()
+    for file in files:
+        raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        found |= set(re.findall("[\u4e00-\u9fff]", raw.decode("utf-8", errors="ignore")))
+    pieces = {each: translator.tokenizer.encode(each).texts for each in found}
+    assert {each for each, texts in pieces.items() if each not in texts} == set()
 
 
 @pytest.mark.parametrize("name", ["bert", "albert"])
