@@ -23,7 +23,17 @@ from glassformer.training.settings import MonitorSettings
 from glassformer.weights.hub import ZOO
 from tolerances import assert_near
 
-MODELS = ("albert", "bert", "gpt2", "recurrent", "reviews", "rotary", "sentiment", "translator")
+MODELS = (
+    "albert",
+    "bert",
+    "gpt2",
+    "recurrent",
+    "recurrent-fixed",
+    "reviews",
+    "rotary",
+    "sentiment",
+    "translator",
+)
 THEIRS = {
     "albert": "AlbertForMaskedLM",
     "bert": "BertForMaskedLM",
