@@ -58,7 +58,8 @@ def test_the_layers_of_both_stacks_are_known() -> None:
 def test_shipped_models_are_listed_in_the_order_of_their_cards() -> None:
     models = [model.description for model in ModelCatalog(ZOO, (), offline=True).models()]
     assert [each.label for each in models if each] == [
-        "translator", "gpt2", "bert", "albert", "sentiment", "recurrent", "rotary", "reviews", "recurrent-fixed"
+        "translator", "gpt2", "bert", "albert", "sentiment",
+        "recurrent", "rotary", "reviews", "recurrent-fixed",
     ]  # fmt: skip
     assert [each.label for each in models if each and each.pivot_language] == ["translator"]
     assert all(
