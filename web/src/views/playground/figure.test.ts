@@ -193,7 +193,7 @@ test("arrow keys move from number to number and say them", () => {
     } as PlayMatrix,
     480,
   );
-  expect(readout.textContent).toBe("b · key 1: 0.500"); // other numbers, the same place
+  expect(readout.textContent).toBe("b · key 1: 0.5000"); // other numbers, the same place
   const { rows } = figures[0] as PlayMatrix;
   const smaller = {
     ...figures[0]!,
