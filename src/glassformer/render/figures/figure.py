@@ -242,6 +242,8 @@ def figure(  # noqa: PLR0913 - independent settings
     """
     from matplotlib.figure import Figure as Canvas
 
+    from glassformer.render.figures.parts import settle
+
     matplotlib = import_module("matplotlib")  # late: it is slow; its settings have no useful types
     name = view or ("curves" if isinstance(source, RunLog) else "heatmap")
     draw = _find_view(name, source)
@@ -271,7 +273,7 @@ def figure(  # noqa: PLR0913 - independent settings
         inches = _read_width(width) if ax is None else float(canvas.get_size_inches()[0])
         sheet = Sheet(canvas, source, choice, inches, language or get_language(), tuple(fonts), ax=ax)
         draw(sheet)
-        import_module("glassformer.render.figures.parts").settle(sheet)
+        settle(sheet)
         settings = {key: matplotlib.rcParams[key] for key in (*SETTINGS, "font.family")}
     return Figure(sheet.canvas, settings, sheet.caption)
 
