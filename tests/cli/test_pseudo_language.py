@@ -201,7 +201,8 @@ MODELS = " ".join(PRESETS) + " encoder decoder"
 PACKAGES = " ".join((*doctor.REQUIRED, *doctor.OPTIONAL))
 TOOLS = "Python dev albert bert gpt2 recurrent rotary sentiment translator Noto Sans CJK SC cpu"
 PARAMETERS = (
-    " ".join(each.name for name in METRICS for each in METRICS[name].parameters) + " False True all entering"
+    " ".join(each.name for name in METRICS for each in METRICS[name].parameters)
+    + " False True all entering written"
 )
 FAMILIES = " ".join(METRICS[name].family for name in METRICS)
 TASKS = "classification language_modelling masked_language_modelling translation task"
@@ -295,7 +296,7 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
         (f"record ./{DECODER} xqa --decode xq", "greedy beam sample"),
         (f"record ./{DECODER} xqa --decode beam xq", "beam"),
         (f"record ./{DECODER} xqa --decode beam", "beam"),
-        (f"record ./{DECODER} xqa --edit 'xq'", "zero mean cut scale first"),
+        (f"record ./{DECODER} xqa --edit 'xq'", "zero mean resample uniform cut scale first"),
         (f"record ./{DECODER} xqa --edit 'zero'", "zero"),
         (f"record ./{DECODER} xqa --edit 'zero decoder self 0 0 0'", "zero"),
         (f"record ./{DECODER} xqa --edit 'zero xq self 0 0'", "zero encoder decoder"),
@@ -329,11 +330,11 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
         (f"score ./{DECODER} --links xq.txt xq.txt xq.txt", ""),
         ("metrics xqmetric", " ".join(METRICS)),
         ("export xq.bundle xq.pdf", "html"),
-        ("figure xq.bundle xq.svg --view xq", "heatmap heads lines bars curves"),
+        ("figure xq.bundle xq.svg --view xq", "heatmap heads lines bars rollout difference curves"),
         ("figure xq.bundle xq.svg --view curves", "curves Recording RunLog"),
         ("figure xq.bundle xq.svg --width xq", "column page"),
         ("figure xq.bundle xq.svg --width 99", ""),
-        ("figure xq.bundle xq.svg --head 0 1", ""),
+        ("figure xq.bundle xq.svg --view difference --head 0 1", ""),
         ("figure xq.bundle xq.svg --font xq", ""),
         ("figure xq.bundle xq.doc", "doc pdf svg png"),
         ("figure xq.bundle xq.svg --view bars --metric rollout", "rollout"),
