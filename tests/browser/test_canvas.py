@@ -31,13 +31,13 @@ PIXELS = """panel => [...panel.querySelectorAll('canvas, .field-labels span')].m
 def picture(page: Page) -> dict[str, str]:
     """The pixels of each panel."""
     settle(page)
-    return {name: page.locator(f"[data-panel={name}]").evaluate(PIXELS) for name in PANELS}
+    return {name: page.locator(f"[data-canvas={name}]").evaluate(PIXELS) for name in PANELS}
 
 
 def test_four_panels_move_together(served: Served, open_page: Open) -> None:
     page = open_page(served.address("translation", view="canvas", place="decoder.cross.0", head=0, query=2))
     settle(page)
-    heading = [page.locator(f"[data-panel={name}] h2").inner_text() for name in PANELS]
+    heading = [page.locator(f"[data-canvas={name}] h2").inner_text() for name in PANELS]
     assert heading == ["Encoder", "Attention weights", "Input embeddings", "Output embeddings"]
     seen = served.library.get(served.ids["translation"]).map("decoder.cross.0")
     weights = np.asarray(seen.weights(head=0))[2]
@@ -64,7 +64,7 @@ def test_four_panels_move_together(served: Served, open_page: Open) -> None:
     assert all(each != marked[name] for name, each in picture(page).items())
 
     expect(page.locator("[data-action=step]")).to_have_count(1)  # one control of time
-    page.locator("[data-panel=output] button").click()
+    page.locator("[data-canvas=output] button").click()
     expect(page).to_have_url(re.compile("view=embeddings.*head=1&query=3.*embeddings.stack=decoder"))
 
 
@@ -72,7 +72,7 @@ def test_on_a_telephone_they_stand_below_one_another(served: Served, open_page: 
     page = open_page(served.address("translation", view="canvas"), width=360, height=740)
     settle(page)
     assert measure_overflow(page) <= 0
-    boxes = [page.locator(f"[data-panel={name}]").bounding_box() for name in PANELS]
+    boxes = [page.locator(f"[data-canvas={name}]").bounding_box() for name in PANELS]
     tops = [box["y"] for box in boxes if box is not None]
     assert tops == sorted(tops)
     assert all(box is not None and box["width"] > 280 and box["height"] > 280 for box in boxes)
@@ -84,5 +84,5 @@ def test_on_a_telephone_they_stand_below_one_another(served: Served, open_page: 
 def test_without_hidden_states_the_weights_are_shown(served: Served, open_page: Open) -> None:
     page = open_page(served.address("long", view="canvas"))
     settle(page)
-    expect(page.locator("[data-panel=output]")).to_contain_text("no hidden states")
-    expect(page.locator("[data-panel=attention] .heat-cells canvas")).to_be_visible()
+    expect(page.locator("[data-canvas=output]")).to_contain_text("no hidden states")
+    expect(page.locator("[data-canvas=attention] .heat-cells canvas")).to_be_visible()

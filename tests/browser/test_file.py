@@ -30,7 +30,7 @@ def test_every_view_that_fits_is_there(open_file: Open, tmp_path: Path) -> None:
     page = open_file(export(invent_decoder(), tmp_path / "a.html", hidden=True, vectors=True))
     tabs = page.get_by_role("tab")
     expect(tabs.filter(has_text="Heat map")).to_be_visible()
-    output = page.locator("[data-panel=output] .canvas-note")  # of what opens first
+    output = page.locator("[data-canvas=output] .canvas-note")  # of what opens first
     expect(output).to_contain_text("of the variance")
     for name in ("Overview", "Heat map", "Lines", "Text", "Numbers"):
         page.get_by_role("tab", name=name, exact=True).click()

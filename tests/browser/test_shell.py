@@ -299,7 +299,7 @@ def test_keyboard_alone_leads_to_another_head(served: Any, open_page: OpenPage) 
 
 
 def test_view_tabs_are_one_stop_and_arrows_move(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="overview"))
+    page = open_page(served.address("decoder", view="canvas"))
     settle(page)
     tabs = page.locator(".pictures [role=tab]")
     assert tabs.evaluate_all("all => all.filter(tab => tab.tabIndex === 0).length") == 1
@@ -309,7 +309,7 @@ def test_view_tabs_are_one_stop_and_arrows_move(served: Any, open_page: OpenPage
     expect(page.locator(f".pictures [data-name={second}]")).to_be_focused()
     page.wait_for_url(re.compile(f"view={second}"))
     page.keyboard.press("Home")
-    page.wait_for_url(re.compile("view=overview"))
+    page.wait_for_url(re.compile("view=canvas"))
 
 
 def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:

@@ -40,7 +40,7 @@ async function mount(prepared = prepare(), change: Parameters<typeof setStage>[1
   staged.selection.subscribe((now, before) => mounted.update(now, before));
   await settle();
   const { element } = staged;
-  const panel = (name: string) => element.querySelector<HTMLElement>(`[data-panel=${name}]`)!;
+  const panel = (name: string) => element.querySelector<HTMLElement>(`[data-canvas=${name}]`)!;
   return {
     ...prepared,
     ...staged,
