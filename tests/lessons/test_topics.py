@@ -83,7 +83,7 @@ def test_every_topic_answers_with_its_defaults_in_both_languages(topic: Any, run
 
 def test_topics_come_in_a_fixed_order() -> None:
     assert [topic.name for topic in read_topics()] == [
-        "search", "lookup", "similarity", "films", "scaling", "masks", "positions", "order",
+        "search", "lookup", "similarity", "films", "scaling", "masks", "padding", "positions", "order",
         "norms", "heads", "lengths", "cost", "output",
     ]  # fmt: skip
 

@@ -53,7 +53,7 @@ export const shell: SameWords<typeof en.shell> = {
   nextLayer: "下一层",
   head: "注意力头",
   headNumber: (head: number) => `第 ${head} 头`,
-  silence: "静音这个头",
+  silence: "屏蔽这个头",
   unsilence: "恢复这个头",
   silenceHint: "对同一文本再运行一次模型；这个头的输出变为 0。",
   layerAverage: "本层平均",
