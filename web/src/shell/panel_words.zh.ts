@@ -23,7 +23,7 @@ export const panels: SameWords<typeof en.panels> = {
           ? `编码器 ${layers} 层 + 解码器 ${decoderLayers} 层`
           : `${layers} 层`,
       heads === null ? "" : `${heads} 个注意力头`,
-      parameters === null ? "" : `${parameters.replace(/([万亿])$/, " $1")}个参数`,
+      parameters === null ? "" : `${parameters}个参数`.replace(/([万亿])个/, " $1个"),
     ]
       .filter(Boolean)
       .join(" · "),
