@@ -58,7 +58,7 @@ def encoder(build: Callable[..., Path]) -> Path:
     return build("encoder", "masked")
 
 
-@pytest.mark.parametrize("reading", ["entering", "predicted"])
+@pytest.mark.parametrize("reading", ["entered", "written"])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_links_are_scored_as_the_library_does(
     translator: Path, links: tuple[Path, Path, Path], run: Command, reverse: bool, reading: str

@@ -199,7 +199,7 @@ def test_the_help(speak: Callable[[str], tuple[int, str]]) -> None:
 SENTENCES = "the white cat follows black dog le chat blanc suit chien noir th wh ca fo bl do"
 MODELS = " ".join(PRESETS) + " encoder decoder"
 PACKAGES = " ".join((*doctor.REQUIRED, *doctor.OPTIONAL))
-TOOLS = "Python dev albert bert gpt2 recurrent rotary sentiment translator Noto Sans CJK SC cpu"
+TOOLS = "Python dev albert bert gpt2 recurrent fixed reviews rotary sentiment translator Noto Sans CJK SC cpu"
 PARAMETERS = (
     " ".join(each.name for name in METRICS for each in METRICS[name].parameters)
     + " False True all entering written"
