@@ -152,7 +152,7 @@ def score(recording: Recording, name: str, /, *, over: Over | None = None, **par
 
     >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
     >>> gf.score(recording, "entropy", over="model").value
-    1.6...
+    1.9...
     >>> gf.score(recording, "nonzero_share", threshold=0.05).part(layer=-1).values  # of each head
     array([...])
     """

@@ -59,7 +59,7 @@ class Part:
     >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
     >>> part = gf.score(recording, "entropy").part(layer=-1)
     >>> str(part.place), part.values.shape
-    ('encoder layer 3, self', (4,))
+    ('encoder layer 5, self', (8,))
     """
 
     place: Place | None  # None: the whole model
@@ -104,11 +104,11 @@ class Score:
     >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
     >>> found = gf.score(recording, "entropy")
     >>> found.values.shape  # (layer, head)
-    (4, 4)
+    (6, 8)
     >>> found.part("encoder", layer=-1).values  # of the heads of one layer
     array([...])
     >>> found.roll_up("model").value
-    1.6...
+    1.9...
     """
 
     name: str
@@ -204,7 +204,7 @@ def pool(scores: Iterable[Score]) -> Score:
 
     >>> texts = ["The cat sleeps.", "The dog barks."]
     >>> gf.pool(gf.score(gf.record("zoo/bert", text), "entropy") for text in texts).values.shape
-    (4, 4)
+    (6, 8)
     """
     given = list(scores)
     if not given:

@@ -100,7 +100,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     ', I was not a'
     >>> edit = gf.AblateHead("encoder", "self", 3, head=2)
     >>> gf.record("zoo/bert", "The cat", edits=[edit], want=("hidden",)).hidden["encoder"].shape
-    (5, 4, 160)
+    (7, 4, 256)
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")

@@ -52,7 +52,7 @@ class AttentionMap(Rebuilt):
     >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
     >>> attention_map = recording.map(layer=-1)
     >>> attention_map.shape  # (head, query, key)
-    (4, 10, 10)
+    (8, 10, 10)
     >>> attention_map.weights(head=0, queries=slice(0, 2)).shape  # a rectangle of one head
     (2, 10)
     >>> attention_map.query.texts[:3]

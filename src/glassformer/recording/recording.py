@@ -49,7 +49,7 @@ class Recording(Rebuilt):
     >>> recording.map("encoder", layer=-1).weights(head=0).shape  # (query, key)
     (10, 10)
     >>> recording.tensor("encoder").shape  # (layer, head, query, key)
-    (4, 4, 10, 10)
+    (6, 8, 10, 10)
     >>> recording.save("cat.bundle")
     >>> gf.Recording.open("cat.bundle").evidence.exact
     True

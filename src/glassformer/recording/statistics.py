@@ -63,7 +63,7 @@ class HeadStatistics(Rebuilt):
 
     >>> statistics = gf.record("zoo/bert", "The cat sleeps.").map().statistics
     >>> statistics.entropy.shape, statistics.mass.shape  # (head, query), (head, key)
-    ((4, 7), (4, 7))
+    ((8, 7), (8, 7))
     """
 
     entropy: Floats  # (head, query) nats

@@ -274,7 +274,7 @@ def fill(
     "skip": the answer is blank. `LongTexts` counts them. `stream=True` gives an iterator.
 
     >>> gf.fill("zoo/bert", ["The cat sat on the [MASK]."])[0].text
-    'the cat sat on the door.'
+    'the cat sat on the table.'
     """
     opened = open_model(model, tokenizer, device=device, capability="fills")
     mask = opened.require_tokenizer().roles.get("mask")
