@@ -286,4 +286,4 @@ def test_keys_leave_the_recording_behind_it_alone(played: Played, open_page: Ope
     rest(page)
     assert page.evaluate("() => location.hash") == before
     page.locator(".play-page").press("1")  # views are still chosen by their numbers
-    expect(page.get_by_role("tab", name="Overview", exact=True)).to_have_attribute("aria-selected", "true")
+    expect(page.get_by_role("tab", name="Canvas", exact=True)).to_have_attribute("aria-selected", "true")
