@@ -321,7 +321,7 @@ def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:
     page.keyboard.press("a")
     page.wait_for_url(re.compile("head=mean"))
     page.keyboard.press("1")
-    page.wait_for_url(re.compile("view=overview"))
+    page.wait_for_url(re.compile("view=canvas"))
     page.keyboard.press("?")
     dialog = page.locator("[data-dialog=help]")
     expect(dialog).to_be_visible()
