@@ -188,9 +188,9 @@ export const sentences = {
   narrowed:
     "One matrix brings the vector back to the narrow width of the embedding table, with which it is compared next.",
   logits:
-    "The last vector is multiplied with one vector for each word of the vocabulary (here the likeliest words of the chosen position). In this model these vectors are learned apart from the embedding table. A large product means that the word fits.",
+    "The last vector is multiplied with a vector for each word (here the likeliest words). In this model these vectors are learned apart from the embedding table. A large product means that the word fits.",
   logitsTied:
-    "The last vector is multiplied with one vector for each word of the vocabulary (here the likeliest words of the chosen position). In this model these vectors are the rows of the embedding table once more (tied embeddings). A large product means that the word fits.",
+    "The last vector is multiplied with a vector for each word (here the likeliest words). In this model these are the rows of the embedding table (tied embeddings). A large product means that the word fits.",
   probabilities:
     "The scores of the whole vocabulary are exponentiated and divided by their sum: a probability for each word.",
   choose:
