@@ -61,7 +61,13 @@ export class Frame {
     const [low, high] = this.ends;
     this.legend.append(low, this.ramp, high);
     const header = make("header", {}, this.heading, this.legend, button, this.note);
-    this.element = make("section", { class: "canvas-panel", "data-canvas": name }, header, body, this.trouble);
+    this.element = make(
+      "section",
+      { class: "canvas-panel", "data-canvas": name },
+      header,
+      body,
+      this.trouble,
+    );
   }
 
   get title(): string {
