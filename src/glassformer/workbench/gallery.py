@@ -39,7 +39,7 @@ from glassformer.workbench.requests import check_request, describe_job
 from glassformer.workbench.runner import Runner
 from glassformer.workbench.settings import WorkbenchSettings
 
-LARGEST = 4_500_000  # bytes of all together
+LARGEST = 3_500_000  # bytes of all together
 LOOK: tuple[Want, ...] = ("weights", "output", "hidden")
 ALL: tuple[Want, ...] = (*LOOK, "queries", "keys", "values", "scores")
 FOLLOWED = re.compile(  # of a trace: the first layers; what else a walk shows there follows from these
