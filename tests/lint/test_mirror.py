@@ -18,6 +18,7 @@ PACKAGES = {
     "recorders",
     "recording",
     "render",
+    "runlog",
     "tasks",
     "text",
     "training",

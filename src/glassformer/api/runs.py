@@ -1,6 +1,6 @@
 """Training runs of one folder, for pages that follow them.
 
-In:   a folder of runs (runlog.py), a step from which on news are wanted, how many points fit.
+In:   a folder of runs (runlog), a step from which on news are wanted, how many points fit.
 Out:  RunEntry and RunDescription for JSON. Logs that have not changed are not read again.
 """
 
