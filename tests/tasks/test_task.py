@@ -136,3 +136,13 @@ def test_tasks_do_without_sacrebleu() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=True)
     assert "translation" in answer.stdout
+
+
+def test_data_is_identified_by_its_content(school: School, task: Task) -> None:
+    before = task.identity()
+    task.accept(school.make_network(task).config)  # read again
+    assert task.identity() == before
+    for path in Path(task.settings.folder).glob("train*"):
+        path.write_text(path.read_text(encoding="utf-8").replace("the cat", "the dog", 1), encoding="utf-8")
+    task.accept(school.make_network(task).config)
+    assert task.identity() != before  # as many examples as before

@@ -131,6 +131,14 @@ class Labelled(TaskExamples):
         self.lengths = rows.lengths
         self.notes = notes
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {
+            "ids": self.rows.ids,
+            "starts": self.rows.starts,
+            "kinds": self.kinds.ids,
+            "labels": self.labels,
+        }
+
 
 @TASKS.register("classification")
 class Classification(Task):

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, overload
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.config import ModelConfig, NetworkConfig
@@ -72,6 +73,9 @@ class Windows(TaskExamples):
         self.lengths = np.full(self.count, self.context + around, dtype=np.int64)
         if whole:
             self.lengths[-1] -= self.count * self.context - predicted
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"ids": self.stream.ids}
 
     def take(self, index: int, shift: int) -> Ids:
         """One more token than the window is long: the last one is only predicted."""

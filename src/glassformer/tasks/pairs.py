@@ -106,6 +106,9 @@ class Pairs(TaskExamples):
         self.uses = uses
         self.notes = notes
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        return {"ids": self.texts.ids, "starts": self.texts.starts, "uses": self.uses}
+
     def find(self, indices: Sequence[int] | Indices) -> tuple[Indices, Indices, Indices]:
         """For some examples: which text is read, which is written, and the tag that asks for it."""
         pair, back, named = self.uses[np.asarray(indices)].T

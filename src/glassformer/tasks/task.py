@@ -29,6 +29,7 @@ from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
 from glassformer.settings import read_settings
 from glassformer.text.batches import Batch, BatchSettings, Indices, Loader
+from glassformer.text.identity import identify
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import Style
 
@@ -96,6 +97,10 @@ class Task(ABC):
         if split not in self._examples:
             self._examples[split] = self.read(split)
         return self._examples[split]
+
+    def identity(self, split: Split = "train") -> str:
+        """A digest of the examples of a split: two runs with the same one learn from the same data."""
+        return identify(self.examples(split).arrays())
 
     @abstractmethod
     def read(self, split: Split) -> "TaskExamples":
@@ -176,6 +181,10 @@ class TaskExamples:
 
     lengths: Indices  # of each example, the tokens of its longer side
     notes: tuple[Message, ...] = ()  # for a person: lines skipped, texts too long
+
+    def arrays(self) -> Mapping[str, NDArray[Any]]:
+        """Everything that is learnt from, by name; kinds of examples add their tokens and labels."""
+        return {"lengths": self.lengths}
 
 
 class TaskModule(nn.Module):
