@@ -1,5 +1,8 @@
 """Vocabularies learnt from text: complete, lossless where they can be, and open to transformers."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ from hypothesis import strategies as st
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.text.opening import open_tokenizer
 from glassformer.text.tokenizer import LibraryTokenizer
-from glassformer.text.vocabulary import Kind, Style, VocabularySettings, _train, train_vocabulary
+from glassformer.text.vocabulary import Kind, Style, VocabularySettings, _train, count_words, train_vocabulary
 
 TEXT = [
     "The animal didn't cross the street because it was too tired.",
@@ -164,3 +167,65 @@ def test_chinese_characters_are_tokens_of_bpe_alone(settings: dict[str, Any]) ->
     with pytest.raises(ConfigurationError) as error:
         VocabularySettings(**settings)
     assert error.value.message.code == "text.han_is_for_bpe"
+
+
+LEARN = """
+import hashlib, itertools
+from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
+letters = ["".join(word) for word in itertools.product("abcdef", repeat=3)]  # ties everywhere
+texts = [" ".join(letters[place::7]) for place in range(7)] * 2
+for kind in ("bpe", "wordpiece", "unigram"):
+    library = train_vocabulary(texts, VocabularySettings(kind, 300)).library
+    pieces = sorted(library.get_vocab().items(), key=lambda item: item[1])
+    print(kind, hashlib.sha256(repr([pieces, library.encode("abcdef fedcba").ids]).encode()).hexdigest())
+"""
+
+
+def test_every_process_learns_the_same_vocabulary() -> None:
+    found = []
+    for seed, threads in (("1", "1"), ("2", "5")):
+        chosen = os.environ | {"PYTHONHASHSEED": seed, "RAYON_NUM_THREADS": threads}
+        answer = subprocess.run(
+            [sys.executable, "-c", LEARN], env=chosen, capture_output=True, text=True, check=True
+        )
+        found.append(answer.stdout)
+    assert found[0].count("\n") == 3
+    assert found[0] == found[1]
+
+
+def test_a_wordpiece_is_merged_from_the_most_frequent_pair() -> None:
+    texts = ["low low low low low lower lower newest newest newest newest newest newest widest widest widest"]
+    tokenizer = train_vocabulary(texts, VocabularySettings("wordpiece", 40))
+    ranks = tokenizer.library.get_vocab()
+    learnt = [piece for piece, _ in sorted(ranks.items(), key=lambda item: item[1])][4:]
+    letters = {"l", "o", "w", "e", "r", "n", "s", "t", "i", "d"}
+    inside = {"##o", "##w", "##e", "##r", "##s", "##t", "##i", "##d"}
+    assert set(learnt[: len(letters) + len(inside)]) == letters | inside
+    merges = learnt[len(letters) + len(inside) :]
+    assert merges[0] in ("##es", "##st")  # 9 times each
+    assert set(merges[:2]) == {merges[0], "##est"}
+    assert tokenizer.encode("lowest", special=False).texts == ("low", "##est")
+
+
+@pytest.mark.parametrize(
+    ("kind", "letters"), [("bpe", "ab"), ("bpe", " "), ("wordpiece", "ab"), ("unigram", "ab")]
+)
+def test_one_endless_word_is_learnt_from(kind: Kind, letters: str) -> None:
+    endless = letters * (3_000_000 // len(letters))
+    tokenizer = train_vocabulary(
+        [*TEXT, endless], VocabularySettings(kind, 400)
+    )  # hours, if it were one word
+    assert tokenizer.encode("the cat", special=False).texts
+    assert tokenizer.library.encode(endless).ids
+
+
+def test_tabs_and_line_ends_are_characters_of_words() -> None:
+    texts = ["one\ttwo\n", "three\tfour\n"] * 5
+    tokenizer = train_vocabulary(texts, VocabularySettings("unigram", 60))
+    assert tokenizer.decode(tokenizer.encode("two\tone\n").ids) == "two\tone\n"
+
+
+def test_the_library_says_which_words_it_counted() -> None:
+    """`count_words` reads the state of a trainer: a newer library may keep it elsewhere."""
+    library = learn("wordpiece").library
+    assert count_words(library, ["The cat, the cat"]) == {",": 1, "The": 1, "cat": 2, "the": 1}

@@ -2,8 +2,13 @@
 
 In:   texts, `VocabularySettings`.
 Out:  a `LibraryTokenizer`; what it saves is opened by `open_tokenizer`, and by AutoTokenizer of transformers.
+
+The same texts give the same vocabulary, in every process and with any number of threads. The library's own
+trainers of WordPiece and Unigram do not: they go through a hash table whose order is random. So words are
+counted by the library, sorted, and only then learnt from.
 """
 
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -31,7 +36,15 @@ from glassformer.text.tokenizer import ROLES, LibraryTokenizer, Role
 Kind = Literal["bpe", "wordpiece", "unigram", "characters", "bytes"]
 Style = Literal["text", "sequence", "pair"]
 
+TEXT_LENGTH = 10_000  # characters of a text that is one word again and again
 CHUNK = 1000  # texts handed to the library at a time
+# Characters of a word, or of a run of blanks. Longer ones are learnt from in pieces: merging takes time with
+# the square of the length, hours for a word of 3 MB.
+LONGEST_WORD = 1000
+LONG_RUN = re.compile(rf"\S{{{LONGEST_WORD}}}(?=\S)|\s{{{LONGEST_WORD}}}(?=\s)")
+THREADS = 4  # of Unigram: a fixed number, on which the last digits of its sums depend
+SEPARATORS = {"\t": "\U0010fff9", "\n": "\U0010fffa"}  # of SentencePiece's input, where words have them
+LONGEST_PIECE = 16  # characters of a token of Unigram
 # Chinese characters: 々, 〇, the unified ideographs with their extensions, and those for compatibility
 HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]")
 
@@ -57,10 +70,7 @@ FRAMES: dict[Style, tuple[str, str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class VocabularySettings(Settings):
-    """What to learn: the table `[tokenizer]` of a recipe.
-
-    The same text gives the same BPE and WordPiece; the library's Unigram differs a little from run to run.
-    """
+    """What to learn: the table `[tokenizer]` of a recipe."""
 
     kind: Kind = "bpe"
     # tokens, special ones included; less where the text yields fewer; the library allocates them all
@@ -98,7 +108,23 @@ def train_vocabulary(
     names += [AddedToken(name, special=True, normalized=False, rstrip=strip) for name in tags]
     unknown = next((name for name, roles in special.items() if "unknown" in roles), None)
     library = _outline(settings, unknown)
-    _train(library, texts, _build_trainer(settings, names, unknown))
+    texts = _cut_long_words(texts)
+    if settings.kind == "bpe":
+        _train(library, texts, _build_trainer(settings, names))
+    elif settings.kind == "wordpiece":
+        library.model = models.WordPiece(
+            _learn_wordpieces(count_words(library, texts), settings, names), unk_token=unknown
+        )
+        library.add_special_tokens(names)
+    else:
+        pieces = _learn_unigrams(count_words(library, texts), settings.size - len(names))
+        known = [name.content for name in names]
+        vocabulary = [
+            *((name, 0.0) for name in known),
+            *((p, score) for p, score in pieces if p not in known),
+        ]
+        library.model = models.Unigram(vocabulary, known.index(unknown or ""))
+        library.add_special_tokens(names)
     if settings.han:
         library = _add_han(library, sorted(characters))
     return finish(library, special, style)
@@ -162,19 +188,115 @@ def _outline(settings: VocabularySettings, unknown: str | None) -> Tokenizer:
     return library
 
 
-def _build_trainer(settings: VocabularySettings, special: list[AddedToken], unknown: str | None) -> Any:
-    common: dict[str, Any] = {
-        "vocab_size": settings.size, "special_tokens": special, "show_progress": False
-    }  # fmt: skip
-    if settings.kind == "unigram":
-        return trainers.UnigramTrainer(unk_token=unknown, **common)
-    if settings.kind == "wordpiece":
-        return trainers.WordPieceTrainer(min_frequency=settings.least, **common)
+def _cut_long_words(texts: Iterable[str]) -> Iterator[str]:
+    """The texts; one with a word (or a run of blanks) that is too long comes in several pieces."""
+    for text in texts:
+        start = 0
+        for run in LONG_RUN.finditer(text):
+            yield text[start : run.end()]
+            start = run.end()
+        yield text[start:] if start else text
+
+
+def count_words(library: Tokenizer, texts: Iterable[str]) -> dict[str, int]:
+    """How often each word occurs, after the library's normalisation and splitting; sorted by word."""
+    counter = Tokenizer(models.BPE())
+    if library.normalizer is not None:
+        counter.normalizer = library.normalizer
+    counter.pre_tokenizer = library.pre_tokenizer
+    trainer = trainers.BpeTrainer(vocab_size=0, show_progress=False)  # learns nothing, but counts
+    _train(counter, texts, trainer)
+    state: Any = trainer.__getstate__()
+    return dict(sorted(json.loads(state)["BpeTrainer"]["words"].items()))
+
+
+def _learn_wordpieces(
+    words: dict[str, int], settings: VocabularySettings, special: list[AddedToken]
+) -> dict[str, int]:
+    """The merges of BPE where a character inside a word is another one than at its start: "##a", not "a".
+
+    The library's trainer numbers "##a", "##b" … as it meets them, and decides between equally frequent pairs
+    by these numbers. Named in advance they have a fixed order.
+    """
+    prefix = "##"
+    first = sorted({word[0] for word in words})
+    inside = sorted({letter for word in words for letter in word[1:]})
+    alphabet = sorted({*first, *inside})
+    known = [*(token.content for token in special), *alphabet]
+    library = Tokenizer(models.WordPiece())
+    library.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    named = [*known, *(prefix + letter for letter in inside)]
+    trainer = trainers.WordPieceTrainer(
+        vocab_size=settings.size,
+        min_frequency=settings.least,
+        show_progress=False,
+        special_tokens=named,
+        continuing_subword_prefix=prefix,
+    )
+    _train(library, _repeat_words(words), trainer)
+    learnt = json.loads(library.to_str())["model"]["vocab"]
+    return dict(sorted(learnt.items(), key=lambda item: item[1]))
+
+
+def _repeat_words(words: dict[str, int]) -> Iterator[str]:
+    """Texts in which each word occurs as often as it was counted."""
+    for word, count in words.items():
+        at_once = max(1, TEXT_LENGTH // (len(word) + 1))
+        for start in range(0, count, at_once):
+            yield " ".join([word] * min(at_once, count - start))
+
+
+def _learn_unigrams(words: dict[str, int], size: int) -> list[tuple[str, float]]:
+    """Pieces and the logarithms of their probabilities, learnt by SentencePiece."""
+    import sentencepiece
+
+    out = io.BytesIO()
+    there = str.maketrans(SEPARATORS)
+    back = str.maketrans({stand_in: separator for separator, stand_in in SEPARATORS.items()})
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=(f"{word.translate(there)}\t{count}" for word, count in words.items()),
+            input_format="tsv",
+            model_writer=out,
+            model_type="unigram",
+            vocab_size=size + 1,  # its own unknown token, which is left out
+            max_sentencepiece_length=LONGEST_PIECE,
+            max_sentence_length=8 * LONGEST_WORD,  # bytes
+            num_threads=THREADS,
+            character_coverage=1.0,
+            hard_vocab_limit=False,  # less where the text yields fewer
+            normalization_rule_name="identity",  # all of this is done by the library's parts
+            add_dummy_prefix=False,
+            remove_extra_whitespaces=False,
+            split_by_unicode_script=False,
+            split_by_number=False,
+            unk_id=0,
+            bos_id=-1,
+            eos_id=-1,
+            pad_id=-1,
+            minloglevel=2,
+        )
+    except (RuntimeError, OSError) as error:
+        raise InputError("text.no_vocabulary", reason=error) from error
+    model = sentencepiece.SentencePieceProcessor(model_proto=out.getvalue())
+    return [
+        (model.id_to_piece(place).translate(back), model.get_score(place))
+        for place in range(1, model.get_piece_size())
+    ]
+
+
+def _build_trainer(settings: VocabularySettings, special: list[AddedToken]) -> Any:
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     counts = {"bytes": len(alphabet), "special": len(special), "least": len(alphabet) + len(special)}
     if settings.size < counts["least"]:
         raise ConfigurationError("text.size_for_bytes", size=settings.size, **counts)
-    return trainers.BpeTrainer(initial_alphabet=sorted(alphabet), min_frequency=settings.least, **common)
+    return trainers.BpeTrainer(
+        vocab_size=settings.size,
+        special_tokens=special,
+        show_progress=False,
+        initial_alphabet=sorted(alphabet),
+        min_frequency=settings.least,
+    )
 
 
 def _train(library: Any, texts: Iterable[str], trainer: Any) -> None:
