@@ -1,7 +1,7 @@
 /**
  * Neighbouring heads and layers of a short map, fetched when nothing else is to do: switching is then at once.
  *
- * In:   the map and head on show; a source whose requests end when something else is shown.
+ * In:   the map and head on show; the view's source: its requests end with the view.
  * Out:  answers that the source remembers.
  */
 

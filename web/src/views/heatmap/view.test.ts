@@ -63,3 +63,30 @@ test("a picture waits for the tiles in view", async () => {
   expect(arrived.length).toBeGreaterThan(0);
   mounted.unmount();
 });
+
+test("neighbouring heads that are on their way stay wanted when the next head is asked for", async () => {
+  const { source } = invent({ heads: 3 });
+  const ended = new Map<number, AbortSignal[]>(); // by head: what can end its request
+  const scoped = (scopes: readonly AbortSignal[]): RecordingSource => ({
+    ...source,
+    within: (scope) => scoped([...scopes, scope]),
+    weights: (place, what, as, signal) => {
+      if (place.layer === 0) ended.set(what.head as number, [...scopes]);
+      return source.weights(place, what, as, signal);
+    },
+  });
+  const life = new AbortController();
+  const { stage, selection } = setStage(source, {
+    map: 0,
+    head: 0,
+    options: { "heatmap.renderer": "canvas" },
+  });
+  const mounted = view.mount({ ...stage, source: scoped([life.signal]) });
+  selection.subscribe((now, before) => mounted.update(now, before));
+  await vi.waitFor(() => expect(ended.has(1)).toBe(true));
+  const neighbour = ended.get(1)!;
+  selection.set({ head: 2 });
+  await vi.waitFor(() => expect(ended.has(2)).toBe(true));
+  expect(neighbour.some(({ aborted }) => aborted)).toBe(false);
+  mounted.unmount();
+});

@@ -145,12 +145,12 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
         const tiles = await openTiles(source, map, head, pool, { arrived, failed });
         if (signal.aborted) tiles.dispose();
         const shown = new ShownMap(source, map, head, pool, this.tokens.of(map, now), tiles, changed);
-        return { shown, source };
+        return shown;
       },
-      ({ shown, source }) => {
+      (shown) => {
         this.install(shown);
         void shown.leaveOut(leave);
-        fetchNeighbours(source, map, head);
+        fetchNeighbours(this.stage.source, map, head); // they stay wanted when the next head is asked for
       },
     );
   }
