@@ -98,6 +98,7 @@ def clock(work: Callable[[], object]) -> float:
 
 
 def _compare() -> Table:
+    path = message("lessons.cost.path_of_convolution")
     return Table(
         id="complexity",
         title=message("lessons.cost.in_theory"),
@@ -110,7 +111,7 @@ def _compare() -> Table:
         rows=(
             (message("lessons.cost.self_attention"), "O(n²·d)", "O(1)", "O(1)"),
             (message("lessons.cost.recurrent"), "O(n·d²)", "O(n)", "O(n)"),
-            (message("lessons.cost.convolution"), "O(k·n·d²)", "O(1)", "O(log_k n)"),
+            (message("lessons.cost.convolution"), "O(k·n·d²)", "O(1)", path),
         ),
     )
 

@@ -7,11 +7,11 @@ Out:  weights (head, key) of that word with the mean below, and how different he
 import torch
 from torch import Tensor
 
+from glassformer.lessons.encoder import watch_encoder
 from glassformer.lessons.figures import axis, matrix, measure, numbers, read_sentence, series
 from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Bars, Range
 from glassformer.messages import message
-from glassformer.model.transformer import Transformer
 
 
 def compute(inputs: Inputs) -> Result:
@@ -20,7 +20,7 @@ def compute(inputs: Inputs) -> Result:
     ids, labels = read_sentence(model, inputs.text("text"))
     layer = min(inputs.integer("layer"), network.config.layers - 1)
     query = min(inputs.integer("query"), len(ids) - 1)
-    weights = look(network, ids, layer)  # (H, T, S)
+    weights = watch_encoder(network, torch.tensor([ids]), layer).weights[0]  # (H, T, S)
     rows = weights[:, query]
     shown = torch.cat((rows, rows.mean(0, keepdim=True)))  # the mean stands below
     entropies = torch.special.entr(shown).sum(-1)
@@ -67,20 +67,6 @@ def compute(inputs: Inputs) -> Result:
         "layer": Range(maximum=network.config.layers - 1),
     }
     return Result(found, figures, model.name, {"layer": layer, "query": query}, ranges)
-
-
-@torch.no_grad()
-def look(network: Transformer, ids: tuple[int, ...], layer: int) -> Tensor:
-    """Weights (head, query, key) of one layer of the encoder, through its window."""
-    assert network.encoder is not None
-    kept: list[Tensor] = []
-    block = network.encoder.block(layer)
-    handle = block.attention.pattern.register_forward_hook(lambda _, __, pattern: kept.append(pattern[0]))
-    try:
-        network.eval().encode(torch.tensor([list(ids)]))
-    finally:
-        handle.remove()
-    return kept[layer if network.config.share_layers else 0].float()
 
 
 def differ(weights: Tensor) -> float:

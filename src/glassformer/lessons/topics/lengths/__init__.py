@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from glassformer.lessons.figures import chain, round_number, series
+from glassformer.lessons.figures import chain, percent, round_number, series
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Lines, Table
@@ -57,8 +57,9 @@ def compute(inputs: Inputs) -> Result:
         ),
     )
     falls = [
-        message("lessons.lengths.fall", network=name, first=each["bleu"][0], last=each["bleu"][-1])
+        message("lessons.lengths.fall", network=name, first=first, last=last, lost=percent(1 - last / first))
         for name, each in zip(names, networks, strict=True)
+        for first, last in [(each["bleu"][0], each["bleu"][-1])]
     ]
     found = message(
         "lessons.lengths.found", date=measured["date"], falls=chain("lessons.lengths.falls", falls)

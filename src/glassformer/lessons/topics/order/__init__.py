@@ -15,9 +15,10 @@ from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Bars
 from glassformer.messages import message
 from glassformer.model.transformer import Transformer
+from glassformer.rounding import rounding
 
 WIDTH = 64
-ROUNDING = 1e-4  # differences below are those of sums in another order
+LAYERS = 2
 
 
 @torch.no_grad()
@@ -62,7 +63,7 @@ def compute(inputs: Inputs) -> Result:
     )
     if other == text:
         found = message("lessons.order.same_order")
-    elif largest < ROUNDING:
+    elif largest <= rounding(layers=LAYERS, summands=2 * WIDTH):  # sums in another order
         found = message("lessons.order.no_effect", largest=format_number(largest, ".0e"))
     else:
         found = message("lessons.order.effect", largest=percent(largest))
@@ -83,7 +84,7 @@ def build(vocabulary: int, kind: str, seed: int) -> Transformer:
         vocabulary_size=vocabulary,
         shape="encoder",
         head="none",
-        layers=2,
+        layers=LAYERS,
         width=WIDTH,
         heads=4,
         feed_forward=2 * WIDTH,

@@ -17,6 +17,7 @@ from glassformer.messages import Message, message
 from glassformer.model.positions import RotaryPositions, frequencies, rotate, sinusoidal_table
 from glassformer.model.similarity import dot
 from glassformer.model.transformer import Transformer
+from glassformer.rounding import rounding
 
 SHOWN = 32  # features of a learned table
 FARTHEST = 10  # distance up to which products are compared
@@ -124,7 +125,7 @@ def turn(pair: int, shift: int, length: int, kind: str, width: int) -> list[Figu
         "rotation",
         "lessons.positions.rotation",
         measure("lessons.positions.angle", degrees, unit="°"),
-        measure("lessons.positions.largest_error", error, good=error < 1e-5),
+        measure("lessons.positions.largest_error", error, good=error <= rounding(operations=2, summands=2)),
     )
     return [circle, rotation]
 

@@ -52,7 +52,7 @@ def compute(inputs: Inputs) -> Result:
     bars = Bars(
         id="weights",
         title=message("lessons.search.weights"),
-        labels=tuple(key for key, _ in PRODUCTS.values()),
+        labels=tuple(name_key(key, inputs.text("query")) for key, _ in PRODUCTS.values()),
         value_title=message("lessons.search.column.weight"),
         series=(series("lessons.search.column.weight", weights),),
         high=1.0,
@@ -69,6 +69,14 @@ def compute(inputs: Inputs) -> Result:
 def read_features(text: str) -> set[str]:
     """Words of an alphabet, and single Chinese characters."""
     return set(re.findall(r"[一-鿿]|[^\W一-鿿]+", text.lower()))
+
+
+def name_key(key: str, query: str) -> str:
+    """A key in the language of the query; a query in both languages sees both."""
+    english, _, chinese = key.rpartition(" ")
+    if query.isascii():
+        return english
+    return key if re.search("[a-z]", query.lower()) else chinese
 
 
 def score(query: str) -> Tensor:

@@ -15,7 +15,7 @@ from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Range
 from glassformer.messages import message
 from glassformer.model.similarity import AdditiveSimilarity, additive, bilinear, cosine, dot, scaled_dot, soft
-from glassformer.model.transformer import Transformer
+from glassformer.model.transformer import Stack, Transformer
 
 
 @torch.no_grad()
@@ -25,9 +25,8 @@ def compute(inputs: Inputs) -> Result:
         lambda each: not each.config.basic_attention, "lessons.needs.word_vectors"
     )
     ids, labels = read_sentence(model, inputs.text("text"))
-    vectors = embed(network, torch.tensor(ids))
     function, head = inputs.text("function"), min(inputs.integer("head"), network.config.heads - 1)
-    scores = compare(function, vectors, network, head)
+    scores = compare(function, network, torch.tensor(ids), head)
     weights = soft(scores)
     entropy = float(torch.special.entr(weights).sum(-1).mean())
     most = math.log(len(ids))
@@ -69,8 +68,30 @@ def embed(network: Transformer, ids: Tensor) -> Tensor:
     return vectors if part.projection is None else part.projection(vectors)
 
 
-def compare(function: str, vectors: Tensor, network: Transformer, head: int) -> Tensor:
+def read_by_heads(network: Transformer, ids: Tensor) -> Tensor:
+    """The same rows as the heads of the first layer read them: scaled and normed, but without positions."""
+    part = network.embeddings
+    hidden: Tensor = part.tokens(ids).float() * part.factor
+    if part.segments is not None:
+        hidden = hidden + part.segments.weight[0]
+    if part.norm is not None:
+        hidden = part.norm(hidden)
+    if part.projection is not None:
+        hidden = part.projection(hidden)
+    residual = find_stack(network).block(0).attention_residual
+    return residual.norm(hidden) if residual.before else hidden
+
+
+def find_stack(network: Transformer) -> Stack:
+    """The encoder; of a decoder alone, the decoder."""
+    stack = network.encoder or network.decoder
+    assert stack is not None
+    return stack
+
+
+def compare(function: str, network: Transformer, ids: Tensor, head: int) -> Tensor:
     """Scores (query, key) of all words with all words."""
+    vectors = embed(network, ids)
     width = vectors.shape[-1]
     match function:
         case "dot":
@@ -80,8 +101,8 @@ def compare(function: str, vectors: Tensor, network: Transformer, head: int) -> 
         case "cosine":
             return cosine(vectors, vectors)
         case "bilinear":
-            scaled = vectors * network.embeddings.factor  # as the head was trained to read them
-            return bilinear(scaled, scaled, head_form(network, head))
+            known = read_by_heads(network, ids)
+            return bilinear(known, known, head_form(network, head))
         case _:
             torch.manual_seed(0)
             untrained = AdditiveSimilarity(1, width)
@@ -92,9 +113,7 @@ def compare(function: str, vectors: Tensor, network: Transformer, head: int) -> 
 
 def head_form(network: Transformer, head: int) -> Tensor:
     """W = W_Q W_Kᵀ / √d_k of one head of the first layer: (width, width)."""
-    stack = network.encoder or network.decoder
-    assert stack is not None
-    fused = stack.block(0).attention.qkv
+    fused = find_stack(network).block(0).attention.qkv
     assert fused is not None
     config = network.config
     size = config.head_width
