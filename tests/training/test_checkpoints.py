@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from glassformer.errors import CheckpointError
+from glassformer.errors import CheckpointError, TrainingError
 from glassformer.runlog import read_run
+from glassformer.training.checkpoints import Checkpoints, load_state
 from glassformer.training.recipe import train
 from glassformer.weights.checkpoint import open_checkpoint
-from training.runs import assert_same, run
+from training.runs import assert_same, losses, run
 
 CONTEXT = multiprocessing.get_context("forkserver")
 
@@ -33,7 +34,6 @@ def test_checkpoints_are_averaged_at_the_end(recipe: Path) -> None:
 
 
 def test_a_full_disk_leaves_the_last_checkpoint_intact(recipe: Path, tmp_path: Path) -> None:
-    train(recipe, runs=tmp_path, name="whole", silent=True)
     process = CONTEXT.Process(target=_run_with_little_room, args=(recipe, tmp_path))
     process.start()
     process.join()
@@ -42,12 +42,48 @@ def test_a_full_disk_leaves_the_last_checkpoint_intact(recipe: Path, tmp_path: P
     assert "could not be written" in log.events[-1].message
     assert "There was none before" in log.events[-1].message
     assert not list((tmp_path / "full" / "checkpoints").glob("*"))
-    train(recipe, resume=True, runs=tmp_path, name="full", silent=True)
-    assert_same(tmp_path / "full", tmp_path / "whole")
+    with pytest.raises(TrainingError, match=r"no checkpoint to continue from.*runs rm full"):
+        train(recipe, resume=True, runs=tmp_path, name="full", silent=True)
 
 
-def test_a_damaged_checkpoint_is_named(recipe: Path, tmp_path: Path) -> None:
+def damage(file: Path) -> None:
+    """Change one bit in the middle of a file."""
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def test_a_damaged_state_is_recognised_and_the_one_before_used(recipe: Path, tmp_path: Path) -> None:
+    train(recipe, runs=tmp_path, name="whole", silent=True)
+    constant = losses(read_run(tmp_path / "whole"))
+    for name, file in (("tensors", "training.safetensors"), ("numbers", "training.json")):
+        train(recipe, runs=tmp_path, name=name, silent=True)
+        run = tmp_path / name
+        assert [path.name for path in Checkpoints(run).states()] == ["step-00000009", "step-00000012"]
+        damage(run / "last" / file)
+        train(resume=True, runs=tmp_path, name=name, silent=True)
+        log = read_run(run)
+        assert losses(log) == constant
+        (note,) = [event for event in log.events if event.kind == "note"]
+        assert note.code == "training.checkpoint.skipped"
+        assert f"{file} has changed" in note.message
+        assert "continues from step-00000009" in note.message
+        assert_same(run, tmp_path / "whole")
+
+
+def test_where_all_states_are_damaged_the_newest_is_named(recipe: Path, tmp_path: Path) -> None:
     train(recipe, ["train.steps=3"], runs=tmp_path, silent=True)
     (tmp_path / "tiny" / "last" / "training.safetensors").write_bytes(b"half")
     with pytest.raises(CheckpointError, match="step-00000003 is damaged"):
-        train(recipe, ["train.steps=3"], resume=True, runs=tmp_path, silent=True)
+        train(recipe, resume=True, runs=tmp_path, silent=True)
+
+
+def test_two_states_and_the_best_one_are_kept(tmp_path: Path) -> None:
+    checkpoints = Checkpoints(tmp_path)
+    for step in range(1, 6):
+        place = checkpoints.save(step, lambda folder: folder.mkdir(), {"a": torch.ones(1)}, {"step": step})
+        if step == 2:
+            checkpoints.mark_best(place)
+    assert checkpoints.steps() == [2, 4, 5]
+    assert checkpoints.all() == checkpoints.states()
+    assert load_state(checkpoints.place(4)).numbers == {"step": 4}

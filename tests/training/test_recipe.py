@@ -163,7 +163,8 @@ def test_an_open_ended_schedule_may_be_continued(recipe: Path, tmp_path: Path) -
     constant = ["train.schedule=constant"]
     train(recipe, constant, runs=tmp_path, name="whole", silent=True)
     train(recipe, [*constant, "train.steps=6"], runs=tmp_path, name="more", silent=True)
-    train(recipe, constant, resume=True, runs=tmp_path, name="more", silent=True)
+    more = [*constant, "train.steps=12"]
+    train(recipe, more, resume=True, runs=tmp_path, name="more", silent=True)
     assert losses(read_run(tmp_path / "more")) == losses(read_run(tmp_path / "whole"))
 
 

@@ -1,25 +1,31 @@
 """Whatever ends a run, it goes on as if nothing had happened, or says why it cannot."""
 
 import errno
+import json
 import multiprocessing
 import os
 import random
+import shlex
+import shutil
 import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 from campaigns import rounds
+from glassformer.cli import main
 from glassformer.errors import TrainingError
-from glassformer.runlog import SCALARS, read_run
+from glassformer.runlog import SCALARS, Curve, read_run
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.training import checkpoints
+from glassformer.training.loop import find_onset
 from glassformer.training.recipe import train
-from training.runs import assert_same
+from training.runs import assert_same, losses
 
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(
@@ -46,7 +52,10 @@ def test_killed_at_any_moment_it_resumes_to_the_same_losses(
     moments = random.Random(len(average))
     killed = 0
     for attempt in range(kills + 26):
-        arguments = {"resume": True, "runs": tmp_path, "name": "killed", "silent": True}
+        resume = bool(checkpoints.Checkpoints(tmp_path / "killed").states())
+        if not resume:  # it was killed before its first checkpoint
+            shutil.rmtree(tmp_path / "killed", ignore_errors=True)
+        arguments = {"resume": resume, "runs": tmp_path, "name": "killed", "silent": True}
         process = CONTEXT.Process(target=train, args=(recipe, overrides), kwargs=arguments)
         process.start()
         if attempt < kills:
@@ -69,7 +78,7 @@ def wait_for_lines(path: Path, lines: int, process: multiprocessing.process.Base
         time.sleep(0.002)
 
 
-@pytest.mark.parametrize("step", [1, 3, 4, 7])
+@pytest.mark.parametrize("step", [3, 4, 7])
 def test_stopped_after_any_step_it_resumes_to_the_same_losses(
     recipe: Path, tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,7 +126,8 @@ def test_a_disk_that_fills_up_later_leaves_what_was_before(
         with pytest.raises(TrainingError, match=r"No space left.*step-00000004 is intact.*--resume"):
             train(recipe, runs=tmp_path, name="full", silent=True)
     assert (tmp_path / "full" / "last").resolve().name == "step-00000004"
-    assert [path.name for path in (tmp_path / "full" / "checkpoints").iterdir()] == ["step-00000004"]
+    kept = sorted(path.name for path in (tmp_path / "full" / "checkpoints").iterdir())
+    assert kept == ["step-00000003", "step-00000004"]
     train(recipe, resume=True, runs=tmp_path, name="full", silent=True)
     assert_same(tmp_path / "full", tmp_path / "whole")
 
@@ -136,18 +146,118 @@ def test_a_loss_that_is_no_number_ends_the_run_before_it_is_saved(
 
     with monkeypatch.context() as patched:
         patched.setattr(LanguageModelling, "loss", spoil)
-        with pytest.raises(TrainingError, match=r"At step 6 the loss was nan.*step-00000004; --resume"):
+        with pytest.raises(TrainingError, match=r"At step 6 the loss was nan.*checkpoint of step 4") as error:
             train(recipe, ["train.log_every=5"], runs=tmp_path, name="spoilt", silent=True)
     log = read_run(tmp_path / "spoilt")
     assert log.state == "failed"
     assert log.last_step == 6
+    command = str(error.value).partition("half the rate: ")[2]
+    assert command.startswith("glassformer train --fork spoilt-2 --from spoilt --step 4")
+    assert main(shlex.split(command)[1:]) == 0  # as it was printed
+    fork = read_run(tmp_path / "spoilt-2")
+    assert (fork.state, fork.scalars["loss"].steps.tolist()) == ("finished", list(range(5, 13)))
+    assert fork.scalars["rate"].values.max() < 0.5 * 5e-3 + 1e-9
     train(recipe, resume=True, runs=tmp_path, name="spoilt", silent=True)
     assert_same(tmp_path / "spoilt", tmp_path / "whole")
 
 
-def test_other_data_is_refused(recipe: Path, tmp_path: Path) -> None:
+def test_the_onset_of_a_divergence_is_where_the_loss_leaves_its_level() -> None:
+    falling = np.linspace(8, 4, 50)
+    rising = np.geomspace(5, 90, 20)
+    steps = np.arange(1, 71)
+    assert find_onset(Curve(steps, np.concatenate((falling, rising))), 71) == 51
+    assert find_onset(Curve(steps[:50], falling), 51) == 51  # without warning
+    assert find_onset(Curve(steps[:0], falling[:0]), 1) == 1
+
+
+def test_the_same_amount_of_other_data_is_refused(recipe: Path, tmp_path: Path) -> None:
     train(recipe, ["train.steps=3"], runs=tmp_path, silent=True)
     text = tmp_path / "train.txt"
-    text.write_text(text.read_text()[:-200])
-    with pytest.raises(TrainingError, match="examples; it had"):
-        train(recipe, ["train.steps=3"], resume=True, runs=tmp_path, silent=True)
+    content = text.read_text()
+    text.write_text(content.replace("cat", "dog", 1))
+    with pytest.raises(TrainingError) as error:
+        train(recipe, resume=True, runs=tmp_path, silent=True)
+    assert error.value.message.code == "training.other_data"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "train.txt").write_text(content)
+    (elsewhere / "dev.txt").write_text((tmp_path / "dev.txt").read_text())
+    moved = [f"task.folder={elsewhere}"]  # the same content
+    assert train(recipe, moved, resume=True, runs=tmp_path, silent=True).step == 3
+
+
+def test_resume_needs_no_changes_again(recipe: Path, tmp_path: Path) -> None:
+    changes = ["train.rate=1e-3", "train.schedule=constant", "model.heads=4"]
+    train(recipe, changes, runs=tmp_path, name="whole", silent=True)
+    train(recipe, [*changes, "train.steps=6"], runs=tmp_path, name="halved", silent=True)
+    # without the recipe, too; what no loss depends on may change, and stays changed
+    free = ["train.steps=12", "train.save_every=2", "train.average=2", "monitor.dead=0.5"]
+    train(None, free, resume=True, runs=tmp_path, name="halved", silent=True)
+    assert losses(read_run(tmp_path / "halved")) == losses(read_run(tmp_path / "whole"))
+    saved = json.loads((tmp_path / "halved" / "settings.json").read_text())
+    assert (saved["train.save_every"], saved["train.rate"]) == (2, 1e-3)
+
+
+def test_what_changed_in_the_recipe_itself_counts(recipe: Path, tmp_path: Path) -> None:
+    train(recipe, ["train.steps=3"], runs=tmp_path, silent=True)
+    text = recipe.read_text()
+    recipe.write_text(text.replace("rate = 5e-3", "rate = 5e-4"))
+    with pytest.raises(
+        TrainingError, match=r"train.rate was 0.005 and is 0.0005.*--fork NEW-NAME --from tiny"
+    ):
+        train(recipe, resume=True, runs=tmp_path, silent=True)
+    recipe.write_text(text.replace("log_every = 1\n", ""))
+    assert train(recipe, resume=True, runs=tmp_path, silent=True).step == 3
+    assert json.loads((tmp_path / "tiny" / "settings.json").read_text())["train.log_every"] == 10
+
+
+def test_another_judge_looks_for_the_best_anew(recipe: Path, tmp_path: Path) -> None:
+    constant = ["train.schedule=constant", "train.steps=8"]
+    train(recipe, constant, runs=tmp_path, silent=True)
+    changes = ["train.best_by=perplexity", "train.steps=12"]
+    outcome = train(recipe, changes, resume=True, runs=tmp_path, silent=True)
+    best = read_run(tmp_path / "tiny").scalars["dev_perplexity"]
+    assert outcome.score == best.values[-1]  # the only one that was judged by this score
+
+
+def test_a_mistyped_name_or_a_missing_state_starts_nothing(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with dying_in_step(monkeypatch, 2), pytest.raises(MemoryError):
+        train(recipe, runs=tmp_path / "runs", name="short", silent=True)
+    before = sorted(path.name for path in (tmp_path / "runs").iterdir())
+    with pytest.raises(TrainingError, match=r"no run called 'shrot'.*'short'"):
+        train(recipe, resume=True, runs=tmp_path / "runs", name="shrot", silent=True)
+    with pytest.raises(TrainingError, match="no checkpoint to continue from"):
+        train(recipe, resume=True, runs=tmp_path / "runs", name="short", silent=True)
+    with pytest.raises(TrainingError, match="no run called 'shrot'"):
+        train(fork="shrot", runs=tmp_path / "runs", name="new", silent=True)
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == before
+
+
+def test_broken_settings_are_said_in_a_sentence(recipe: Path, tmp_path: Path) -> None:
+    train(recipe, ["train.steps=3"], runs=tmp_path, silent=True)
+    (tmp_path / "tiny" / "settings.json").write_text('{"train.steps": 3,')
+    with pytest.raises(TrainingError) as error:
+        train(recipe, resume=True, runs=tmp_path, silent=True)
+    assert error.value.message.code == "training.recipe.settings_damaged"
+    assert "settings.json" in str(error.value)
+
+
+def test_a_fork_continues_with_a_lower_rate(recipe: Path, tmp_path: Path) -> None:
+    train(recipe, runs=tmp_path, name="whole", silent=True)
+    train(fork="whole", step=9, runs=tmp_path, name="same", silent=True)
+    whole, same = read_run(tmp_path / "whole"), read_run(tmp_path / "same")
+    assert losses(same) == losses(whole)[9:]  # with the same settings the same losses
+    changes = {"train.rate": 1e-4, "train.ema": 0.5, "batches.tokens": 96}
+    train(None, changes, fork=tmp_path / "whole", step=9, runs=tmp_path, name="slow", silent=True)
+    slow = read_run(tmp_path / "slow")
+    assert slow.scalars["loss"].steps.tolist() == [10, 11, 12]
+    assert slow.scalars["rate"].values.max() < 1e-4
+    assert losses(read_run(tmp_path / "whole")) == losses(whole)
+    assert (tmp_path / "same" / "best").is_dir()
+    with pytest.raises(TrainingError, match=r"no checkpoint of step 2.*9 and 12"):
+        train(fork="whole", step=2, runs=tmp_path, name="other", silent=True)
+    with pytest.raises(TrainingError, match=r"model.heads was 2 and is 4"):
+        train(None, {"model.heads": 4}, fork="whole", runs=tmp_path, name="other", silent=True)
+    assert not (tmp_path / "other").exists()

@@ -1,15 +1,20 @@
-"""Checkpoints of a run: each is written completely, then renamed; only then is the one before removed.
+"""Checkpoints of a run: each is written completely, then renamed; only then are older ones removed.
 
-In:   a function that writes the model's folder; what else a run needs to go on: tensors, plain numbers.
-Out:  `checkpoints/step-00001000/`: a model in Hugging Face layout, training.safetensors and training.json.
-      `last` and `best` beside it point at two of them. No pickles.
+In:   a function that writes the model's folder; what else a run needs to continue: tensors, plain numbers.
+Out:  `checkpoints/step-00001000/`: a model in Hugging Face layout and the state of training, which is
+      training.safetensors, training.json and checksums.json. `last` and `best` beside it point at two of
+      them. No pickles.
+
+The two newest checkpoints and the best one keep their state: when one is damaged, training continues from the
+one before, and a run can be forked from any of them.
 """
 
-import json
+import hashlib
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +24,25 @@ from torch import Tensor
 
 from glassformer.errors import CheckpointError, TrainingError
 from glassformer.tasks.task import TASKS, Network, Task
-from glassformer.text.files import write_json
+from glassformer.text.files import read_json, write_json
 from glassformer.training.optim import average_weights
 from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
 
-TENSORS, NUMBERS = "training.safetensors", "training.json"
+TENSORS, NUMBERS, CHECKSUMS = "training.safetensors", "training.json", "checksums.json"
 LAST, BEST = "last", "best"
 AVERAGED = "averaged"
 UNFINISHED = "."  # what a folder's name begins with until it is whole
+STATES = 2  # newest checkpoints that training can continue from
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What training continues from."""
+
+    place: Path  # the folder of the checkpoint
+    tensors: dict[str, Tensor]
+    numbers: dict[str, Any]
+    damaged: tuple[CheckpointError, ...] = ()  # why newer ones were not used
 
 
 class Checkpoints:
@@ -35,7 +51,7 @@ class Checkpoints:
     def __init__(self, run: Path, keep: int = 1) -> None:
         self.run = run
         self.folder = run / "checkpoints"
-        self.keep = max(1, keep)  # models of so many last steps stay
+        self.keep = max(STATES, keep)  # models of so many last steps stay
 
     def save(
         self,
@@ -45,8 +61,8 @@ class Checkpoints:
         numbers: Mapping[str, Any],
     ) -> Path:
         """Write a checkpoint completely, or leave everything as it was and raise."""
-        place = self.folder / f"step-{step:08d}"
-        if place.is_dir():  # this step was reached before
+        place = self.place(step)
+        if has_state(place):  # this step was reached before
             return place
         new = self.folder / f"{UNFINISHED}{place.name}"
         with self._explaining(step):
@@ -55,21 +71,34 @@ class Checkpoints:
             write_model(new)
             save_file({name: tensor.contiguous() for name, tensor in tensors.items()}, new / TENSORS)
             write_json(new / NUMBERS, numbers)
+            write_json(new / CHECKSUMS, _compute_checksums(new))
             _make_durable(new)
+            self._remove(place)  # a model without its state
             os.replace(new, place)
             _sync(self.folder)
             self._point(LAST, place)
         self._prune()
         return place
 
+    def place(self, step: int) -> Path:
+        """The folder of a step's checkpoint."""
+        return self.folder / f"step-{step:08d}"
+
     def all(self) -> list[Path]:
         """Whole checkpoints, oldest first."""
         return sorted(path for path in self.folder.glob("step-*") if path.is_dir())
 
+    def states(self) -> list[Path]:
+        """Those with the state of training, oldest first."""
+        return [path for path in self.all() if has_state(path)]
+
+    def steps(self) -> list[int]:
+        """The steps that training can continue from, in order."""
+        return [int(path.name.removeprefix("step-")) for path in self.states()]
+
     def last(self) -> Path | None:
-        """The one to go on from: the newest that still has what training needs."""
-        whole = [path for path in self.all() if (path / NUMBERS).is_file()]
-        return whole[-1] if whole else None
+        """The newest one with the state of training."""
+        return next(reversed(self.states()), None)
 
     def best(self) -> Path | None:
         """The one that `best` points at."""
@@ -81,13 +110,28 @@ class Checkpoints:
         self._point(BEST, place)
         self._prune()
 
-    def load(self, place: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-        """The tensors and numbers of a checkpoint."""
-        try:
-            numbers = json.loads((place / NUMBERS).read_text(encoding="utf-8"))
-            return load_file(place / TENSORS), numbers
-        except (OSError, ValueError, SafetensorError) as error:
-            raise CheckpointError("training.checkpoint.damaged", folder=place, reason=error) from error
+    def newest_state(self) -> State:
+        """The newest state that is not damaged; an error where there is none."""
+        damaged: list[CheckpointError] = []
+        for place in reversed(self.states()):
+            try:
+                state = load_state(place)
+            except CheckpointError as error:
+                damaged.append(error)
+            else:
+                return State(place, state.tensors, state.numbers, tuple(damaged))
+        if damaged:
+            raise damaged[0]
+        raise TrainingError("training.checkpoint.none", run=self.run.name, folder=self.run)
+
+    def discard_after(self, place: Path) -> None:
+        """Remove newer checkpoints, which are damaged; of the best one only its state."""
+        for later in (path for path in self.all() if path.name > place.name):
+            if later == self.best():
+                _remove_state(later)
+            else:
+                self._remove(later)
+        self._point(LAST, place)
 
     def clean(self) -> None:
         """Remove the unfinished folders of a killed run."""
@@ -102,17 +146,22 @@ class Checkpoints:
         os.replace(new, self.run / name)
 
     def _prune(self) -> None:
-        """Old checkpoints go; of those that stay only the last keeps what training needs."""
-        places = self.all()
-        kept = {*places[-self.keep :], self.best()}
-        for place in places[:-1]:
-            if place not in kept:
-                removed = place.with_name(f"{UNFINISHED}{place.name}")
-                os.replace(place, removed)
-                shutil.rmtree(removed, ignore_errors=True)
-            elif (place / NUMBERS).is_file():
-                (place / NUMBERS).unlink()
-                (place / TENSORS).unlink(missing_ok=True)
+        """Old checkpoints go; of those that stay only the newest and the best keep the state of training."""
+        places, best = self.all(), self.best()
+        for place in places[:-STATES]:
+            if place == best:
+                continue
+            if place in places[-self.keep :]:
+                _remove_state(place)
+            else:
+                self._remove(place)
+
+    def _remove(self, place: Path) -> None:
+        if place.is_dir():
+            removed = place.with_name(f"{UNFINISHED}old-{place.name}")
+            shutil.rmtree(removed, ignore_errors=True)
+            os.replace(place, removed)
+            shutil.rmtree(removed, ignore_errors=True)
 
     @contextmanager
     def _explaining(self, step: int) -> Iterator[None]:
@@ -122,7 +171,26 @@ class Checkpoints:
             shutil.rmtree(self.folder / f"{UNFINISHED}step-{step:08d}", ignore_errors=True)
             last = self.last()
             kept = "training.checkpoint.not_first" if last else "training.checkpoint.first"
-            raise TrainingError(kept, step=step, reason=error, last=last) from error
+            raise TrainingError(kept, step=step, reason=error, last=last, run=self.run.name) from error
+
+
+def has_state(place: Path) -> bool:
+    """Whether training can continue from a checkpoint."""
+    return (place / NUMBERS).is_file()
+
+
+def load_state(place: Path) -> State:
+    """The state of training of one checkpoint, verified by its checksums."""
+    try:
+        if (place / CHECKSUMS).is_file():  # version 0.2 wrote none
+            now = _compute_checksums(place)
+            for name, checksum in read_json(place / CHECKSUMS).items():
+                if now.get(name) != checksum:
+                    raise CheckpointError("training.checkpoint.wrong_checksum", file=name)
+        return State(place, load_file(place / TENSORS), read_json(place / NUMBERS))
+    except (OSError, ValueError, SafetensorError, CheckpointError) as error:
+        reason = error.message if isinstance(error, CheckpointError) else error
+        raise CheckpointError("training.checkpoint.damaged", folder=place, reason=reason) from error
 
 
 def save_model(network: Network, folder: Path, task: Task) -> None:
@@ -138,6 +206,20 @@ def average_checkpoints(checkpoints: Checkpoints, network: Network, task: Task) 
     folder = checkpoints.run / AVERAGED
     save_model(network, folder, task)
     return folder
+
+
+def _compute_checksums(folder: Path) -> dict[str, str]:
+    """By name, the SHA-256 of the files that training continues from."""
+    checksums = {}
+    for name in (TENSORS, NUMBERS):
+        with (folder / name).open("rb") as file:
+            checksums[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return checksums
+
+
+def _remove_state(place: Path) -> None:
+    for name in (NUMBERS, TENSORS, CHECKSUMS):  # without the first it is a state no more
+        (place / name).unlink(missing_ok=True)
 
 
 def _make_durable(folder: Path) -> None:

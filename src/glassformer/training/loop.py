@@ -14,25 +14,37 @@ import warnings
 from collections.abc import Generator
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import torch
 
 from glassformer.errors import ConfigurationError, GlassformerError, TrainingError
 from glassformer.messages import Message, message
 from glassformer.registry import suggestion
+from glassformer.runlog import Curve, read_run
 from glassformer.tasks.task import Network, Task, TaskModule
 from glassformer.text.batches import Batch, BatchSettings, Loader, Position
 from glassformer.training.arithmetic import fast_arithmetic
-from glassformer.training.checkpoints import Checkpoints, average_checkpoints, save_model
+from glassformer.training.checkpoints import (
+    Checkpoints,
+    State,
+    average_checkpoints,
+    load_state,
+    save_model,
+)
+from glassformer.training.commands import fork_command, resume_command
 from glassformer.training.distributed import Processes, choose_device, join_processes
 from glassformer.training.learner import Learner
+from glassformer.training.optim import highest_rate
 from glassformer.training.reporter import Reporter
 from glassformer.training.settings import MonitorSettings, TrainSettings
 from glassformer.training.signals import StopRequest
 from glassformer.training.steps import find_compiler
 
+LEVEL = 0.1  # of the fall of the loss so far: what is closer to the lowest loss is its level
 LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error")  # scores that should fall
 
 
@@ -49,6 +61,15 @@ class Plan:
     train: TrainSettings = field(default_factory=TrainSettings)
     monitor: MonitorSettings = field(default_factory=MonitorSettings)
     notes: tuple[Message, ...] = ()  # where the network comes from
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Where a new run begins instead of at step 0."""
+
+    run: str  # the name of the other run
+    place: Path  # one of its checkpoints
+    other_batches: bool = False  # whether settings have changed that decide which batches follow
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +126,13 @@ class Clock:
         return 0.0 if self.limit is None else min(1.0, self.seconds / self.limit)
 
 
-def run_loop(plan: Plan, run: str | Path, *, resume: bool = False, silent: bool = False) -> Outcome:
-    """Train the network of a plan; with `resume` go on from the run's last checkpoint, if it has one."""
+def run_loop(
+    plan: Plan, run: str | Path, *, resume: bool = False, fork: Fork | None = None, silent: bool = False
+) -> Outcome:
+    """Train the network of a plan; with `resume` continue from the run's newest state, or fork another."""
     device = choose_device(plan.train.device)
     with fast_arithmetic(device), join_processes(plan.train.parallel, device) as processes:
-        return _Run(plan, Path(run), device, processes, silent=silent).go(resume=resume)
+        return _Run(plan, Path(run), device, processes, silent=silent).go(resume=resume, fork=fork)
 
 
 class _Run:
@@ -133,20 +156,27 @@ class _Run:
         self.reporter = Reporter(folder, plan.train, plan.monitor, writing=processes.first, silent=silent)
         self.score_name, self.direction = _choose_score(plan)
         self.request = StopRequest(self.reporter.display.note)
+        self.restored: list[Message] = []  # what a person should know about the state that was restored
 
-    def go(self, *, resume: bool) -> Outcome:
-        """Start or resume, and train to the end; errors are written to the log, too."""
+    def go(self, *, resume: bool, fork: Fork | None) -> Outcome:
+        """Start, resume or fork, and train to the end; errors are written to the log, too."""
         with ExitStack() as stack:
             stack.callback(self.reporter.close)
             stack.enter_context(self.request.handling_signals())
             try:
                 if resume:
-                    self._restore()
+                    self._resume()
+                elif fork is not None:
+                    self._fork(fork)
                 self.reporter.begin(self.progress.step, self.learner.module.network, self.device)
                 skipped = self.plan.task.examples("train").notes
                 for note in (*self.plan.notes, *skipped, *self._limitations()):
                     self.reporter.display.note(note)
+                for note in self.restored:
+                    self.reporter.log_note(self.progress.step, note)
                 self.clock = Clock(self.settings.minutes, self.progress.seconds)
+                if fork is not None:
+                    self._save(self.progress.step)  # so that it can be resumed from its first step on
                 ending = self._loop()
                 self._end(ending)
             except OSError as error:
@@ -247,14 +277,25 @@ class _Run:
         if wrong is not None:
             step, loss, norm = wrong
             raise TrainingError(
-                "training.not_finite", step=step, loss=loss, norm=norm, next=self._how_to_resume()
+                "training.not_finite", step=step, loss=loss, norm=norm, next=self._how_to_fork(step)
             )
 
     def _how_to_resume(self) -> Message:
         last = self.checkpoints.last()
         if last is None:
             return message("training.no_checkpoint")
-        return message("training.last_checkpoint", last=last)
+        return message("training.last_checkpoint", last=last, command=resume_command(self.checkpoints.run))
+
+    def _how_to_fork(self, step: int) -> Message:
+        """After a divergence: resuming would repeat it, so a new run starts before it, with a lower rate."""
+        run = self.checkpoints.run
+        onset = find_onset(read_run(run).scalars["loss"], step) if self.processes.first else step
+        before = [known for known in self.checkpoints.steps() if known < onset]
+        if not before:
+            return message("training.no_checkpoint_before", step=onset)
+        rate = highest_rate(self.settings, self.learner.width) / 2
+        command = fork_command(run, before[-1], rate=f"{rate:.3g}")
+        return message("training.fork_before", step=onset, checkpoint=before[-1], command=command)
 
     def _monitor(self, step: int) -> None:
         network = self.learner.network_to_monitor()
@@ -291,7 +332,7 @@ class _Run:
         network = self.learner.network_to_evaluate()
         if self.processes.first:
             numbers: dict[str, Any] = {name: getattr(self.progress, name) for name in Progress.__slots__}
-            numbers |= {"alarms": self.reporter.state(), "examples": len(self._lengths())}
+            numbers |= {"alarms": self.reporter.state(), "judged_by": self._judged_by(), "data": self.data}
             place = self.checkpoints.save(
                 step, lambda folder: save_model(network, folder, self.plan.task), kept, numbers
             )
@@ -299,26 +340,69 @@ class _Run:
                 self.checkpoints.mark_best(place)
         self.processes.barrier()
 
-    def _restore(self) -> None:
-        """Everything as it was after the last checkpoint."""
-        last = self.checkpoints.last()
-        if self.processes.first:
-            self.checkpoints.clean()
-        if last is None:
+    def _resume(self) -> None:
+        """Everything as it was after the newest checkpoint that is not damaged."""
+        state = self.checkpoints.newest_state()
+        self._restore(state)
+        self.processes.barrier()  # until all have read it
+        if not self.processes.first:
             return
-        tensors, numbers = self.checkpoints.load(last)
-        now, before = len(self._lengths()), numbers.pop("examples")
+        self.checkpoints.clean()
+        for error in state.damaged:
+            self.restored.append(
+                message("training.checkpoint.skipped", problem=error.message, used=state.place.name)
+            )
+        self.checkpoints.discard_after(state.place)
+        best = self.checkpoints.place(self.progress.best_step)
+        if best.is_dir():  # it may have been killed before it was marked
+            self.checkpoints.mark_best(best)
+
+    def _fork(self, fork: Fork) -> None:
+        """Everything as it was in a checkpoint of another run; what is best is judged anew."""
+        state = load_state(fork.place)
+        averages = {  # where the other run has none, they begin with the weights
+            name.replace("weights.", "average.", 1): tensor
+            for name, tensor in state.tensors.items()
+            if name.startswith("weights.")
+        }
+        self._restore(State(state.place, averages | state.tensors, state.numbers))
+        progress = self.progress
+        self.progress = Progress(progress.step, progress.epoch, progress.index, progress.tokens)
+        if fork.other_batches and progress.index:  # another order of batches begins with an epoch
+            self.progress.epoch, self.progress.index = progress.epoch + 1, 0
+        self.restored.append(message("training.event.forked", run=fork.run, step=progress.step))
+
+    def _restore(self, state: State) -> None:
+        numbers = dict(state.numbers)
+        try:
+            self._check_data(numbers)
+            judged_by = numbers.pop("judged_by", self._judged_by())  # version 0.2 did not write it
+            self.reporter.load_state(numbers.pop("alarms"))
+            self.progress = Progress(**numbers)
+            self.learner.restore(state.tensors)
+        except (KeyError, TypeError, RuntimeError) as error:
+            raise TrainingError("training.other_network", folder=state.place, reason=error) from error
+        if judged_by != self._judged_by():
+            self.progress.best_score, self.progress.misses = None, 0
+            self.restored.append(message("training.judged_anew"))
+
+    def _check_data(self, numbers: dict[str, Any]) -> None:
+        """Refuse other data than that of the state; version 0.2 wrote only how many examples there were."""
+        if "data" in numbers:
+            now, before = self.data, numbers.pop("data")
+        else:
+            now, before = str(len(self._lengths())), str(numbers.pop("examples"))
         if now != before:
             raise TrainingError("training.other_data", now=now, before=before)
-        self.reporter.load_state(numbers.pop("alarms"))
-        self.progress = Progress(**numbers)
-        try:
-            self.learner.restore(tensors)
-        except (KeyError, RuntimeError) as error:
-            raise TrainingError("training.other_network", folder=last, reason=error) from error
-        best = self.checkpoints.folder / f"step-{self.progress.best_step:08d}"
-        if self.processes.first and best.is_dir():  # it may have been killed before it was marked
-            self.checkpoints.mark_best(best)
+
+    def _judged_by(self) -> list[Any]:
+        """What the best score depends on."""
+        return [self.score_name, self.settings.evaluate_on, self.settings.evaluate_limit]
+
+    @cached_property
+    def data(self) -> str:
+        """The identity of what is learnt from."""
+        return self.plan.task.identity("train")
 
     def _lengths(self) -> Any:
         return self.plan.task.examples("train").lengths
@@ -356,6 +440,16 @@ class _Run:
             return False
         asked = torch.tensor(float(self.request.made), device=self.device)
         return bool(self.processes.sum(asked) > 0)
+
+
+def find_onset(losses: Curve, step: int) -> int:
+    """The step at which the loss left its lowest level for good, before it was no number at `step`."""
+    known = np.isfinite(losses.values) & (losses.steps < step)
+    steps, values = losses.steps[known], losses.values[known]
+    if not len(values):
+        return step
+    low = values <= values.min() + LEVEL * (values[0] - values.min())
+    return int(steps[np.flatnonzero(low)[-1]]) + 1
 
 
 def _share(accumulate: int, world: int) -> int:

@@ -33,11 +33,14 @@ def build_optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.
     )
 
 
+def highest_rate(settings: TrainSettings, width: int) -> float:
+    """The rate after the warm-up: that of the settings, or equation 3 of the paper at its highest."""
+    return (width * settings.warmup) ** -0.5 if settings.rate is None else settings.rate
+
+
 def learning_rate(step: int, settings: TrainSettings, width: int, used: float = 0.0) -> float:
     """The rate of a step, counted from 1; `used` is the used share of the allowed time."""
-    peak = settings.rate
-    if peak is None:
-        peak = (width * settings.warmup) ** -0.5  # equation 3 of the paper, at its highest
+    peak = highest_rate(settings, width)
     if step < settings.warmup:
         return peak * step / settings.warmup
     match settings.schedule:

@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -20,38 +20,32 @@ from typing import Any
 import torch
 
 from glassformer.errors import ConfigurationError, InputError, TrainingError
-from glassformer.messages import message
 from glassformer.registry import suggestion
-from glassformer.runlog import RECIPE, SCALARS, is_run
-from glassformer.settings import SettingsType, parse_toml, read_settings, read_toml
+from glassformer.runlog import RECIPE, SCALARS, find_runs, is_run
+from glassformer.settings import SettingsType, read_settings, read_toml
 from glassformer.tasks.task import build_task, read_task
 from glassformer.text.batches import BatchSettings
-from glassformer.text.files import write_json
 from glassformer.text.opening import open_tokenizer
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
-from glassformer.training.checkpoints import LAST
+from glassformer.training.changes import (
+    SETTINGS,
+    Overrides,
+    change_saved,
+    check_forkable,
+    check_resumable,
+    override,
+    read_overrides,
+)
+from glassformer.training.checkpoints import Checkpoints
 from glassformer.training.initial_network import build_network, check_evaluation, check_model_names
-from glassformer.training.loop import Outcome, Plan, run_loop
+from glassformer.training.loop import Fork, Outcome, Plan, run_loop
 from glassformer.training.settings import MonitorSettings, TrainSettings
 from glassformer.weights.folder import replace_folder
 from glassformer.weights.hub import find_folder
 
 TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor")
-SETTINGS, TOKENIZER, LOCK = "settings.json", "tokenizer", ".lock"
-MAY_CHANGE = (  # settings that may differ when a run is resumed: no loss depends on them
-    "train.device",
-    "train.parallel",
-    "train.compile",
-    "train.recompute",
-    "train.log_every",
-    "train.patience",
-    "batches.prefetch",
-    "monitor.tensorboard",
-)
-OPEN_ENDED = ("inverse-sqrt", "constant")  # schedules that do not know how many steps there are
-
-Overrides = Sequence[str] | Mapping[str, Any]  # {"train.rate": 3e-4}, or ["train.rate=3e-4"]
+TOKENIZER, LOCK = "tokenizer", ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +70,18 @@ def read_recipe(path: str | Path, overrides: Overrides = ()) -> Recipe:
     """Read a recipe and change it; an error names table and key."""
     path = Path(path)
     tables = read_toml(path)
-    for name, value in _read_overrides(overrides):
-        _override(tables, name, value)
+    for name, value in read_overrides(overrides):
+        override(tables, name, value)
+    return _make_recipe(path, path.read_text(encoding="utf-8"), tables)
+
+
+def read_recipe_of_run(run: Path, path: Path | None = None, overrides: Overrides = ()) -> Recipe:
+    """The recipe of a run that exists, with all changes that it was started with, and new ones."""
+    file = run / RECIPE if path is None else path
+    return _make_recipe(file, file.read_text(encoding="utf-8"), change_saved(run, path, overrides))
+
+
+def _make_recipe(path: Path, text: str, tables: Mapping[str, Any]) -> Recipe:
     for table, content in tables.items():
         if table not in TABLES:
             raise ConfigurationError(
@@ -98,7 +102,7 @@ def read_recipe(path: str | Path, overrides: Overrides = ()) -> Recipe:
         _read("tokenizer", VocabularySettings, tables)
     return Recipe(
         path.stem,
-        path.read_text(encoding="utf-8"),
+        text,
         tables,
         _read("batches", BatchSettings, tables),
         _read("train", TrainSettings, tables),
@@ -107,40 +111,66 @@ def read_recipe(path: str | Path, overrides: Overrides = ()) -> Recipe:
 
 
 def train(
-    path: str | Path,
+    path: str | Path | None = None,
     overrides: Overrides = (),
     *,
     resume: bool = False,
+    fork: str | Path | None = None,
+    step: int | None = None,
     runs: str | Path = "runs",
     name: str | None = None,
     silent: bool = False,
 ) -> Outcome:
     """Train the network that a recipe (TOML) describes; the run is a folder in `runs`.
 
-    `overrides` change values of the recipe, by mapping or as text. With `resume` a run of this name goes on
-    from its last checkpoint, if it has one. `name` is the name of the run (the recipe's by default); `silent`
-    shows no progress. Ctrl-C ends the step, writes a checkpoint and returns.
+    `overrides` change values of the recipe, by mapping or as text. `name` is the name of the run (by default
+    that of the recipe); `silent` shows no progress. Ctrl-C ends the step, writes a checkpoint and returns.
+
+    With `resume` the run of this name continues from its newest checkpoint, with the settings that it has;
+    only settings on which no loss depends can be changed. `fork` names a run that a new one starts as a copy
+    of, at the checkpoint of `step` (the newest by default); there the rate and other settings of training can
+    be changed. Neither needs a recipe.
 
     >>> changes = {"train.steps": 2, "task.folder": ".", "task.path": "README.md"}  # any text of yours
     >>> outcome = gf.train("recipes/first.toml", changes, name="short", silent=True)
     >>> outcome.ending, outcome.step
     ('finished', 2)
     >>> model = gf.load(outcome.last)  # the folder of the last checkpoint
+    >>> changes = {"train.rate": 1e-4, "train.steps": 3}
+    >>> gf.train(None, changes, fork="short", name="slower", silent=True).step
+    3
     """
-    recipe = read_recipe(path, overrides)
-    folder = Path(runs) / _check_name(name or recipe.name)
+    path = None if path is None else Path(path)
+    if path is None and (name is None or not (resume or fork)):
+        raise TrainingError("training.recipe.no_recipe")
+    if fork is not None and resume:
+        raise TrainingError("training.fork.resume")
+    given = None if path is None or resume or fork else read_recipe(path, overrides)
+    name = _check_name(name or (path.stem if path else ""))
+    folder = find_run(name, Path(runs)) if resume else Path(runs) / name
     first = os.environ.get("RANK", "0") == "0"
-    if first:
-        _check_free(folder, resume=resume)
+    if first and not resume:
+        _check_free(folder)
     new = first and not (folder.is_dir() and any(folder.iterdir()))  # another process may have made it
     folder.mkdir(parents=True, exist_ok=True)
     with _locked(folder, first=first), _removing_if_refused(folder, new=new):
-        resuming = resume and (folder / SETTINGS).is_file()
-        if resuming:
-            _check_unchanged(recipe, folder)
+        begun: Fork | None = None
+        known: Path | None = None  # a checkpoint to continue from
+        if fork is not None:
+            parent = find_run(fork, Path(runs))
+            known = _find_state(parent, step)
+            recipe = read_recipe_of_run(parent, path, overrides)
+            begun = Fork(parent.name, known, check_forkable(parent, recipe.settings()))
+        elif resume:
+            known = _find_state(folder, None)
+            recipe = read_recipe_of_run(folder, path, overrides)
+            check_resumable(folder, recipe.settings())
+        else:
+            assert given is not None
+            recipe = given
         torch.manual_seed(recipe.train.seed)
         with _explaining_missing_data():
-            tokenizer = _find_tokenizer(recipe, folder, resuming=resuming, first=first)
+            tokenizer = _find_tokenizer(recipe, folder, known=known, first=first)
             task = _in_table(
                 "task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed)
             )
@@ -149,10 +179,34 @@ def train(
         _in_table("model", lambda: task.accept(network.config))
         if first:
             _in_table("train", lambda: check_evaluation(task, recipe.train))
-        if first and not resuming:
             _save_recipe(recipe, folder)
         plan = Plan(task, network, recipe.batches, recipe.train, recipe.monitor, tuple(notes))
-        return run_loop(plan, folder, resume=resume, silent=silent)
+        return run_loop(plan, folder, resume=resume, fork=begun, silent=silent)
+
+
+def find_run(name: str | Path, runs: Path) -> Path:
+    """The folder of a run that exists, by its name or its path; an unknown name is an error."""
+    folder = runs / name
+    if not is_run(folder) and is_run(name):
+        folder = Path(name)
+    if not is_run(folder):
+        known = [path.name for path in find_runs(runs)]
+        near = suggestion(str(name), known)
+        raise TrainingError("training.recipe.no_run", name=str(name), folder=runs, suggestion=near)
+    return folder
+
+
+def _find_state(run: Path, step: int | None) -> Path:
+    """The checkpoint of a run that training can continue from: that of a step, or the newest."""
+    checkpoints = Checkpoints(run)
+    steps = checkpoints.steps()
+    if not steps:
+        raise TrainingError("training.checkpoint.none", run=run.name, folder=run)
+    if step is None:
+        return checkpoints.place(steps[-1])
+    if step not in steps:
+        raise TrainingError("training.fork.no_state", run=run.name, step=step, steps=steps)
+    return checkpoints.place(step)
 
 
 def _check_name(name: str) -> str:
@@ -162,43 +216,14 @@ def _check_name(name: str) -> str:
     return name
 
 
-def _check_free(folder: Path, *, resume: bool) -> None:
+def _check_free(folder: Path) -> None:
     """Refuse a folder that holds a run or other files."""
-    if is_run(folder) and not resume:
+    if is_run(folder):
         raise TrainingError("training.recipe.run_exists", folder=folder)
     if folder.is_dir() and not is_run(folder) and not (folder / LOCK).exists():
         other = next(folder.iterdir(), None)
         if other is not None:
             raise TrainingError("training.recipe.folder_in_use", folder=folder, name=other.name)
-
-
-def _read_overrides(overrides: Overrides) -> Iterator[tuple[str, Any]]:
-    """Names and values: of a mapping, or of texts "table.key=value", whose value is TOML or else text."""
-    if isinstance(overrides, Mapping):
-        yield from overrides.items()
-        return
-    for override in overrides:
-        name, equals, value = override.partition("=")
-        if not equals:
-            raise ConfigurationError("training.recipe.bad_override", override=override)
-        try:
-            yield name.strip(), parse_toml(f"value = {value}")["value"]
-        except ValueError:
-            yield name.strip(), value
-
-
-def _override(tables: dict[str, Any], name: str, value: Any) -> None:
-    table, dot, key = name.partition(".")
-    if not dot or not key:
-        raise ConfigurationError("training.recipe.bad_override", override=f"{name}={value}")
-    if "." in key:
-        inner, override = key.partition(".")[0], f"{name}={value}"
-        raise ConfigurationError(
-            "training.recipe.nested_override", override=override, table=table, inner=inner
-        )
-    content = tables.setdefault(table, {})
-    if isinstance(content, dict):  # other values are refused when all tables are checked
-        content[key] = value
 
 
 def _read(table: str, kind: type[SettingsType], tables: Mapping[str, Any]) -> SettingsType:
@@ -213,8 +238,11 @@ def _in_table(table: str, make: Any) -> Any:
         raise ConfigurationError("training.recipe.in_table", table=table, problem=error.message) from error
 
 
-def _find_tokenizer(recipe: Recipe, folder: Path, *, resuming: bool, first: bool) -> Tokenizer:
-    """The run's own, that of the model to start from, one in a folder, or one learnt from the task's text."""
+def _find_tokenizer(recipe: Recipe, folder: Path, *, known: Path | None, first: bool) -> Tokenizer:
+    """The run's own, that of the model to start from, one in a folder, or one learnt from the task's text.
+
+    `known` is the checkpoint that the run continues from: it has the tokenizer, too.
+    """
     table = dict(recipe.tables.get("tokenizer", {}))
     start, path = recipe.tables.get("model", {}).get("start"), table.pop("path", None)
     kept = folder / TOKENIZER
@@ -225,10 +253,8 @@ def _find_tokenizer(recipe: Recipe, folder: Path, *, resuming: bool, first: bool
     if not first:
         while not kept.is_dir():  # the first process makes it
             time.sleep(0.1)
-    elif not (resuming and kept.is_dir()):
-        learnt = folder / LAST
-        # A run whose tokenizer was deleted has it in its checkpoints: learnt anew it may be another.
-        ready = learnt if resuming and learnt.is_dir() else start or path
+    elif known is None or not kept.is_dir():
+        ready = known or start or path
         if ready is not None:
             tokenizer = open_tokenizer(find_folder(str(ready)))
         else:
@@ -242,31 +268,11 @@ def _find_tokenizer(recipe: Recipe, folder: Path, *, resuming: bool, first: bool
 
 
 def _save_recipe(recipe: Recipe, folder: Path) -> None:
-    (folder / RECIPE).write_text(recipe.text, encoding="utf-8")
-    new = folder / f".{SETTINGS}"
-    write_json(new, recipe.settings())
-    os.replace(new, folder / SETTINGS)
-
-
-def _check_unchanged(recipe: Recipe, folder: Path) -> None:
-    """A run is resumed with the recipe that it began with."""
-    before = json.loads((folder / SETTINGS).read_text(encoding="utf-8"))
-    now = json.loads(json.dumps(recipe.settings()))
-    free = (
-        (*MAY_CHANGE, "train.steps", "train.minutes") if recipe.train.schedule in OPEN_ENDED else MAY_CHANGE
-    )
-    changed = [
-        message(
-            "training.recipe.changed_setting",
-            name=name,
-            before=repr(before.get(name)),
-            now=repr(now.get(name)),
-        )
-        for name in sorted({*before, *now})
-        if before.get(name) != now.get(name) and name not in free
-    ]
-    if changed:
-        raise TrainingError("training.recipe.changed", folder=folder, changes=changed)
+    """All values and the text of a recipe; each file is replaced in one step."""
+    for name, text in ((SETTINGS, json.dumps(recipe.settings(), indent=2)), (RECIPE, recipe.text)):
+        new = folder / f".{name}"
+        new.write_text(text, encoding="utf-8")
+        os.replace(new, folder / name)
 
 
 @contextmanager

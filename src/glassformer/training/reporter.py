@@ -112,6 +112,10 @@ class Reporter:
         text = message("training.event.best", name=name, score=score)
         self._write_event(Event.from_message(step, BEST, text, topic=name, value=score, time=time.time()))
 
+    def log_note(self, step: int, text: Message) -> None:
+        """Something that a person should know about the run."""
+        self._log(step, "note", text)
+
     def log_end(self, step: int, kind: str, text: Message) -> None:
         """The end of the run; `kind` is "finished" or "stopped"."""
         self.display.close()

@@ -126,7 +126,7 @@ def test_a_folder_of_somebody_else_is_not_written_over(recipe: Path, complain: C
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
     assert "needs its own folder" in complain("train", recipe)
-    assert "needs its own folder" in complain("train", recipe, "--resume")
+    assert "There is no run called 'tiny'" in complain("train", recipe, "--resume")
     assert kept.read_text() == "mine"
 
 
@@ -149,3 +149,13 @@ def test_a_recipe_that_is_not_there(tmp_path: Path, complain: Command) -> None:
 def test_train_is_a_function_of_the_package(recipe: Path) -> None:
     outcome = glassformer.train(recipe, {"train.steps": 2}, silent=True)
     assert (outcome.step, outcome.ending) == (2, "finished")
+
+
+def test_a_fork_is_started_from_the_command_line(recipe: Path, run: Command, complain: Command) -> None:
+    run("train", recipe, "--set", "train.steps=4", "--set", "train.save_every=2")
+    printed = run("train", "--fork", "slow", "--from", "tiny", "--step", 2, "--set", "train.rate=1e-4")
+    assert "runs/slow/checkpoints/step-00000004" in printed
+    assert "--from RUN" in complain("train", recipe, "--fork", "other")
+    assert "--fork NAME" in complain("train", recipe, "--step", 2)
+    assert "Leave out --name" in complain("train", "--fork", "a", "--from", "tiny", "--name", "b")
+    assert "Give a recipe" in complain("train")
