@@ -1,16 +1,23 @@
 """Base classes of everything that crosses the HTTP interface."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Union
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer
 
-from glassformer.messages import Message
+from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
 
 LONGEST_TEXT = 20_000  # characters of a template or a parameter of a message; longer ones are cut
 LONGEST_LIST = 1000  # items of a list in a message; longer ones are cut
+
+
+def replace_surrogates(text: str) -> str:
+    """The text as UTF-8 can carry it: an unpaired surrogate becomes �."""
+    if text.isascii():
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class ResponseModel(BaseModel):
@@ -41,9 +48,10 @@ class MessageModel(ResponseModel):
     @classmethod
     def of(cls, message: Message) -> "MessageModel":
         """The message as it is sent."""
-        parameters = {name: _shorten(value) for name, value in message.parameters.items()}
-        default = None if message.default is None else message.default[:LONGEST_TEXT]
-        return cls(code=message.code[:200], parameters=parameters, default=default)
+        given = list(message.parameters.items())[:LONGEST_LIST]
+        parameters = {replace_surrogates(name[:LONGEST_TEXT]): _shorten(value) for name, value in given}
+        default = None if message.default is None else replace_surrogates(message.default[:LONGEST_TEXT])
+        return cls(code=replace_surrogates(message.code[:200]), parameters=parameters, default=default)
 
 
 def _shorten(value: Any) -> Any:
@@ -54,7 +62,7 @@ def _shorten(value: Any) -> Any:
         return tuple(_shorten(each) for each in value[:LONGEST_LIST])
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
-    return value[:LONGEST_TEXT] if isinstance(value, str) else value
+    return replace_surrogates(value[:LONGEST_TEXT]) if isinstance(value, str) else value
 
 
 class PlaceModel(ResponseModel):
@@ -92,3 +100,52 @@ Finite = Annotated[float | None, BeforeValidator(_drop_infinite)]
 # Two of a kind: in the schema a list of two, which more tools understand than a tuple.
 Pair = Annotated[tuple[int, ...], Field(min_length=2, max_length=2)]
 Bounds = Annotated[tuple[float | None, ...], Field(min_length=2, max_length=2)]
+
+
+# What pydantic calls a fault, and the name of its text in the catalogues; its limit, where it has one.
+_FAULTS = {
+    "missing": "missing",
+    "extra_forbidden": "unknown",
+    "string_type": "text",
+    "string_unicode": "unicode",
+    "int_type": "whole",
+    "int_parsing": "whole",
+    "int_parsing_size": "whole",
+    "int_from_float": "whole",
+    "float_type": "number",
+    "float_parsing": "number",
+    "finite_number": "finite",
+    "bool_type": "boolean",
+    "bool_parsing": "boolean",
+    "list_type": "list",
+    "tuple_type": "list",
+    "dict_type": "object",
+    "model_type": "object",
+    "model_attributes_type": "object",
+    "literal_error": "choice",
+    "enum": "choice",
+    "greater_than": "above",
+    "greater_than_equal": "least",
+    "less_than": "below",
+    "less_than_equal": "most",
+    "string_too_long": "characters",
+    "string_too_short": "empty",
+    "too_long": "items",
+    "too_short": "few",
+    "json_invalid": "json",
+}
+_LIMITS = ("gt", "ge", "lt", "le", "max_length", "min_length", "expected")
+_MOST_FAULTS = 3
+
+
+def describe_faults(faults: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:
+    """The first errors of pydantic as messages: which field, and what was expected there."""
+    described = []
+    for each in faults[:_MOST_FAULTS]:
+        field = ".".join(str(part)[:80] for part in each["loc"]) or "body"
+        context = each.get("ctx", {})
+        limit = next((context[name] for name in _LIMITS if name in context), None)
+        limit = str(limit)[:200] if not isinstance(limit, int | float) else limit
+        fault = message(f"schema.faults.{_FAULTS.get(each['type'], 'other')}", limit=limit)
+        described.append(message("schema.field", field=field[-200:], fault=fault))
+    return tuple(described)

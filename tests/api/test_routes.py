@@ -10,6 +10,7 @@ import zstandard
 
 from glassformer import bundle
 from glassformer.api.frames import dequantise
+from glassformer.api.index import FILE
 from glassformer.api.jobs import Preset, Sight
 from glassformer.api.routes.recordings import find_request
 from glassformer.messages import literal
@@ -247,7 +248,7 @@ def test_what_is_no_bundle_is_refused_without_a_trace(site: Any) -> None:
     picture = site.refusal("/api/recordings", 422, method="POST", content=b"\x89PNG\r\n\x1a\n" + bytes(100))
     assert picture["sentence"].startswith("upload.bundle is no Glassformer recording.")
     assert site.refusal("/api/recordings", 415, method="POST", files={"file": b"x"})["code"] == "form"
-    assert list(site.library.folder.iterdir()) == []
+    assert [each.name for each in site.library.folder.iterdir()] == [FILE]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ def test_a_hostile_header(saved, change, message):
         ((2).to_bytes(8, "little") + b"\xff\xff", "is no Glassformer recording"),
         ((16).to_bytes(8, "little") + b'{"a": 1, "a": 1}', "occurs twice"),
         ((90_000).to_bytes(8, "little") + b'{"a":' + b"[" * 89_995, "its header is not JSON"),
-        ((9).to_bytes(8, "little") + b'{"a":NaN}', "format None"),
+        ((9).to_bytes(8, "little") + b'{"a":NaN}', "NaN is no JSON"),
         ((5006).to_bytes(8, "little") + b'{"a":' + b"9" * 5000 + b"}", "not JSON"),
     ],
 )

@@ -15,20 +15,22 @@ from glassformer.recording import AttentionMap, Evidence, Output, Recording, Sid
 from glassformer.recording.axes import RowSide, find_row_side, find_starts, find_written, is_causal
 from glassformer.recording.statistics import Content
 from glassformer.recording.visible import make_visible
-from glassformer.schema import Finite, MessageField, Pair, PlaceModel, ResponseModel
+from glassformer.schema import (
+    Finite,
+    MessageField,
+    Pair,
+    PlaceModel,
+    ResponseModel,
+    replace_surrogates,
+)
 
 LONGEST_TEXT = 20_000  # characters of a text in a description
 MOST_POSITIONS = 2_048  # of an output
 MOST_TOKENS = 8_192  # in one slice
 
 
-def _replace_surrogates(text: str) -> str:
-    """The text as UTF-8 can carry it: an unpaired surrogate becomes �."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-Unicode = Annotated[str, BeforeValidator(_replace_surrogates)]
-Cut = Annotated[str, BeforeValidator(lambda text: _replace_surrogates(text[:LONGEST_TEXT]))]
+Unicode = Annotated[str, BeforeValidator(replace_surrogates)]
+Cut = Annotated[str, BeforeValidator(lambda text: replace_surrogates(text[:LONGEST_TEXT]))]
 Visible = Annotated[str, BeforeValidator(make_visible)]  # with blanks, line ends and bytes made visible
 
 

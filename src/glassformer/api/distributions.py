@@ -147,7 +147,8 @@ def _choose_map(recording: Recording, where: Where) -> AttentionMap:
 
 def _require(attention_map: AttentionMap, of: Of) -> None:
     """ApiError where the map lacks what is needed."""
-    vectors = attention_map.queries is not None and attention_map.keys is not None
+    queries, keys = attention_map.queries, attention_map.keys
+    vectors = queries is not None and keys is not None and queries.shape[-1] == keys.shape[-1]
     missing = {
         "attention": not attention_map.has_weights,
         "scores": not attention_map.has_scores,

@@ -17,7 +17,13 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from glassformer.api.languages import choose_language
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.messages import Message
-from glassformer.schema import MessageField, ResponseModel
+from glassformer.schema import (
+    LONGEST_TEXT,
+    MessageField,
+    ResponseModel,
+    describe_faults,
+    replace_surrogates,
+)
 
 log = logging.getLogger("glassformer.server")
 
@@ -45,7 +51,7 @@ ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
 def respond_with_error(error: ApiError, language: str) -> Response:
     """An error as a response."""
     body = ErrorBody(
-        sentence=error.message.text(language),
+        sentence=replace_surrogates(error.message.text(language)[:LONGEST_TEXT]),
         code=error.code,
         message=error.message,
     )
@@ -82,7 +88,8 @@ def _explain(request: Request, error: Exception) -> ApiError:
         case GlassformerError():
             return ApiError(error.message, "cannot_be", 422)
         case RequestValidationError():
-            return ApiError("api.malformed", status=422, fields=describe_invalid_fields(error))
+            faults = [{**each, "loc": each["loc"][1:]} for each in error.errors()]
+            return ApiError("api.malformed", status=422, faults=describe_faults(faults))
         case ClientDisconnect():
             return ApiError("api.client_left", "gone", 499)
         case HTTPException():
@@ -102,12 +109,3 @@ def _explain_http(error: HTTPException) -> ApiError:
             return ApiError("api.no_such_method", "http", 405)
         case _:
             return ApiError("api.http", status=error.status_code, detail=str(error.detail))
-
-
-def describe_invalid_fields(error: RequestValidationError) -> str:
-    """Which fields of a request are invalid, in pydantic's own words."""
-    found = []
-    for each in error.errors()[:3]:
-        field = ".".join(str(part) for part in each["loc"][1:]) or "body"
-        found.append(f"{field[:80]}: {str(each['msg'])[:200]}")
-    return "; ".join(found)

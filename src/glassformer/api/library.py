@@ -1,12 +1,16 @@
 """Recordings by id: shipped ones, files that were opened, and those made by jobs.
 
 In:   bundle files, and recordings that are still in memory.
-Out:  a Recording for an id. Recordings stay open within a budget of memory, least recently used closed first.
+Out:  a Recording for an id. The list is an index (index.py); a file is opened when its recording is asked
+      for, and stays open within a budget of memory and of files, least recently used closed first.
 
 An id is a name with a hash of the content behind it: it means the same recording on every start, so links and
 browsers may remember it.
 """
 
+import logging
+import os
+import re
 import shutil
 import tempfile
 import threading
@@ -14,31 +18,32 @@ import time
 import weakref
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal
 
 from glassformer import bundle
 from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, slugify
-from glassformer.api.description import find_shape
+from glassformer.api.index import Origin, RecordingIndex, Row
+from glassformer.api.inspection import INSPECTOR, Facts, list_facts
 from glassformer.api.jobs import JobRequest
 from glassformer.config import Shape
 from glassformer.errors import ApiError, BundleError
 from glassformer.messages import Message, literal
 from glassformer.recording import Recording
-from glassformer.recording.visible import make_excerpt
 from glassformer.schema import MessageField, ResponseModel
 
-Origin = Literal["shipped", "file", "made"]
-
 SHIPPED = Path(__file__).with_name("recordings")
-MEMORY = 2 << 30  # bytes of recordings that stay in memory
-DISK = 16 << 30  # bytes of made recordings; beyond that the oldest are removed
-_EXCERPT = 120  # characters
+MEMORY = 1 << 30  # bytes of recordings that stay in memory
+FILES = 128  # recordings that stay open, each with a file of its own
+DISK = 16 << 30  # bytes of made recordings in a temporary folder; beyond that the oldest are removed
+COPIED = 16 << 20  # bytes up to which a file is read whole, so that it may be overwritten meanwhile
 _PART = ".bundle.part"  # suffix of a file that is being written, as in bundles
 _STALE = 86_400.0  # seconds after which the writer of a partial file must have been killed
+_OURS = re.compile(r"[0-9a-f]{16}")  # names that `new_path` gives
+_MOST_BROKEN = 20  # files of the folder whose faults are told
+
+log = logging.getLogger("glassformer.server")
 
 
 class RecordingEntry(ResponseModel):
@@ -58,24 +63,24 @@ class RecordingEntry(ResponseModel):
     default: bool = False  # the one that a page opens by itself; one of a list at most
 
 
-@dataclass(slots=True)
-class _Stored:
-    """Where a recording is: on disk, in memory, or both."""
+class _Opened:
+    """A recording that is open, and its file as it was then."""
 
-    entry: RecordingEntry
-    card: Card
-    path: Path | None
-    own: bool  # the file is the library's, to be removed with the recording
-    size: int  # bytes on disk
+    __slots__ = ("recording", "size", "stamp")
 
-    @property
-    def listed(self) -> bool:
-        """Whether it is in the list; a view may make recordings for its own use."""
-        return self.card.request is None or self.card.request.listed
+    def __init__(self, recording: Recording, path: Path | None) -> None:
+        self.recording = recording
+        self.stamp = None if path is None else _stamp(path)
+        self.size = estimate_bytes(recording)
+        if self.stamp is not None and self.stamp[0] <= COPIED:
+            self.size += self.stamp[0]
 
 
 class Library:
     """All recordings that a page can show. Safe to use from several threads.
+
+    `disk` is how many bytes of its own recordings a library keeps on disk: beyond that the oldest are
+    removed, each with a line in the log. Without it, a folder that is named keeps all of them.
 
     >>> library = gf.Library()
     >>> id = library.add(gf.from_arrays(np.eye(2)[None], ["a", "b"]))
@@ -90,28 +95,25 @@ class Library:
         *,
         shipped: Path | None = SHIPPED,
         memory: int = MEMORY,
-        disk: int = DISK,
+        disk: int | None = None,
     ) -> None:
         self._temporary = folder is None
         self.folder = Path(tempfile.mkdtemp(prefix="glassformer-")) if folder is None else Path(folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._temporary:  # also without close(): a widget, a program that ends
             self._clean_up = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
-        self._memory, self._disk = memory, disk
-        self._entries: dict[str, _Stored] = {}
-        self._open: OrderedDict[str, tuple[Recording, int]] = OrderedDict()  # least recently used first
-        self._lock = threading.RLock()  # of the tables; never held during I/O
+        self._memory = memory
+        self._disk = DISK if disk is None and self._temporary else disk
+        self._index = RecordingIndex(None if self._temporary else self.folder)
+        self._open: OrderedDict[str, _Opened] = OrderedDict()  # least recently used first
+        self._lock = threading.RLock()  # of the table of open recordings; never held during I/O
         self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
         self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
-            self._add(bundle.open(path), path, "shipped", read_card(path), own=False)
+            self._add(list_facts(bundle.open(path)), path, "shipped", read_card(path))
         if not self._temporary:
             self._remove_stale()
-            for path in sorted(self.folder.glob("*.bundle"), key=_age):
-                try:
-                    self._add(bundle.open(path), path, "made", read_card(path), own=True)
-                except (BundleError, OSError) as error:  # another server may have removed it
-                    self.broken.append(str(error))
+            self._compare_folder()
 
     def _remove_stale(self) -> None:
         """Remove partial files of servers that were killed."""
@@ -119,42 +121,53 @@ class Library:
             if time.time() - _age(part) > _STALE:
                 shutil.rmtree(part, ignore_errors=True) if part.is_dir() else _remove_file(part)
 
-    def entries(self) -> tuple[RecordingEntry, ...]:
-        """The listed recordings: made ones first, newest on top; then files; then shipped ones."""
-        with self._lock:
-            found = [stored.entry for stored in self._entries.values() if stored.listed]
-        order = ("made", "file", "shipped")
-        newest = [entry for entry in reversed(found) if entry.origin == "made"]
-        rest = [entry for entry in found if entry.origin != "made"]
-        entries = newest + sorted(rest, key=lambda entry: order.index(entry.origin))
-        default = self._find_default()
-        return tuple(entry.model_copy(update={"default": entry.id == default}) for entry in entries)
+    def _compare_folder(self) -> None:
+        """Bring the index up to date: forget files that are gone, look at those that are new or changed."""
+        known, found = self._index.kept(), dict[str, tuple[int, int]]()
+        with os.scandir(self.folder) as listed:
+            for each in listed:
+                if each.name.endswith(".bundle") and not each.name.startswith("."):
+                    found[each.name] = _stamp(each)[:2]
+        self._index.forget_files(name for name, stamp in known.items() if found.get(name) != stamp)
+        new = [name for name, stamp in found.items() if known.get(name) != stamp]
+        for name in sorted(new, key=lambda name: found[name][1]):
+            path = self.folder / name
+            try:
+                self._add(INSPECTOR.inspect(path), path, "made", read_card(path), added=_age(path))
+            except (BundleError, OSError) as error:  # another server may have removed it
+                if len(self.broken) < _MOST_BROKEN:
+                    self.broken.append(str(error))
 
-    def _find_default(self) -> str | None:
-        """The first file that was given to the server, else the first shipped recording, else any."""
-        with self._lock:
-            listed = [(id, stored) for id, stored in self._entries.items() if stored.listed]
-        given = [id for id, stored in listed if stored.entry.origin == "file" and not stored.own]
-        shipped = [id for id, stored in listed if stored.entry.origin == "shipped"]
-        return next(iter([*given, *shipped, *(id for id, _ in listed)]), None)
+    def entries(
+        self, origin: Origin | None = None, search: str = "", start: int = 0, count: int | None = None
+    ) -> tuple[RecordingEntry, ...]:
+        """The listed recordings: made ones first, newest on top; then files; then shipped ones.
+
+        With `count`, at most so many of each origin, after the first `start` of them.
+        """
+        default = self._index.default()
+        rows = self._index.page(origin, search, start, count)
+        return tuple(_read_entry(row).model_copy(update={"default": row.id == default}) for row in rows)
+
+    def count(self, origin: Origin | None = None, search: str = "") -> int:
+        """How many recordings are listed."""
+        return self._index.count(origin, search)
 
     def entry(self, id: str) -> RecordingEntry:
         """The list entry of one recording."""
-        return self._find(id).entry
+        return _read_entry(self._find(id))
 
     def request(self, id: str) -> JobRequest | None:
         """The request that made a recording, where it is known."""
-        return self._find(id).card.request
+        return _read_card(self._find(id)).request
 
     def preset(self, id: str) -> str | None:
         """The id of the preset that a shipped recording shows."""
-        return self._find(id).card.preset
+        return self._find(id).preset
 
     def find_preset(self, preset: str) -> str | None:
         """The id of the shipped recording of a preset."""
-        with self._lock:
-            known = list(self._entries.items())
-        return next((id for id, stored in known if stored.card.preset == preset), None)
+        return self._index.find_preset(preset)
 
     def get(self, id: str) -> Recording:
         """The recording; opens its file if needed."""
@@ -164,27 +177,37 @@ class Library:
                 known = self._find_open(id)  # another thread may have opened it
                 if known is None:
                     known = self._reopen(id)
-                    self._keep_open(id, known)
         return known
 
     def _reopen(self, id: str) -> Recording:
         """A recording from its file; it is forgotten if the file was removed (another server may do so)."""
-        stored = self._find(id)
-        assert stored.path is not None  # a recording is open or on disk
-        try:
-            return bundle.open(stored.path)
-        except (BundleError, OSError):
-            if stored.path.exists():
-                raise
-            with self._lock:
-                if self._entries.get(id) is stored:
-                    self._forget(id, stored)
+        row = self._find(id)
+        path = self._locate(row)
+        assert path is not None  # a recording is open or on disk
+        if not path.exists():
+            self._forget(row)
             self._find(id)  # raises: it is gone
-            raise
+        if _stamp(path)[:2] != (row.size, row.changed):
+            self._take_again(row)
+            raise ApiError("api.recording_changed", "no_recording", 404, id=id[:80])
+        recording = bundle.open(path, copy_below=COPIED)
+        self._keep_open(id, recording, path)
+        return recording
+
+    def _take_again(self, row: Row) -> None:
+        """A file was overwritten: what is in it now is another recording, with an id of its own."""
+        path = self._locate(row)
+        assert path is not None
+        with self._lock:
+            self._open.pop(row.id, None)
+        self._index.remove(row.id)
+        with suppress(BundleError, OSError):
+            self._add(INSPECTOR.inspect(path), path, row.origin, _read_card(row), own=row.own)
 
     def open_file(self, path: str | PathLike[str]) -> str:
         """Add a file of the user: it is read where it is, and never removed."""
-        return self._add(bundle.open(path), Path(path), "file", Card(), own=False)
+        place = Path(path)
+        return self._add(list_facts(bundle.open(place)), place, "file", Card())
 
     def adopt(
         self,
@@ -192,36 +215,43 @@ class Library:
         origin: Origin = "made",
         title: Message | None = None,
         request: JobRequest | None = None,
+        facts: Facts | None = None,
     ) -> str:
-        """Add a bundle written below the library's folder; the library owns the file from now on."""
+        """Add a bundle written below the library's folder; the library owns the file from now on.
+
+        `facts` are those of a file that was looked at already; otherwise it is opened here.
+        """
         given, stored, card = Path(path), self.new_path(), Card(title=title, request=request)
         try:
+            if facts is None:
+                facts = list_facts(bundle.open(given))
             if not self._temporary:  # before the bundle, so that a visible bundle has its card
                 stored.with_suffix(".json").write_text(card.model_dump_json(), encoding="utf-8")
             given.replace(stored)
-            recording = bundle.open(stored)
         except BaseException:
             for each in (given, stored):
                 _remove_file(each)
             raise
-        id = self._add(recording, stored, origin, card, own=True)
-        with self._lock:
-            for other, its in list(self._entries.items()):
-                if not its.listed and other != id and its.card.request == request:
-                    self._forget(other, its)  # of unlisted recordings only the newest of a request is kept
+        id = self._add(facts, stored, origin, card, own=True)
+        made_by = None if request is None else request.model_dump_json()
+        for other in self._index.find_unlisted(made_by):
+            if other.id != id:
+                self._forget(other)  # of unlisted recordings only the newest of a request is kept
         return id
 
     def receive(self, part: Path) -> str:
-        """Add an uploaded file; it gets the name of a bundle only once it could be opened."""
+        """Add an uploaded file, once a process of its own has looked at it."""
         try:
-            bundle.open(part)
-            return self.adopt(part, "file")
+            return self.adopt(part, "file", facts=INSPECTOR.inspect(part))
         finally:
             part.unlink(missing_ok=True)
 
     def add(self, recording: Recording, title: Message | None = None) -> str:
         """Add a recording that is in memory; it is written to disk when memory runs short."""
-        return self._add(recording, None, "made", Card(title=title), own=True)
+        with self._disk_lock:
+            id = self._add(list_facts(recording), None, "made", Card(title=title))
+            self._keep_open(id, recording, None)
+        return id
 
     def path(self, id: str) -> Path:
         """The bundle file of a recording, written now if it was only in memory."""
@@ -230,11 +260,10 @@ class Library:
 
     def remove(self, id: str) -> None:
         """Forget a recording; its file is removed only if it is the library's own."""
-        with self._lock:
-            stored = self._find(id)
-            if stored.entry.origin == "shipped":
-                raise ApiError("api.shipped", status=403, id=id)
-            self._forget(id, stored)
+        row = self._find(id)
+        if row.origin == "shipped":
+            raise ApiError("api.shipped", status=403, id=id)
+        self._forget(row)
 
     def new_path(self) -> Path:
         """An unused name in the library's folder."""
@@ -248,71 +277,100 @@ class Library:
         """Release everything; a temporary folder is removed."""
         with self._disk_lock, self._lock:
             self._open.clear()
-            self._entries.clear()
+            self._index.close()
             if self._temporary:
                 self._clean_up()
 
-    def _find(self, id: str) -> _Stored:
-        with self._lock:
-            stored = self._entries.get(id)
-        if stored is None:
+    def _find(self, id: str) -> Row:
+        row = self._index.find(id)
+        if row is None:
             raise ApiError("api.no_recording", status=404, id=id[:80])
-        return stored
+        return row
 
-    def _add(self, recording: Recording, path: Path | None, origin: Origin, card: Card, *, own: bool) -> str:
-        name = path.stem if path is not None and not own else recording.model
-        id = (
-            card.id if origin == "shipped" else None
-        ) or f"{slugify(name)}-{hash_file(path) if path is not None else token_hex(4)}"
-        excerpt = make_excerpt(recording.source.text or " ".join(recording.source.texts[:40]), _EXCERPT)
-        label = path.stem if path is not None and origin == "file" and not own else excerpt or recording.model
+    def _add(
+        self,
+        facts: Facts,
+        path: Path | None,
+        origin: Origin,
+        card: Card,
+        *,
+        own: bool | None = None,
+        added: float | None = None,
+    ) -> str:
+        """Put a recording into the index. Without `own`: a file is ours if it has one of our names."""
+        kept = path is not None and not self._temporary and path.parent == self.folder
+        own = path is None or (kept and _OURS.fullmatch(path.stem) is not None) if own is None else own
+        name = path.stem if path is not None and not own else facts.model
+        hashed = hash_file(path) if path is not None else token_hex(4)
+        id = (card.id if origin == "shipped" else None) or f"{slugify(name)}-{hashed}"
+        label = path.stem if path is not None and origin == "file" and not own else facts.excerpt
+        title = literal(label or facts.model) if card.title is None else card.title
         entry = RecordingEntry(
             id=id,
-            title=literal(label) if card.title is None else card.title,
-            model=recording.model,
-            shape=find_shape(recording),
-            source_excerpt=excerpt,
-            source_tokens=len(recording.source),
-            target_tokens=None if recording.target is None else len(recording.target),
+            title=title,
+            model=facts.model,
+            shape=facts.shape,
+            source_excerpt=facts.excerpt,
+            source_tokens=facts.source_tokens,
+            target_tokens=facts.target_tokens,
             origin=origin,
             note=card.note,
             selection=card.selection,
             parent=None if card.request is None else card.request.parent,
         )
-        size = path.stat().st_size if path is not None else 0
+        size, changed, _ = (0, 0, 0) if path is None else _stamp(path)
+        row = Row(
+            id=id,
+            origin=origin,
+            entry=entry.model_dump_json(),
+            card=card.model_dump_json(),
+            path=None if path is None else path.name if kept else str(path),
+            own=own,
+            kept=kept,
+            listed=card.request is None or card.request.listed,
+            size=size,
+            changed=changed,
+            added=self._index.next_time() if added is None else added,
+            preset=card.preset,
+            request=None if card.request is None else card.request.model_dump_json(),
+            words=f"{id} {facts.model} {facts.excerpt} {title}".lower(),
+        )
         with self._disk_lock:
-            with self._lock:
-                known = self._entries.get(id)
-                if known is None:
-                    self._entries[id] = _Stored(entry, card, path, own, size)
-            if known is None:
-                self._keep_open(id, recording)
+            if self._index.put(row):
                 self._free_disk(id)
-            elif own and path is not None and path != known.path:  # the same content as a known one
+            elif own and path is not None and path != self._locate(self._find(id)):  # the same content
                 _remove_file(path)
         return id
 
     def _find_open(self, id: str) -> Recording | None:
-        """The recording, if it is open."""
+        """The recording, if it is open and its file has not been overwritten since."""
+        row = self._find(id)
         with self._lock:
-            self._find(id)
-            if id not in self._open:
+            opened = self._open.get(id)
+            if opened is None:
                 return None
             self._open.move_to_end(id)
-            return self._open[id][0]
+        path = self._locate(row)
+        if opened.stamp is None or path is None or opened.stamp == _stamp(path):
+            return opened.recording
+        with self._lock:  # before anything reads it: a mapped file that became shorter ends the process
+            self._open.pop(id, None)
+        return None
 
-    def _keep_open(self, id: str, recording: Recording) -> None:
-        """Keep a recording open; close the least recently used ones beyond the budget of memory."""
-        size = estimate_bytes(recording)
+    def _keep_open(self, id: str, recording: Recording, path: Path | None) -> None:
+        """Keep a recording open; close the least recently used ones beyond the budgets."""
+        opened = _Opened(recording, path)
         with self._lock:
-            self._open[id] = (recording, size)
+            self._open[id] = opened
             self._open.move_to_end(id)
-            left, leaving = sum(each for _, each in self._open.values()), []
-            for other, (_, each) in self._open.items():
-                if left <= self._memory or other == id:
+            left = sum(each.size for each in self._open.values())
+            leaving: list[str] = []
+            for other, each in self._open.items():
+                full = left > self._memory or len(self._open) - len(leaving) > FILES
+                if not full or other == id:
                     break
                 leaving.append(other)
-                left -= each
+                left -= each.size
         for other in leaving:
             with suppress(ApiError):  # removed by another thread
                 self._write(other)
@@ -321,36 +379,71 @@ class Library:
 
     def _write(self, id: str) -> Path:
         """The file of a recording, written if there is none; tables stay unlocked during the write."""
-        stored = self._find(id)
-        if stored.path is None:
-            recording = self._find_open(id)
-            assert recording is not None  # a recording is open or on disk
-            path = self.new_path()
-            bundle.save(recording, path)
-            with self._lock:
-                stored.path, stored.size = path, path.stat().st_size
-                if self._entries.get(id) is not stored:  # removed by another thread
-                    _remove_file(path)
-            self._free_disk(id)
-        return stored.path
+        known = self._locate(self._find(id))
+        if known is not None:
+            return known
+        with self._lock:
+            opened = self._open[id]  # a recording is open or on disk
+        path = self.new_path()
+        bundle.save(opened.recording, path)
+        size, changed, _ = _stamp(path)
+        self._index.set_file(id, path, size, changed)
+        if self._index.find(id) is None:  # removed by another thread
+            _remove_file(path)
+        self._free_disk(id)
+        return path
 
     def _free_disk(self, newest: str) -> None:
-        """Remove the oldest recordings that the library owns, beyond the budget of disk."""
-        with self._lock:
-            own = [id for id, stored in self._entries.items() if stored.own and id != newest]
-            own.sort(key=lambda id: self._entries[id].listed)  # unlisted ones go first
-            used = sum(stored.size for stored in self._entries.values() if stored.own)
-            for id in own:
+        """Remove the oldest recordings that the library owns, beyond the budget of disk, and say so."""
+        if self._disk is None:
+            return
+        used = self._index.own_bytes()
+        while used > self._disk:
+            leaving = [row for row in self._index.oldest() if row.id != newest and self._is_mine(row)]
+            if not leaving:
+                return
+            for row in leaving:
                 if used <= self._disk:
                     return
-                used -= self._entries[id].size
-                self._forget(id, self._entries[id])
+                log.warning("%s is removed: recordings take more than %d bytes of disk", row.id, self._disk)
+                used -= row.size
+                self._forget(row)
 
-    def _forget(self, id: str, stored: _Stored) -> None:
-        self._open.pop(id, None)
-        del self._entries[id]
-        if stored.own and stored.path is not None:
-            _remove_file(stored.path)
+    def _forget(self, row: Row) -> None:
+        with self._lock:
+            self._open.pop(row.id, None)
+        self._index.remove(row.id)
+        path = self._locate(row)
+        if row.own and path is not None:
+            _remove_file(path)
+
+    def _locate(self, row: Row) -> Path | None:
+        """Where the file of a recording is; None for one that is in memory only."""
+        return None if row.path is None else self.folder / row.path
+
+    def _is_mine(self, row: Row) -> bool:
+        """Whether the file belongs to the user that this process runs as."""
+        path = self._locate(row)
+        with suppress(OSError, AttributeError):  # not a Unix
+            return path is None or path.stat().st_uid == os.getuid()
+        return True
+
+
+def _read_entry(row: Row) -> RecordingEntry:
+    return RecordingEntry.model_validate_json(row.entry)
+
+
+def _read_card(row: Row) -> Card:
+    return Card.model_validate_json(row.card)
+
+
+def _stamp(path: Path | os.DirEntry[str]) -> tuple[int, int, int]:
+    """Size, time and number of a file: another content has another stamp. Zeros for one that is gone."""
+    try:
+        state = path.stat()
+    except OSError:
+        return 0, 0, 0
+    return state.st_size, state.st_mtime_ns, state.st_ino
 
 
 def _age(path: Path) -> float:

@@ -5,6 +5,7 @@ Out:  a response. What belongs to a recording never changes under its id, so bro
 """
 
 import gzip
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -13,6 +14,7 @@ from typing import Annotated, Any
 import zstandard
 from fastapi import Depends, Request
 from pydantic import BaseModel
+from pydantic_core import PydanticSerializationError
 from starlette.responses import Response
 
 from glassformer import __version__
@@ -24,6 +26,7 @@ from glassformer.api.runs import Runs
 from glassformer.api.settings import Settings
 from glassformer.messages import Message, message
 from glassformer.recording import Recording
+from glassformer.schema import replace_surrogates
 
 IMMUTABLE = "private, max-age=604800, immutable"  # a week
 REVALIDATE = "private, no-cache"
@@ -157,6 +160,18 @@ def _serialise(made: Frame | BaseModel | list[Any]) -> tuple[bytes, str]:
     if isinstance(made, Frame):
         return encode_frame(made), MEDIA_TYPE
     if isinstance(made, BaseModel):
-        return made.model_dump_json().encode(), "application/json"
-    parts = b",".join(each.model_dump_json().encode() for each in made)
-    return b"[" + parts + b"]", "application/json"
+        return _write_json(made), "application/json"
+    return b"[" + b",".join(map(_write_json, made)) + b"]", "application/json"
+
+
+def _write_json(model: BaseModel) -> bytes:
+    """A model as JSON; half of a surrogate pair, which a file may hold in any text, becomes �."""
+    try:
+        return model.model_dump_json().encode()
+    except (PydanticSerializationError, UnicodeEncodeError):
+        text = json.dumps(model.model_dump(mode="python"), ensure_ascii=False, default=_plain)
+        return replace_surrogates(text).encode()
+
+
+def _plain(value: Any) -> Any:
+    return value.model_dump(mode="python") if isinstance(value, BaseModel) else value.to_json()

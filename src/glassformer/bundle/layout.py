@@ -5,7 +5,7 @@ Out:  entries whose bytes lie inside the file, side by side; or a BundleError th
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -21,6 +21,8 @@ VERSION = "2"  # of the files that are written
 READABLE = ("1", "2")  # 1: texts of evidence are strings; 2: they are messages
 DESCRIPTION = "recording"  # the tensor that holds everything which is not an array
 LONGEST_HEADER = 100_000_000  # bytes; also what the safetensors library accepts
+LONGEST_DESCRIPTION = 256 << 20  # bytes
+MOST_VALUES = 8_000_000  # of a header or a description: each takes some 60 bytes of memory once it is read
 LENGTH_BYTES = 8  # the header's length, little-endian, comes first
 
 DTYPES = {
@@ -66,15 +68,31 @@ def read_header(file: BinaryIO, size: int, path: Path) -> tuple[int, dict[str, E
         raise BundleError("bundle.other_file", path=path)  # a picture, a text, an archive
     if length > size - LENGTH_BYTES:
         raise unreadable(path, "wrong_length", length=length, size=size)
+    text = (brace + file.read(length - 1)).rstrip(b" ")  # a writer leaves room behind it
     try:
-        table = json.loads((brace + file.read(length - 1)).decode(), object_pairs_hook=_without_repeats)
+        table = read_json(text, object_pairs_hook=_without_repeats)
     except (ValueError, RecursionError) as error:
-        raise unreadable(path, "not_json", error=str(error)) from None
+        raise unreadable(path, "not_json", error=str(error)[:200]) from None
     _check_metadata(table.pop("__metadata__", None), path)
     data = LENGTH_BYTES + length
     entries = [_read_entry(name, entry, size - data, path) for name, entry in table.items()]
     _check_places(entries, size - data, path)
     return data, {entry.name: entry for entry in entries}
+
+
+def read_json(text: bytes, object_pairs_hook: Callable[[list[tuple[str, Any]]], Any] | None = None) -> Any:
+    """The value of a JSON text; ValueError or RecursionError for anything else, and for too many values.
+
+    They are counted before they are read, by the signs between them.
+    """
+    values = text.count(b",") + text.count(b"[") + text.count(b"{")
+    if values > MOST_VALUES:
+        raise ValueError(f"about {values} values, more than {MOST_VALUES}")
+    return json.loads(text.decode(), object_pairs_hook=object_pairs_hook, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
 
 
 def unreadable(path: Path, fault: str, /, **details: Any) -> BundleError:
@@ -97,7 +115,8 @@ def _read_entry(name: str, entry: Any, size: int, path: Path) -> Entry:
     if not known or not isinstance(entry["dtype"], str) or entry["dtype"] not in DTYPES:
         raise unreadable(path, "wrong_entry", name=name[:80], entry=str(entry)[:200], types=tuple(DTYPES))
     dtype, shape, offsets = DTYPES[entry["dtype"]], entry["shape"], entry["data_offsets"]
-    if not (_are_counts(shape) and len(shape) <= 8 and all(length <= max(size, 1) for length in shape)):
+    # An array without numbers takes no bytes: its other axes must not be longer than a file can be, either.
+    if not (_are_counts(shape) and len(shape) <= 8 and prod(max(1, each) for each in shape) <= max(size, 1)):
         raise unreadable(path, "wrong_shape", name=name[:80], shape=str(shape)[:200])
     if not (_are_counts(offsets) and len(offsets) == 2 and offsets[0] <= offsets[1] <= size):
         raise unreadable(path, "wrong_offsets", name=name[:80], offsets=str(offsets)[:200], size=size)

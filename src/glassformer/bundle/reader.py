@@ -4,23 +4,34 @@ In:   the path of a file that anyone may have written.
 Out:  a Recording whose arrays are views of the mapped file; or a BundleError that says what was seen.
 """
 
-import json
 import mmap
 import stat
 from os import PathLike, fstat
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from glassformer.bundle.description import restore
-from glassformer.bundle.layout import DESCRIPTION, Entry, read_header, unreadable
+from glassformer.bundle.layout import (
+    DESCRIPTION,
+    LONGEST_DESCRIPTION,
+    Entry,
+    read_header,
+    read_json,
+    unreadable,
+)
 from glassformer.errors import BundleError, RecordingError
 from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
 
 
-def open(path: str | PathLike[str]) -> Recording:
-    """The recording in a bundle. Its arrays stay on disk until used, so leave the file in place meanwhile."""
+def open(path: str | PathLike[str], copy_below: int = 0) -> Recording:
+    """The recording in a bundle. Its arrays stay on disk until used, so leave the file in place meanwhile.
+
+    A file of less than `copy_below` bytes is read into memory as it is: whatever becomes of it, nothing
+    happens to the recording, where a mapped file that is overwritten ends the process.
+    """
     place = Path(path)
     try:
         if not stat.S_ISREG(place.stat().st_mode):  # a pipe would wait for ever
@@ -28,30 +39,45 @@ def open(path: str | PathLike[str]) -> Recording:
         with place.open("rb") as file:
             size = fstat(file.fileno()).st_size
             data, entries = read_header(file, size, place)
-            mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            mapped = _copy(file, size) if size < copy_below else _map(file)
     except (OSError, ValueError) as error:  # a name with a zero in it is a ValueError
         reason = error.strerror if isinstance(error, OSError) else error
         raise BundleError("bundle.not_opened", path=place, reason=str(reason)) from error
     return _read(mapped, data, entries, place)
 
 
+def _map(file: BinaryIO) -> mmap.mmap:
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _copy(file: BinaryIO, size: int) -> mmap.mmap:
+    """The file in memory of no file, which is given back whole when the recording is closed."""
+    copied = mmap.mmap(-1, size)
+    file.seek(0)
+    with memoryview(copied) as view:
+        if file.readinto(view) < size:  # type: ignore[attr-defined]
+            raise ValueError("it became shorter while it was read")
+    return copied
+
+
 def _read(mapped: mmap.mmap, data: int, entries: dict[str, Entry], path: Path) -> Recording:
     if DESCRIPTION not in entries or entries[DESCRIPTION].dtype != "uint8":
         raise unreadable(path, "no_description", name=DESCRIPTION)
     described = entries.pop(DESCRIPTION)
+    if (size := described.stop - described.start) > LONGEST_DESCRIPTION:
+        raise unreadable(path, "long_description", size=size, most=LONGEST_DESCRIPTION)
     arrays = {name: _view(mapped, data, entry) for name, entry in entries.items()}
     try:
-        text = mapped[data + described.start : data + described.stop].decode()
+        text = mapped[data + described.start : data + described.stop]
         with np.errstate(all="ignore"):  # numbers that overflow are for the checks to refuse
-            return restore(json.loads(text), arrays)
+            return restore(read_json(text), arrays)
     except RecordingError as error:
         raise unreadable(path, "impossible", reason=error.message) from error
     except BundleError as error:
         raise unreadable(path, "wrong_description", reason=error.message) from error
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError) as error:
-        # Types check values rather than the type of every field: a hostile description can break them anyhow.
         reason = f"{type(error).__name__}: {error}" if not isinstance(error, ValueError) else str(error)
-        raise unreadable(path, "wrong_description", reason=reason) from error
+        raise unreadable(path, "wrong_description", reason=reason[:500]) from error
 
 
 def _view(mapped: mmap.mmap, data: int, entry: Entry) -> AnyArray:

@@ -49,7 +49,10 @@ class Message:
         if template is None:
             details = ", ".join(f"{name}: {value}" for name, value in self.parameters.items())
             return f"{self.code} ({details})" if details else self.code
-        return _Formatter(language).vformat(template, (), self.parameters)
+        try:
+            return _Formatter(language).vformat(template, (), self.parameters)
+        except (ValueError, IndexError):  # a template of a stranger's file: a brace too many
+            return template
 
     def __str__(self) -> str:
         return self.text(get_language())

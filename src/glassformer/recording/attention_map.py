@@ -244,6 +244,9 @@ class AttentionMap(Rebuilt):
         for name, (which, tokens) in vectors.items():
             axes = [(which, heads if which == "head" else None), ("token", tokens), ("width", None)]
             freeze_field(self, name, FLOATS, axes)
+            vector = getattr(self, name)
+            if vector is not None and (len(vector) == 0 or heads % len(vector)):
+                raise RecordingError("recording.uneven_key_heads", heads=heads, key_heads=len(vector))
         freeze_field(self, "sink_weights", SINGLE, matrix[:2])
 
     def _check_pyramids(self) -> None:

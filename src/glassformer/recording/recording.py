@@ -214,5 +214,5 @@ class Recording(Rebuilt):
 
 def _ranges(numbers: list[int]) -> str:
     """0–11, or each number where they have gaps."""
-    gapless = numbers == list(range(numbers[0], numbers[-1] + 1)) and len(numbers) > 2
+    gapless = len(numbers) == numbers[-1] - numbers[0] + 1 > 2  # they are sorted, each once
     return f"{numbers[0]}–{numbers[-1]}" if gapless else ", ".join(map(str, numbers))

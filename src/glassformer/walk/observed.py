@@ -66,6 +66,8 @@ def _follow(found: AttentionMap) -> dict[str, float] | None:
     cap, c · tanh(x / c); None where something else is in them, such as a bias."""
     if found.queries is None or found.keys is None or found.dense_scores is None or found.scale is None:
         return None
+    if found.queries.shape[-1] != found.keys.shape[-1]:
+        return None
     rows = choose(len(found.query), CHECKED)
     groups = (len(found.keys), -1, found.queries.shape[-1])  # heads that share their keys stand together
     queries = found.queries[:, rows].astype(np.float64).reshape(groups)

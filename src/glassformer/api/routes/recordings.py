@@ -17,6 +17,7 @@ from glassformer.api.description import (
     describe,
     slice_tokens,
 )
+from glassformer.api.index import Origin
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
 from glassformer.api.responses import REVALIDATE, AppContext, Context, respond, respond_about
@@ -38,9 +39,23 @@ class Added(ResponseModel):
 
 
 @router.get("", response_model=list[RecordingEntry])
-async def list_recordings(request: Request, context: Context) -> Response:
-    """Every recording there is, the newest first."""
-    return await respond(request, context, lambda: list(context.library.entries()), keep=REVALIDATE)
+async def list_recordings(
+    request: Request,
+    context: Context,
+    origin: Annotated[Origin | None, Query(description="only those of one origin")] = None,
+    search: Annotated[str, Query(max_length=200, description="words of the model, the text or the id")] = "",
+    start: Annotated[int, Query(ge=0, le=2**31 - 1, description="how many of each origin to skip")] = 0,
+    count: Annotated[int, Query(ge=1, le=1000, description="the most of each origin")] = 200,
+) -> Response:
+    """The recordings, the newest first: of each origin a page. `X-Total-Count` is the number of all."""
+    library = context.library
+
+    def make() -> list[RecordingEntry]:
+        return list(library.entries(origin, search, start, count))
+
+    response = await respond(request, context, make, keep=REVALIDATE)
+    response.headers["x-total-count"] = str(library.count(origin, search))
+    return response
 
 
 @router.get("/{id}", response_model=Description)

@@ -1,0 +1,210 @@
+"""The index of a library: one row for each recording, in SQLite, so that a hundred thousand cost nothing.
+
+In:   rows, each with the entry of the list and where the file is.
+Out:  rows by id, pages of the list, sums. Files are neither opened nor read here.
+
+What a library keeps in its folder is in a table of `.index.sqlite` there: the next start compares it with the
+folder instead of opening every file. What this process alone shows (files that were named, recordings in
+memory, shipped ones) is in a temporary table. The index can be removed at any time; it is made again.
+"""
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import Any, Literal
+
+FILE = ".index.sqlite"
+VERSION = 1  # of the tables; another one is made anew
+_WAIT = 10.0  # seconds for another server that writes to the same index
+
+Origin = Literal["shipped", "file", "made"]
+ORIGINS: tuple[Origin, ...] = ("made", "file", "shipped")  # in the order of the list
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One recording."""
+
+    id: str
+    origin: Origin
+    entry: str  # RecordingEntry as JSON
+    card: str  # Card as JSON
+    path: str | None  # its name alone where it lies in the folder; None: it is in memory only
+    own: bool  # the file is the library's, to be removed with the recording
+    kept: bool  # the file lies in the folder of the library: it is there again on the next start
+    listed: bool  # False: made by a view for its own use
+    size: int  # bytes on disk
+    changed: int  # when the file was written, in nanoseconds
+    added: float  # seconds since 1970: the order of the list
+    preset: str | None
+    request: str | None  # JobRequest as JSON
+    words: str  # what a search looks at, in lower case
+
+
+_COLUMNS = tuple(each.name for each in fields(Row))
+_TABLE = f"(id TEXT PRIMARY KEY, {', '.join(_COLUMNS[1:])})"
+_TABLES = ("main.recordings", "temp.here")
+
+
+class RecordingIndex:
+    """All rows of a library. Safe to use from several threads and by several servers at once."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._lock = threading.RLock()
+        self._last = 0.0
+        path = "" if folder is None else str(folder / FILE)  # "": a temporary file of SQLite's own
+        try:
+            self._database = _open(path)
+        except sqlite3.DatabaseError:  # not an index, or a damaged one
+            if folder is not None:
+                for each in folder.glob(f"{FILE}*"):
+                    each.unlink(missing_ok=True)
+            self._database = _open(path)
+
+    def put(self, row: Row) -> bool:
+        """Add a row; False where there is one with its id already, which stays."""
+        table = "main.recordings" if row.kept else "temp.here"
+        marks = ", ".join("?" * len(_COLUMNS))
+        with self._lock, self._database:
+            if self.find(row.id) is not None:
+                return False
+            self._database.execute(f"INSERT INTO {table} VALUES ({marks})", astuple(row))
+        return True
+
+    def find(self, id: str) -> Row | None:
+        """The row with an id."""
+        return next(self._select("WHERE id = ?", (id,)), None)
+
+    def remove(self, id: str) -> None:
+        """Forget a row."""
+        with self._lock, self._database:
+            for table in _TABLES:
+                self._database.execute(f"DELETE FROM {table} WHERE id = ?", (id,))
+
+    def set_file(self, id: str, path: Path, size: int, changed: int) -> None:
+        """A recording that was in memory has a file now."""
+        with self._lock, self._database:
+            values = (str(path), size, changed, id)
+            self._database.execute(
+                "UPDATE temp.here SET path = ?, size = ?, changed = ? WHERE id = ?", values
+            )
+
+    def page(
+        self, origin: Origin | None = None, search: str = "", start: int = 0, count: int | None = None
+    ) -> list[Row]:
+        """The list: made ones first, newest on top; then files; then shipped ones. A part of each origin."""
+        most = 1 << 60 if count is None else count
+        found: list[Row] = []
+        for each in ORIGINS if origin is None else (origin,):
+            condition, values = _match(search, each)
+            order = "ORDER BY added DESC" if each == "made" else "ORDER BY added"
+            parts = (
+                f"SELECT * FROM (SELECT * FROM {table} {condition} {order} LIMIT ?)" for table in _TABLES
+            )
+            text = f"{' UNION ALL '.join(parts)} {order} LIMIT ? OFFSET ?"
+            found += self._read(text, (*values, start + most, *values, start + most, most, start))
+        return found
+
+    def count(self, origin: Origin | None = None, search: str = "") -> int:
+        """How many recordings the whole list has."""
+        condition, values = _match(search, origin)
+        return int(self._ask(f"SELECT count(*) FROM all_recordings {condition}", values)[0][0])
+
+    def default(self) -> str | None:
+        """The first file that was named at the start, else the first shipped recording, else any."""
+        rows = self._ask(
+            "SELECT id FROM temp.here WHERE listed = 1 ORDER BY CASE WHEN origin = 'file' THEN 0 "
+            "WHEN origin = 'shipped' THEN 1 ELSE 2 END, added LIMIT 1"
+        ) or self._ask("SELECT id FROM main.recordings WHERE listed = 1 ORDER BY added LIMIT 1")
+        return str(rows[0][0]) if rows else None
+
+    def find_preset(self, preset: str) -> str | None:
+        """The id of the recording that shows a preset."""
+        rows = self._ask("SELECT id FROM all_recordings WHERE preset = ? ORDER BY added LIMIT 1", (preset,))
+        return str(rows[0][0]) if rows else None
+
+    def find_unlisted(self, request: str | None) -> list[Row]:
+        """What views made by the same request."""
+        return list(self._select("WHERE listed = 0 AND request IS ?", (request,)))
+
+    def kept(self) -> dict[str, tuple[int, int]]:
+        """Size and time of every file of the folder that has a row, by name."""
+        return {path: (size, changed) for path, size, changed in self._ask(
+            "SELECT path, size, changed FROM main.recordings"
+        )}  # fmt: skip
+
+    def forget_files(self, paths: Iterable[str]) -> None:
+        """Remove the rows of files that are gone, or have changed."""
+        with self._lock, self._database:
+            self._database.executemany(
+                "DELETE FROM main.recordings WHERE path = ?", [(path,) for path in paths]
+            )
+
+    def own_bytes(self) -> int:
+        """Bytes on disk of the library's own files."""
+        return int(self._ask("SELECT coalesce(sum(size), 0) FROM all_recordings WHERE own = 1")[0][0])
+
+    def oldest(self) -> Iterator[Row]:
+        """Some of the library's own recordings, oldest first; those in no list before all others."""
+        return self._select("WHERE own = 1 AND path IS NOT NULL ORDER BY listed, added LIMIT 20")
+
+    def next_time(self) -> float:
+        """Now, and later than every time before it: rows keep the order in which they came."""
+        with self._lock:
+            self._last = max(time.time(), self._last + 1e-6)
+            return self._last
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._lock, suppress(sqlite3.Error):
+            self._database.close()
+
+    def _ask(self, text: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        with self._lock:
+            return self._database.execute(text, values).fetchall()
+
+    def _select(self, condition: str, values: tuple[object, ...] = ()) -> Iterator[Row]:
+        return self._read(f"SELECT * FROM all_recordings {condition}", values)
+
+    def _read(self, text: str, values: tuple[object, ...]) -> Iterator[Row]:
+        for found in self._ask(text, values):
+            row: dict[str, Any] = dict(zip(_COLUMNS, found, strict=True))
+            yield Row(**{**row, **{name: bool(row[name]) for name in ("own", "kept", "listed")}})
+
+
+def _open(path: str) -> sqlite3.Connection:
+    database = sqlite3.connect(path, timeout=_WAIT, check_same_thread=False)
+    with database:
+        [(version,)] = database.execute("PRAGMA user_version")
+        if version != VERSION:
+            database.execute("DROP TABLE IF EXISTS main.recordings")
+            database.execute(f"CREATE TABLE main.recordings {_TABLE}")
+            database.execute("CREATE INDEX main.by_origin ON recordings (origin, listed, added)")
+            database.execute("CREATE INDEX main.by_time ON recordings (listed, added)")
+            database.execute("CREATE INDEX main.by_preset ON recordings (preset)")
+            database.execute("CREATE INDEX main.by_own ON recordings (own, listed, added, size)")
+            database.execute("CREATE INDEX main.by_path ON recordings (path)")
+            database.execute(f"PRAGMA user_version = {VERSION}")
+        database.execute(f"CREATE TABLE temp.here {_TABLE}")
+        database.execute(
+            "CREATE VIEW temp.all_recordings AS "
+            "SELECT * FROM main.recordings UNION ALL SELECT * FROM temp.here"
+        )
+    return database
+
+
+def _match(search: str, origin: Origin | None) -> tuple[str, tuple[object, ...]]:
+    """The condition of a search: every word of it, anywhere in the row."""
+    words = search.lower().split()[:8]
+    conditions, values = ["listed = 1"], list[object]()
+    if origin is not None:
+        conditions.append("origin = ?")
+        values.append(origin)
+    for word in words:
+        conditions.append("instr(words, ?) > 0")
+        values.append(word)
+    return f"WHERE {' AND '.join(conditions)}", tuple(values)

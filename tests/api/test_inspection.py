@@ -1,0 +1,55 @@
+"""Files of strangers are looked at elsewhere: what takes too long or too much ends that process alone."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from glassformer.api.inspection import Inspector
+from glassformer.errors import BundleError
+
+
+@pytest.fixture(scope="module")
+def inspector():
+    made = Inspector()
+    yield made
+    made.close()
+
+
+def write_header(path: Path, text: bytes) -> Path:
+    path.write_bytes(len(text).to_bytes(8, "little") + text)
+    return path
+
+
+def test_facts_of_a_bundle_and_faults_of_others(
+    inspector: Inspector, invented: dict[str, Path], tmp_path: Path
+) -> None:
+    facts = inspector.inspect(invented["decoder"])
+    assert (facts.model, facts.shape, facts.source_tokens) == ("invented decoder", "decoder", 24)
+    (tmp_path / "x.bundle").write_bytes(b"?")
+    with pytest.raises(BundleError, match=r"x\.bundle is no Glassformer recording"):
+        inspector.inspect(tmp_path / "x.bundle")
+
+
+def test_a_header_of_many_values_is_refused_before_it_is_read(inspector: Inspector, tmp_path: Path) -> None:
+    text = b'{"a":[' + b"[]," * 20_000_000 + b"[]]}"
+    with pytest.raises(BundleError, match="values, more than"):
+        inspector.inspect(write_header(tmp_path / "many.bundle", text))
+
+
+def test_what_takes_too_long_or_too_much_ends_the_process_only(
+    invented: dict[str, Path], tmp_path: Path
+) -> None:
+    large = write_header(tmp_path / "large.bundle", json.dumps({"a": [[]] * 2_000_000}).encode())
+    small = Inspector(memory=20 << 20)
+    hasty = Inspector(seconds=0.0)
+    try:
+        with pytest.raises(BundleError, match="takes more than"):
+            small.inspect(large)
+        with pytest.raises(BundleError, match="takes more than 0 seconds"):
+            hasty.inspect(invented["decoder"])
+        hasty.seconds = 60.0
+        assert hasty.inspect(invented["decoder"]).source_tokens == 24
+    finally:
+        small.close()
+        hasty.close()
