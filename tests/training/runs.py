@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from glassformer.runlog import RunLog, read_run
+from glassformer.runlog import RunLog, open_run, read_run
 from glassformer.training.recipe import train
 
 
@@ -32,6 +32,9 @@ def assert_same(run: Path, reference: Path) -> None:
     for place, history in theirs.heads.items():
         for name, values in history.statistics.items():
             np.testing.assert_array_equal(ours.heads[place].statistics[name], values)
+    with open_run(run) as index:  # the index says the same as the log
+        series = index.series("loss", points=10_000)
+        assert list(zip(series.first.tolist(), series.mean[:, 0].tolist(), strict=True)) == losses(ours)
     kept, expected = weights(run), weights(reference)
     assert kept.keys() == expected.keys()
     assert all(torch.equal(kept[name], expected[name]) for name in expected)

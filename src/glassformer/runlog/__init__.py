@@ -1,13 +1,12 @@
 """Logs of training runs: written while a network learns, read by everything that shows one. No torch."""
 
+from glassformer.runlog.index import Series
 from glassformer.runlog.log import (
     ALARM,
     BEST,
     ENVIRONMENT,
     EVENTS,
-    HEADS,
     RECIPE,
-    SCALARS,
     Curve,
     Event,
     HeadHistory,
@@ -17,6 +16,7 @@ from glassformer.runlog.log import (
     is_run,
     read_run,
 )
+from glassformer.runlog.run_index import HEADS, SCALARS, RunIndex, open_run
 
 __all__ = [
     "ALARM",
@@ -29,9 +29,12 @@ __all__ = [
     "Curve",
     "Event",
     "HeadHistory",
+    "RunIndex",
     "RunLog",
     "RunWriter",
+    "Series",
     "find_runs",
     "is_run",
+    "open_run",
     "read_run",
 ]

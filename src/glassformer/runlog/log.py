@@ -14,6 +14,7 @@ Three rules keep it honest
 import json
 import math
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,14 +26,17 @@ from numpy.typing import NDArray
 from glassformer.errors import InputError
 from glassformer.messages import Message, literal
 from glassformer.place import Place
+from glassformer.runlog.blocks import TornIndexError
+from glassformer.runlog.index import LogIndex
+from glassformer.runlog.lines import as_number, is_count, read_map
+from glassformer.runlog.run_index import HEADS, SCALARS, lock_index, open_indexes
 
-SCALARS, HEADS, EVENTS = "scalars.jsonl", "heads.jsonl", "events.jsonl"
+EVENTS = "events.jsonl"
 RECIPE, ENVIRONMENT = "recipe.toml", "environment.json"
 ALARM = "alarm"  # the kind of event that a person should look at
 BEST = "best"  # the kind of event whose topic and value are the score that decides and its best value so far
 ENDINGS = ("finished", "stopped", "failed")  # kinds of event after which a run writes no more
 DIGITS = 5  # significant ones of a head's statistics
-LARGEST_COUNT = 2**53 - 1  # of a step or a layer; more is damage
 
 Steps = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -201,6 +205,9 @@ class RunWriter:
         self.folder = Path(folder)
         self.folder.mkdir(parents=True, exist_ok=True)
         self._files = {name: _open_to_append(self.folder / name) for name in (SCALARS, HEADS, EVENTS)}
+        self._lock: int | None = None
+        self._indexes: dict[str, LogIndex] = {}
+        self._open_indexes()
 
     def write_scalars(self, rows: Iterable[tuple[int, Mapping[str, float]]]) -> None:
         """Numbers of one or many steps; a step may be written to more than once, with other names."""
@@ -224,6 +231,7 @@ class RunWriter:
         for number in self._files.values():
             os.close(number)
         self._files.clear()
+        self._close_indexes()
 
     def __enter__(self) -> Self:
         return self
@@ -233,9 +241,36 @@ class RunWriter:
 
     def _append(self, name: str, lines: Iterable[Mapping[str, Any]]) -> None:
         text = "".join(json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n" for line in lines)
-        rest = memoryview(text.encode())
+        written = text.encode()
+        rest = memoryview(written)
         while rest:  # a full disk may take a part
             rest = rest[os.write(self._files[name], rest) :]
+        if not self._indexes and time.monotonic() > self._next_try:
+            self._open_indexes()
+        elif name in self._indexes:
+            offset = os.fstat(self._files[name]).st_size - len(written)
+            try:
+                self._indexes[name].add(written, offset)
+            except (OSError, TornIndexError):  # the log is what counts; the index is completed later
+                self._close_indexes()
+
+    def _open_indexes(self) -> None:
+        """Complete and write the indexes, unless another process does so at the moment."""
+        self._next_try = time.monotonic() + 1
+        self._lock = lock_index(self.folder)
+        if self._lock is not None:
+            try:
+                self._indexes = open_indexes(self.folder, writable=True)
+            except OSError:
+                self._close_indexes()
+
+    def _close_indexes(self) -> None:
+        for index in self._indexes.values():
+            index.close()
+        self._indexes = {}
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
 
 
 def _open_to_append(path: Path) -> int:
@@ -277,7 +312,7 @@ def _read_lines(path: Path, damage: Callable[[], None]) -> Iterator[dict[str, An
             step = entry.get("step") if isinstance(entry, dict) else None
         except (ValueError, RecursionError):
             step = None
-        if _is_count(step):
+        if is_count(step):
             yield entry
         elif line.strip():
             damage()
@@ -302,27 +337,18 @@ def _make_curves(merged: Mapping[int, Mapping[str, Any]]) -> dict[str, Curve]:
         for name, value in values.items():
             steps, numbers = points.setdefault(name, ([], []))
             steps.append(step)
-            numbers.append(_as_number(value))
+            numbers.append(as_number(value))
     return {
         name: Curve(np.array(steps, dtype=np.int64), np.array(numbers, dtype=np.float64))
         for name, (steps, numbers) in points.items()
     }
 
 
-def _as_number(value: Any) -> float:
-    """A number of a log; NaN for anything that is none, or not finite."""
-    try:
-        number = float(value) if isinstance(value, int | float) else math.nan
-    except OverflowError:
-        return math.nan
-    return number if math.isfinite(number) else math.nan
-
-
 def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) -> dict[Place, HeadHistory]:
     records: dict[Place, tuple[list[int], dict[str, list[Values]]]] = {}
     for step, entry in _merge(entries).items():
         try:
-            maps = [_read_map(described) for described in entry["maps"]]
+            maps = [read_map(described) for described in entry["maps"]]
         except (KeyError, TypeError, ValueError, OverflowError):
             damage()
             continue
@@ -345,22 +371,6 @@ def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]
     }
 
 
-def _read_map(described: Mapping[str, Any]) -> tuple[Place, dict[str, Values]]:
-    stack, kind, layer = described["stack"], described["kind"], described["layer"]
-    if not isinstance(stack, str) or kind not in ("self", "cross") or not _is_count(layer):
-        raise ValueError("not the place of a map")
-    names = [name for name in described if name not in ("stack", "kind", "layer")]
-    statistics = {name: np.array(described[name], dtype=np.float64) for name in names}  # null becomes NaN
-    shapes = {values.shape for values in statistics.values()}
-    if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
-        raise ValueError("a statistic misses heads")
-    return Place(stack, kind, layer), statistics
-
-
-def _is_count(value: Any) -> bool:
-    return type(value) is int and 0 <= value <= LARGEST_COUNT
-
-
 def _read_events(entries: Iterable[dict[str, Any]], damage: Callable[[], None]) -> list[Event]:
     events: list[Event] = []
     for entry in entries:
@@ -379,7 +389,7 @@ def _read_event(entry: Mapping[str, Any]) -> Event:
     numbers = (event.value, event.time)
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a text is none")
-    if any(number is not None and math.isnan(_as_number(number)) for number in numbers):
+    if any(number is not None and math.isnan(as_number(number)) for number in numbers):
         raise ValueError("a number is none")
     return event
 
