@@ -106,7 +106,7 @@ class Table:
         assert self._file is not None
         data = os.pread(self._file, count * dtype.itemsize, place)
         if len(data) < count * dtype.itemsize:
-            raise TornIndexError(f"{self.path} was cut")
+            raise TornIndexError  # the file was cut
         return np.frombuffer(data, dtype)
 
     def __enter__(self) -> Self:
@@ -149,7 +149,7 @@ def check_cells(cells: Records, most: int) -> None:
     with np.errstate(invalid="ignore"):
         ordered = (cells["low"] - slack <= cells["mean"]) & (cells["mean"] <= cells["high"] + slack)
     if (cells["count"] > most).any() or not np.where(known, ordered, np.isnan(cells["low"])).all():
-        raise TornIndexError("a block holds what no block can hold")
+        raise TornIndexError  # a block holds what no block can hold
 
 
 def _open(path: Path, *, writable: bool) -> int | None:

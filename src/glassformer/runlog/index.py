@@ -165,7 +165,7 @@ class LogIndex:
         while b"\n" not in data:
             more = os.pread(self._log_file, size, offset + len(data))
             if not more:
-                raise TornIndexError(f"{self.log} has no line at {offset}")
+                raise TornIndexError  # the log has no line there
             data, size = data + more, 2 * size
         return data[: data.index(b"\n")]
 
@@ -199,10 +199,10 @@ class LogIndex:
         tables = [*(group.rows for group in self.groups.values()), self._damaged]
         for table, count in zip(tables, counts, strict=False):  # a group may be new
             if len(table) < count:
-                raise TornIndexError("rows are missing")
+                raise TornIndexError  # rows are missing
             table.truncate(count)
         if self._log_file is None or os.fstat(self._log_file).st_size < self.position:
-            raise TornIndexError("the log is shorter than its index")
+            raise TornIndexError  # the log is shorter than its index
         for group in self.groups.values():
             group.check()
             group.load_pending()
@@ -212,10 +212,10 @@ class LogIndex:
         line = (self.folder / STATE).read_bytes().partition(b"\n")[0]
         checksum, _, text = line.partition(b" ")
         if int(checksum, 16) != zlib.crc32(text):
-            raise TornIndexError("the state of the index is damaged")
+            raise TornIndexError  # the state of the index is damaged
         self.position, self._last, damaged, rows = json.loads(text)
         if len(rows) > len(self.groups):
-            raise TornIndexError("groups are missing")
+            raise TornIndexError  # groups are missing
         return [*rows, *[0] * (len(self.groups) - len(rows)), damaged]
 
     def start_anew(self) -> None:
@@ -344,13 +344,13 @@ class Group:
                     0
                 ]
                 if block["first"] != row["step"]:
-                    raise TornIndexError("a block has other steps than its rows")
+                    raise TornIndexError  # a block has other steps than its rows
                 check_cells(block["cells"], _size(number))
         for place in np.unique(np.linspace(0, count - 1, min(count, SAMPLES)).astype(int)):
             row = self._row(int(place))
             parsed = self.index.parse(self.index.line(int(row["offset"])))
             if parsed is None or parsed[:2] != (int(row["step"]), self.key):
-                raise TornIndexError("a row is not where the index says")
+                raise TornIndexError  # a row is not where the index says
 
     def load_pending(self) -> None:
         """Read the rows after the last block again."""
@@ -474,7 +474,7 @@ class Group:
         for number, line in enumerate(self.index.lines(offsets)):
             parsed = self.index.parse(line)
             if parsed is None or parsed[1] != self.key:
-                raise TornIndexError("a row is not where the index says")
+                raise TornIndexError  # a row is not where the index says
             values[number] = parsed[2][columns]
         return values
 
