@@ -30,6 +30,18 @@ describe("the camera", () => {
     expect(wholeMap({ queries: 300, keys: 3 }, SIZE).wide).toBeCloseTo((2.5 * 400) / 300);
   });
 
+  it("fills a low and wide box that allows cells to be long", () => {
+    const box = { width: 400, height: 115, stretch: 8 }; // a panel of the canvas at 1440 × 900
+    for (const [queries, keys] of [
+      [14, 12],
+      [9, 9],
+      [28, 28],
+    ] as const) {
+      const { wide, high } = wholeMap({ queries, keys }, box);
+      expect(1 - (wide * keys * high * queries) / (box.width * box.height)).toBeLessThan(0.05);
+    }
+  });
+
   it("keeps the cell under the pointer when zooming", () => {
     let camera = wholeMap(LONG, SIZE);
     for (const factor of [3, 7, 20, 0.5, 11]) {

@@ -11,12 +11,13 @@ import type { Camera, Extent } from "./heat";
 export interface Size {
   readonly width: number;
   readonly height: number;
+  readonly stretch?: number; // how many times wider than high a cell may be, or the other way round
 }
 
 const LARGEST = 96; // CSS pixels a cell is high when zoomed in
 const WIDEST = 240; // a fitted cell is not larger than this
 const HIGHEST = 120;
-const STRETCH = 2.5; // how many times wider than high a cell may be, or the other way round
+const STRETCH = 2.5; // of a cell, where the box does not say
 
 /** The whole map in view. */
 export function wholeMap(extent: Extent, size: Size): Camera {
@@ -24,7 +25,8 @@ export function wholeMap(extent: Extent, size: Size): Camera {
     Math.max(1e-6, Math.min(pixels / Math.max(1, count), limit));
   const wide = most(size.width, extent.keys, WIDEST);
   const high = most(size.height, extent.queries, HIGHEST);
-  return { key: 0, query: 0, wide: Math.min(wide, STRETCH * high), high: Math.min(high, STRETCH * wide) };
+  const { stretch = STRETCH } = size;
+  return { key: 0, query: 0, wide: Math.min(wide, stretch * high), high: Math.min(high, stretch * wide) };
 }
 
 /** Within the bounds: no further out than the whole map, and no empty space where there could be cells. */

@@ -5,6 +5,9 @@
  * Out:  labels that never overlap. Close up every token has its name; far away every 2nd, 5th, 10th … has, with its number.
  */
 
+/** Tokens up to which a name alone says where one is. */
+export const FEW = 60;
+
 export interface Label {
   readonly index: number; // of the cell
   readonly at: number; // middle of the cell, in pixels from the start of the axis
@@ -29,7 +32,7 @@ export function layLabels(axis: {
 }): Label[] {
   const { first, scale, length, count, room } = axis;
   const step = niceStep(room / scale);
-  const numbered = step >= 5;
+  const numbered = step >= 5 && count > FEW;
   const labels: Label[] = [];
   const start = Math.max(0, Math.ceil(first / step - 1) * step);
   for (let index = start; index < count; index += step) {

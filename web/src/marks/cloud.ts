@@ -8,19 +8,32 @@
 import { clearCanvas, readInks } from "./canvas";
 import { listen } from "./gestures";
 import { make, type Text } from "./make";
-import { type Camera, paintScatter, pointAt, type ScatterLook, toUnits, unitOf, WHOLE } from "./scatter";
+import type { Inks } from "./paper";
+import {
+  type Camera,
+  type Fit,
+  fitOf,
+  paintScatter,
+  pointAt,
+  type ScatterLook,
+  toUnits,
+  unitOf,
+  WHOLE,
+  writeScatter,
+} from "./scatter";
 
-export type CloudLook = Omit<ScatterLook, "width" | "height" | "inks" | "camera" | "hovered">;
+export type CloudLook = Omit<ScatterLook, "width" | "height" | "inks" | "camera" | "fit" | "hovered">;
 
 const GLIDE = 600; // milliseconds from one layer to the next
 
 export class Cloud {
   readonly element: HTMLElement;
   readonly canvas = make("canvas", { "aria-hidden": "true" });
-  camera: Camera = WHOLE;
+  private camera: Camera = WHOLE;
   hovered: number | null = null;
   private marked: number | null = null; // pointed at elsewhere
   private points: Float64Array = new Float64Array();
+  private fit: Fit = fitOf(this.points, false);
   private from: Float64Array | null = null;
   private since = 0;
   private places: Float32Array = new Float32Array();
@@ -34,6 +47,7 @@ export class Cloud {
       choose(point: number): void;
       key(event: KeyboardEvent): void;
     },
+    private readonly fills = false, // all of the room, each axis to its own scale
   ) {
     this.element = make(
       "div",
@@ -58,6 +72,7 @@ export class Cloud {
     this.from = glide && this.points.length === points.length ? this.current() : null;
     this.since = performance.now();
     this.points = points;
+    this.fit = fitOf(points, this.fills);
     this.look = look;
     this.draw();
   }
@@ -75,9 +90,22 @@ export class Cloud {
     this.draw();
   }
 
-  /** Where points are now, in units of the plane's reach. */
+  /** All of it as SVG elements in a frame of this size, its points where they come to rest. */
+  write(width: number, height: number, inks: Inks): string {
+    const { camera, fit, look } = this;
+    const points = toUnits(this.points, fit);
+    const drawn = look
+      ? writeScatter(points, { ...look, width, height, inks, camera, fit, hovered: null })
+      : "";
+    return (
+      `<rect width="${width}" height="${height}" fill="none" stroke="${inks.line}"/>` +
+      `<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${drawn}</svg>` // clips the axes
+    );
+  }
+
+  /** Where points are now, in units of the fit. */
   current(): Float64Array {
-    const target = toUnits(this.points);
+    const target = toUnits(this.points, this.fit);
     if (this.from === null) return target;
     const share = Math.min(1, (performance.now() - this.since) / GLIDE);
     const eased = share < 0.5 ? 4 * share ** 3 : 1 - (2 - 2 * share) ** 3 / 2;
@@ -87,10 +115,17 @@ export class Cloud {
   zoomBy(factor: number, x?: number, y?: number): void {
     const zoom = Math.max(1, Math.min(64, this.camera.zoom * factor));
     const { width, height } = this.size();
-    const unit = unitOf({ width, height, camera: this.camera });
-    const moved = (1 - this.camera.zoom / zoom) / unit; // of what is a pixel from the middle
+    const [across, up] = unitOf({ width, height, camera: this.camera, fit: this.fit });
+    const moved = 1 - this.camera.zoom / zoom; // of what is away from the middle
     const [dx, dy] = [(x ?? width / 2) - width / 2, height / 2 - (y ?? height / 2)];
-    this.camera = zoom === 1 ? WHOLE : { zoom, x: this.camera.x + dx * moved, y: this.camera.y + dy * moved };
+    this.camera =
+      zoom === 1
+        ? WHOLE
+        : {
+            zoom,
+            x: this.camera.x + (dx * moved) / across,
+            y: this.camera.y + (dy * moved) / up,
+          };
     this.draw();
   }
 
@@ -124,6 +159,7 @@ export class Cloud {
       height,
       inks: readInks(this.element),
       camera: this.camera,
+      fit: this.fit,
       hovered: this.hovered ?? this.marked,
     };
     this.places = paintScatter(context, this.current(), look);
@@ -142,8 +178,8 @@ export class Cloud {
   }
 
   private pan(dx: number, dy: number): void {
-    const unit = unitOf({ ...this.size(), camera: this.camera });
-    this.camera = { ...this.camera, x: this.camera.x - dx / unit, y: this.camera.y + dy / unit };
+    const [across, up] = unitOf({ ...this.size(), camera: this.camera, fit: this.fit });
+    this.camera = { ...this.camera, x: this.camera.x - dx / across, y: this.camera.y + dy / up };
     this.draw();
   }
 }

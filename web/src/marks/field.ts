@@ -13,15 +13,19 @@ import { consume, moveInList } from "./keys";
 import { make } from "./make";
 import { figure, type Inks, label } from "./paper";
 import { reach } from "./sparkline";
-import { clip } from "./text";
+import { clip, textWidth } from "./text";
 
 const ROW = 22; // pixels of a token, not zoomed
 const WORD = 12; // pixels that a label needs
 const SMALL = 16; // pixels of a row below which labels are small
 export const LABELS = 150; // their width in a saved picture
 const STRIP = 18; // width of the whole-text strip
+const STRIP_GAP = 6;
+const WIDEST = 120; // pixels of a cell where there is more than room
 const STEP = 1.5; // a press of + or −
-const FITTED = 10; // pixels of a row, at least, that is made to fit
+const FITTED = [10, 64] as const; // pixels of a row, at least and at most, that is made to fit
+const GAP = 12; // right of the cells, for a bar to scroll with
+const MEASURED = 400; // labels whose width is looked at
 
 export interface Cell {
   readonly token: number;
@@ -66,6 +70,18 @@ export function layerScales(values: Float32Array | null, layers: number, look: S
   };
   const all = look.each ? null : over(look.from, layers);
   return Array.from({ length: layers }, (_, layer) => all ?? over(layer, layer + 1));
+}
+
+/** What fits: the width of labels, which is no more than they need, and of a cell. */
+export function measureField(
+  width: number,
+  layers: number,
+  look: { readonly tokens: readonly string[]; readonly strip: boolean; readonly widest: number },
+): { left: number; wide: number } {
+  const room = width - GAP - (look.strip ? STRIP + STRIP_GAP : 0);
+  const longest = Math.max(0, ...look.tokens.map((token) => textWidth(token, 14)));
+  const left = Math.round(Math.min(LABELS, 0.32 * room, Math.max(40, longest + 16)));
+  return { left, wide: Math.max(4, Math.min(look.widest, (room - left) / layers)) };
 }
 
 export class Field {
@@ -133,8 +149,9 @@ export class Field {
   private get row(): number {
     const { tokens } = this.handlers.shown();
     const room = (this.element.parentElement?.clientHeight ?? 0) - this.axis.clientHeight;
-    const fitted = Math.max(FITTED, Math.min(ROW, Math.floor(room / tokens)));
-    return Math.round(Math.max(4, (this.fits && room > 0 ? fitted : ROW) * this.zoomed));
+    const [least, most] = FITTED;
+    const row = this.fits && room > 0 ? Math.max(least, Math.min(most, room / tokens)) : ROW;
+    return Math.max(4, this.fits && this.zoomed === 1 ? row : Math.round(row * this.zoomed));
   }
 
   /** Rows taller (+1), lower (-1) or as they were (0); what is in the middle, or in focus, stays in sight. */
@@ -215,11 +232,14 @@ export class Field {
     this.redraw();
   }
 
-  /** What fits: the width of labels and of a cell. */
   private measures(layers: number): { left: number; wide: number } {
-    const width = (this.element.clientWidth || 600) - STRIP - 20;
-    const left = Math.round(Math.min(150, width * 0.32));
-    return { left, wide: Math.max(4, Math.min(120, (width - left - 4) / layers)) };
+    const { tokens, label: name } = this.handlers.shown();
+    const scrolls = tokens * this.row > (this.scroller.clientHeight || 400) + 1;
+    return measureField(this.element.clientWidth || 600, layers, {
+      tokens: Array.from({ length: Math.min(tokens, MEASURED) }, (_, token) => name(token)),
+      strip: scrolls || !this.fits,
+      widest: this.fits ? Infinity : WIDEST,
+    });
   }
 
   private paint(): void {
@@ -228,7 +248,7 @@ export class Field {
     const { left, wide } = this.measures(layers);
     this.spacer.style.setProperty("height", `${tokens * this.row}px`);
     this.limit(tokens);
-    this.scroller.style.setProperty("width", `${left + layers * wide + 12}px`);
+    this.scroller.style.setProperty("width", `${left + layers * wide + GAP}px`);
     const tall = Math.min(tokens * this.row, this.scroller.clientHeight || 400);
     const first = this.first();
     const last = Math.min(tokens, Math.ceil((this.scroller.scrollTop + tall) / this.row) + 1);
@@ -286,10 +306,13 @@ export class Field {
     const style = getComputedStyle(this.element);
     const gap = at.wide >= 16 && this.row >= 10 ? 1 : 0;
     const top = this.scroller.scrollTop;
+    const line = style.getPropertyValue("--line");
+    const edge = (token: number) => Math.round(token * this.row - top); // whole pixels: no seams
     for (let token = first; token < last; token++) {
       for (let layer = 0; layer < layers; layer++) {
-        context.fillStyle = shown.colour(layer, token) ?? style.getPropertyValue("--line");
-        context.fillRect(layer * at.wide, token * this.row - top, at.wide - gap, this.row - gap);
+        context.fillStyle = shown.colour(layer, token) ?? line;
+        const high = edge(token + 1) - edge(token) - gap;
+        context.fillRect(layer * at.wide, edge(token), at.wide - gap, high);
       }
     }
     context.strokeStyle = style.getPropertyValue("--accent");

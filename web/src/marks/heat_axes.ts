@@ -7,14 +7,14 @@
 
 import { count as grouped } from "../core/formats";
 import type { Camera, Extent } from "../core/heat";
-import { elide, type Label, layLabels, type TokenNames } from "./axis";
+import type { Size } from "../core/heat_camera";
+import { elide, FEW, type Label, layLabels, type TokenNames } from "./axis";
 import { figure, type Inks, label } from "./paper";
 
-export interface PlotBox {
-  readonly left: number; // margins, CSS pixels
+/** The cells' part of the plot, CSS pixels. */
+export interface PlotBox extends Size {
+  readonly left: number; // margins
   readonly top: number;
-  readonly width: number; // of the cells' part
-  readonly height: number;
 }
 
 export interface Axis {
@@ -30,6 +30,19 @@ export interface Word {
   readonly turned: boolean; // reads from bottom to top
   readonly anchor: "start" | "middle" | "end";
   readonly tone: "ink" | "soft" | "faint";
+}
+
+/** Words that are not in the way of larger ones: the names of a row and of a column that are pointed at. */
+export function wordsBeside(
+  words: readonly Word[],
+  names: readonly { readonly down: boolean; readonly at: number }[],
+): readonly Word[] {
+  const middle = ({ x, y, turned }: Word): number => (turned ? x : y) - FONT_SIZE * MIDDLE;
+  return words.filter(
+    (word) =>
+      word.anchor === "middle" || // they lie flat, each above its own column
+      !names.some(({ down, at }) => down === word.turned && Math.abs(middle(word) - at) < ROOM),
+  );
 }
 
 export interface Tick {
@@ -121,7 +134,7 @@ export function marginFor(axis: Axis, least: number, most: number, measure: Meas
   for (let index = 0; index < Math.min(axis.count, 400); index++) {
     widest = Math.max(widest, measure(axis.tokens.get(axis.start + index) ?? ""));
   }
-  const numbers = axis.count > 60 ? measure(grouped(axis.start + axis.count)) + 6 : 0;
+  const numbers = axis.count > FEW ? measure(grouped(axis.start + axis.count)) + 6 : 0;
   return Math.round(Math.max(least, Math.min(most, widest + numbers + SPACE + 8)));
 }
 

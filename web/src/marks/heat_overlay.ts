@@ -56,6 +56,16 @@ export function drawOverlay(context: CanvasRenderingContext2D, overlay: Overlay,
   }
 }
 
+/** Where the names lie that are drawn over those of the axes: the middle of a row or column. */
+export function namedPlaces(overlay: Overlay): { readonly down: boolean; readonly at: number }[] {
+  return AXES.flatMap((axis) =>
+    [overlay.selected[axis], overlay.hover?.[axis] ?? null].flatMap((cell) => {
+      const found = cell === null ? null : reach(overlay, axis, cell);
+      return found === null ? [] : [{ down: axis === "key", at: (found[0] + found[1]) / 2 }];
+    }),
+  );
+}
+
 /** Pixels [from, to] of a row or column within the cells' part; null when it is out of view. */
 function reach({ box, camera }: Overlay, axis: AxisName, cell: number): readonly [number, number] | null {
   const [first, length, margin, side] =

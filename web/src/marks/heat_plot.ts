@@ -6,8 +6,8 @@
  */
 
 import { clearCanvas, readInks } from "./canvas";
-import { type Axis, drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox } from "./heat_axes";
-import { drawOverlay, type OverlayInks, type Pointed } from "./heat_overlay";
+import { type Axis, drawAxes, FONT_SIZE, layAxes, marginFor, type PlotBox, wordsBeside } from "./heat_axes";
+import { drawOverlay, namedPlaces, type OverlayInks, type Pointed } from "./heat_overlay";
 import type { Viewport } from "./heat_viewport";
 import { make, relabel, setStyle } from "./make";
 
@@ -27,7 +27,7 @@ export class Plot {
   private readonly overLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
   private readonly corner: HTMLElement;
   private inks: OverlayInks | null = null; // known once it stands in the page
-  private flat = false; // names above columns
+  private laid: ReturnType<typeof layAxes> | null = null;
 
   constructor(say: { readonly keys: string; readonly queries: string }) {
     this.corner = make(
@@ -63,14 +63,17 @@ export class Plot {
     return (text) => context.measureText(text).width;
   }
 
-  /** Names beside the cells, and a line around these. */
-  drawAxes({ box, camera, extent }: Viewport, axes: Axes): void {
+  /** Find places for the names beside the cells. */
+  layAxes({ box, camera, extent }: Viewport, axes: Axes): void {
+    this.laid = layAxes(box, camera, extent, axes, this.measure());
+  }
+
+  /** Names beside the cells, but for those that others cover, and a line around the cells. */
+  private drawAxes({ box, camera, extent }: Viewport, covered: ReturnType<typeof namedPlaces>): void {
     const context = prepare(this.axesLayer, this.element);
-    if (context === null) return;
-    const laid = layAxes(box, camera, extent, axes, (text) => context.measureText(text).width);
+    if (context === null || this.laid === null) return;
     const inks = this.readInks();
-    drawAxes(context, laid, inks);
-    this.flat = laid.flat;
+    drawAxes(context, { ...this.laid, words: wordsBeside(this.laid.words, covered) }, inks);
     const width = Math.min(box.width, (extent.keys - camera.key) * camera.wide);
     const height = Math.min(box.height, (extent.queries - camera.query) * camera.high);
     context.strokeStyle = inks.line;
@@ -78,16 +81,19 @@ export class Plot {
     context.strokeRect(box.left - 0.5, box.top - 0.5, Math.ceil(width) + 1, Math.ceil(height) + 1);
   }
 
-  /** The crosshair and the selection; false where there is no canvas. */
+  /** Names, the crosshair and the selection; false where there is no canvas. */
   drawOver(
-    { box, camera }: Viewport,
+    viewport: Viewport,
     axes: Axes,
     hover: Pointed | null,
     selected: { readonly query: number | null; readonly key: number | null },
   ): boolean {
     const context = prepare(this.overLayer, this.element);
     if (context === null) return false;
-    drawOverlay(context, { box, camera, axes, flat: this.flat, hover, selected }, this.readInks());
+    const { box, camera } = viewport;
+    const overlay = { box, camera, axes, flat: this.laid?.flat ?? false, hover, selected };
+    this.drawAxes(viewport, namedPlaces(overlay));
+    drawOverlay(context, overlay, this.readInks());
     return true;
   }
 

@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { UNTURNED } from "../core/maths/turn";
 import { inks } from "./paper";
-import { placeLabels, pointAt, type ScatterLook, toPaper, toUnits, WHOLE, writeScatter } from "./scatter";
+import {
+  fitOf,
+  placeLabels,
+  pointAt,
+  type ScatterLook,
+  toPaper,
+  toUnits,
+  WHOLE,
+  writeScatter,
+} from "./scatter";
 
 const LOOK: ScatterLook = {
   width: 400,
@@ -9,6 +18,7 @@ const LOOK: ScatterLook = {
   inks: inks("light"),
   theme: "light",
   camera: WHOLE,
+  fit: fitOf(Float64Array.of(1, 0, 0, -1), false),
   focus: 1,
   hovered: null,
   turn: UNTURNED,
@@ -25,7 +35,48 @@ describe("toPaper", () => {
   });
 });
 
+describe("fitOf", () => {
+  const points = Float64Array.from(
+    { length: 40 },
+    (_, at) => (at % 2 ? 0.2 : 3) * Math.sin(7 * at) + (at % 2),
+  );
+
+  it("fills a panel of any proportions, edge by edge", () => {
+    for (const [width, height] of [
+      [480, 160], // a panel of the canvas at 1440 × 900
+      [300, 240], // and on a telephone
+    ] as const) {
+      const look = { ...LOOK, width, height, fit: fitOf(points, true) };
+      const places = toPaper(toUnits(points, look.fit), look);
+      const span = (axis: number) => {
+        const values = [...places].filter((_, at) => at % 2 === axis);
+        return Math.max(...values) - Math.min(...values);
+      };
+      const blank = 1 - (span(0) * span(1)) / (width * height);
+      expect(blank).toBeGreaterThan(0.2); // labels have room
+      expect(blank).toBeLessThan(0.45);
+    }
+  });
+
+  it("draws axes through zero, where they point on the paper", () => {
+    const fit = fitOf(Float64Array.of(0, 0, 4, 2), true);
+    const svg = writeScatter(toUnits(Float64Array.of(0, 0, 4, 2), fit), { ...LOOK, fit });
+    const [x, y] = toPaper(toUnits(Float64Array.of(0, 0), fit), { ...LOOK, fit });
+    expect(svg).toContain(`y1="${y}" x2="${400 + x!}" y2="${y}"`); // zero is the lower left point
+  });
+
+  it("keeps proportions about zero otherwise", () => {
+    expect(fitOf(Float64Array.of(0, 1, -4, 2), false)).toMatchObject({ x: 0, y: 0, wide: 4, high: 4 });
+  });
+});
+
 describe("placeLabels", () => {
+  it("keeps clear of other points where it can", () => {
+    const places = Float32Array.of(100, 100, 120, 100); // the second lies where the first label would
+    const [first] = placeLabels(places, [0, 1], () => 30, LOOK, 400);
+    expect(first).toMatchObject({ point: 0, anchor: "end" });
+  });
+
   it("lets no two labels overlap, and serves the first first", () => {
     const places = Float32Array.from({ length: 600 }, (_, at) => 150 + 40 * Math.sin(at * 12.9898));
     const placed = placeLabels(
@@ -76,7 +127,7 @@ describe("pointAt", () => {
 describe("writeScatter", () => {
   it("draws every point, every label once, the axes and the focus", () => {
     const points = Float64Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? at : -at));
-    const text = writeScatter(toUnits(points), LOOK);
+    const text = writeScatter(toUnits(points, fitOf(points, false)), LOOK);
     expect(text.match(/<circle/g)?.length).toBe(6);
     for (let point = 0; point < 5; point++) expect(text.split(`>token ${point}<`).length).toBe(2);
     expect(text).toContain("PC1");

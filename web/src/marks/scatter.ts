@@ -2,7 +2,7 @@
  * Points with labels that do not overlap, on a canvas or as SVG.
  *
  * In:   coordinates, labels, which point is in focus.
- * Out:  pictures; `pointAt` for hover. The plane keeps its proportions: a unit is as long up as across.
+ * Out:  pictures; `pointAt` for hover. The plane keeps its proportions (a unit is as long up as across), or fills the paper.
  */
 
 import type { Turn } from "../core/maths/turn";
@@ -19,12 +19,24 @@ export interface Camera {
 
 export const WHOLE: Camera = { zoom: 1, x: 0, y: 0 };
 
+/** Which part of the plane the paper shows when everything fits. */
+export interface Fit {
+  readonly x: number; // what is in the middle
+  readonly y: number;
+  readonly wide: number; // from there to the edge
+  readonly high: number;
+  readonly fills: boolean; // each axis has a scale of its own
+}
+
+type Sheet = Pick<ScatterLook, "width" | "height" | "camera" | "fit">;
+
 export interface ScatterLook {
   readonly width: number;
   readonly height: number;
   readonly inks: Inks;
   readonly theme: Theme;
   readonly camera: Camera;
+  readonly fit: Fit;
   readonly focus: number | null; // number of a point
   readonly hovered: number | null;
   readonly turn: Turn | null; // where the principal axes point; null: none to draw
@@ -48,31 +60,49 @@ const DISC = 18; // radius at a weight of 1
 const OPACITY = 0.3; // of discs
 const SIZE = 12; // of a label's letters
 const ACROSS = 48; // side of a cell when looking for overlaps
+const MOST_DOTS = 400; // points that labels keep clear of
 
-/** Coordinates in units of the farthest one: planes of any size fit the paper, and glide into each other. */
-export function toUnits(points: Float64Array): Float64Array {
-  let reach = 1e-12;
-  for (const value of points) reach = Math.max(reach, Math.abs(value));
-  return points.map((value) => value / reach);
+type Box = readonly [left: number, top: number, right: number, bottom: number];
+
+/** Around zero as far as the farthest point; or all points and no more, each axis to its own scale. */
+export function fitOf(points: Float64Array, fills: boolean): Fit {
+  const [low, high] = [
+    [Infinity, Infinity],
+    [-Infinity, -Infinity],
+  ] as [number[], number[]];
+  points.forEach((value, at) => {
+    low[at % 2] = Math.min(low[at % 2]!, value);
+    high[at % 2] = Math.max(high[at % 2]!, value);
+  });
+  if (fills && points.length >= 4) {
+    const half = (axis: number) => Math.max(1e-12, (high[axis]! - low[axis]!) / 2);
+    const middle = (axis: number) => (high[axis]! + low[axis]!) / 2;
+    return { x: middle(0), y: middle(1), wide: half(0), high: half(1), fills };
+  }
+  const reach = Math.max(1e-12, ...high, ...low.map((value) => -value));
+  return { x: 0, y: 0, wide: reach, high: reach, fills: false };
 }
 
-/** Pixels of a unit. */
-export function unitOf({ width, height, camera }: Pick<ScatterLook, "width" | "height" | "camera">): number {
-  const least = Math.min(width, height);
-  return (least / 2 - Math.min(EDGE, 0.12 * least)) * camera.zoom;
+/** Coordinates in units of the fit: planes of any size fit the paper, and glide into each other. */
+export function toUnits(points: Float64Array, { x, y, wide, high }: Fit): Float64Array {
+  return points.map((value, at) => (at % 2 === 0 ? (value - x) / wide : (value - y) / high));
+}
+
+/** Pixels of a unit, across and up. */
+export function unitOf({ width, height, camera, fit }: Sheet): readonly [number, number] {
+  const half = (side: number) => (side / 2 - Math.min(EDGE, 0.12 * side)) * camera.zoom;
+  const least = half(Math.min(width, height));
+  return fit.fills ? [half(width), half(height)] : [least, least];
 }
 
 /** From the plane, in units (see `toUnits`), to the paper. */
-export function toPaper(
-  points: Float64Array,
-  look: Pick<ScatterLook, "width" | "height" | "camera">,
-): Float32Array {
+export function toPaper(points: Float64Array, look: Sheet): Float32Array {
   const { width, height, camera } = look;
-  const long = unitOf(look);
+  const [across, up] = unitOf(look);
   const places = new Float32Array(points.length);
   for (let at = 0; at < points.length; at += 2) {
-    places[at] = width / 2 + (points[at]! - camera.x) * long;
-    places[at + 1] = height / 2 - (points[at + 1]! - camera.y) * long;
+    places[at] = width / 2 + (points[at]! - camera.x) * across;
+    places[at + 1] = height / 2 - (points[at + 1]! - camera.y) * up;
   }
   return places;
 }
@@ -86,23 +116,32 @@ export function placeLabels(
   most: number,
   name: (point: number) => string = String,
 ): Placed[] {
-  const taken = new Map<number, [number, number, number, number][]>();
+  const taken = new Map<number, Box[]>();
+  const dots = new Map<number, Box[]>();
   const placed: Placed[] = [];
   const named = new Map<string, [number, number][]>(); // equal words close together are said once
-  const cells = function* (box: readonly [number, number, number, number]) {
+  const cells = function* (box: Box) {
     for (let x = Math.floor(box[0] / ACROSS); x <= Math.floor(box[2] / ACROSS); x++) {
       for (let y = Math.floor(box[1] / ACROSS); y <= Math.floor(box[3] / ACROSS); y++) yield x * 65536 + y;
     }
   };
-  const free = (box: readonly [number, number, number, number]) => {
-    if (box[0] < 0 || box[1] < 0 || box[2] > size.width || box[3] > size.height) return false;
+  const clear = (box: Box, others: Map<number, Box[]>) => {
     for (const cell of cells(box)) {
-      for (const other of taken.get(cell) ?? []) {
+      for (const other of others.get(cell) ?? []) {
         if (box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]) return false;
       }
     }
     return true;
   };
+  const isFree = (box: Box): boolean =>
+    box[0] >= 0 && box[1] >= 0 && box[2] <= size.width && box[3] <= size.height && clear(box, taken);
+  const put = (box: Box, among: Map<number, Box[]>): void => {
+    for (const cell of cells(box)) among.set(cell, [...(among.get(cell) ?? []), box]);
+  };
+  for (let at = 0; at < Math.min(places.length, 2 * MOST_DOTS); at += 2) {
+    const [x, y] = [places[at]!, places[at + 1]!];
+    put([x - 3, y - 3, x + 3, y + 3], dots);
+  }
   for (const point of order) {
     if (placed.length >= most) break;
     const [x, y] = [places[2 * point]!, places[2 * point + 1]!];
@@ -116,14 +155,17 @@ export function placeLabels(
       ["middle", x, y - 7, x - wide / 2],
       ["middle", x, y + 16, x - wide / 2],
     ];
-    for (const [anchor, at, base, left] of tries) {
-      const box: [number, number, number, number] = [left - 1, base - SIZE + 1, left + wide + 1, base + 3];
-      if (!free(box)) continue;
-      for (const cell of cells(box)) taken.set(cell, [...(taken.get(cell) ?? []), box]);
-      named.set(name(point), [...same, [x, y]]);
-      placed.push({ point, x: at, y: base, anchor });
-      break;
-    }
+    const found = tries
+      .map(([anchor, at, base, left]) => ({
+        label: { point, x: at, y: base, anchor },
+        box: [left - 1, base - SIZE + 1, left + wide + 1, base + 3] as const,
+      }))
+      .filter(({ box }) => isFree(box));
+    const best = found.find(({ box }) => clear(box, dots)) ?? found[0]; // rather over a point than nowhere
+    if (best === undefined) continue;
+    put(best.box, taken);
+    named.set(name(point), [...same, [x, y]]);
+    placed.push(best.label);
   }
   return placed;
 }
@@ -259,16 +301,19 @@ interface AxisLine {
 
 /** The principal axes through the middle, where the turn has brought them. */
 function axisLines(points: Float64Array, look: ScatterLook): AxisLine[] {
-  const { turn, width, height } = look;
+  const { turn, width, height, fit } = look;
   if (turn === null || points.length < 4) return [];
-  const [cx, cy] = toPaper(Float64Array.of(0, 0), look);
+  const [cx, cy] = toPaper(toUnits(Float64Array.of(0, 0), fit), look);
+  const [across, high] = unitOf(look);
   const half = Math.max(width, height);
   return (
     [
       [turn[0], turn[1]],
       [turn[2], turn[3]],
     ] as const
-  ).map(([right, up], axis) => {
+  ).map(([alongX, alongY], axis) => {
+    const [x, y] = [(alongX * across) / fit.wide, (alongY * high) / fit.high]; // pixels of a step along the axis
+    const [right, up] = [x / Math.hypot(x, y), y / Math.hypot(x, y)];
     // As far as the paper goes in the axis's direction, less room for its name.
     const far = Math.min(
       right === 0 ? half : (right > 0 ? width - 8 - cx! : cx! - 8) / Math.abs(right),

@@ -38,6 +38,7 @@ interface ShownMap {
 }
 
 const MOST_IN_PICTURE = 64; // cells a side
+const STRETCH = 8; // of cells: the panel is low and wide, and all of it is used
 
 export class HeatPanel implements Panel {
   readonly frame: Frame;
@@ -217,7 +218,7 @@ export class HeatPanel implements Panel {
     if (laid !== this.laid) {
       const at = this.laid === "" ? null : viewport.write();
       this.laid = laid;
-      viewport.box = plot.layOut(axes);
+      viewport.box = { ...plot.layOut(axes), stretch: STRETCH };
       viewport.read(at);
     }
     if (viewport.box.width <= 1) return;
@@ -230,7 +231,7 @@ export class HeatPanel implements Panel {
     const mask = { causal: causalOf(map), rows: null, left: null };
     const scene = { placements: this.placements, top: this.top, mask, signed };
     this.surface.draw(sceneOf(scene, viewport, stage.theme, ratio));
-    plot.drawAxes(viewport, axes);
+    plot.layAxes(viewport, axes);
     plot.drawOver(viewport, axes, this.looking.pointed, this.looking.selected);
     const most = digits(typeof this.top === "number" ? this.top : 1, 2);
     this.frame.colours(tableOf({ signed }, stage.theme), signed ? `−${most}` : "0", most);

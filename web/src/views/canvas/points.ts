@@ -16,7 +16,6 @@ import { Cloud, type CloudLook } from "../../marks/cloud";
 import { consume, moveInList, ZOOMS } from "../../marks/keys";
 import { make } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
-import { toUnits, writeScatter } from "../../marks/scatter";
 import type { Looking } from "./looking";
 import { type Drawing, Frame, type Panel } from "./panel";
 import type { Words } from "./words";
@@ -53,11 +52,12 @@ export class PointsPanel implements Panel {
     this.hidden = plane.hidden;
     const { side, tokens } = this.hidden;
     this.projections = new Projections(this.hidden, 0, Math.min(MOST, tokens));
-    this.cloud = new Cloud(() => say.cloud(plane.title()), {
-      hover: (point) => looking.point(side, point),
-      choose: (point) => looking.choose(this.hidden, point),
-      key: (event) => this.press(event),
-    });
+    const handlers = {
+      hover: (point: number | null) => looking.point(side, point),
+      choose: (point: number) => looking.choose(this.hidden, point),
+      key: (event: KeyboardEvent) => this.press(event),
+    };
+    this.cloud = new Cloud(() => say.cloud(plane.title()), handlers, true);
     const body = make("div", { class: "canvas-points" }, this.cloud.element);
     this.frame = new Frame(plane.name, body, () => say.enlarge(plane.title()), open);
   }
@@ -107,12 +107,7 @@ export class PointsPanel implements Panel {
   async write(inks: Inks): Promise<Drawing> {
     const [width, height] = [420, 320];
     await this.looking.tokens(this.hidden.side).load(0, this.projections.count);
-    const look = { ...this.look(), width, height, inks, camera: this.cloud.camera, hovered: null };
-    const cloud = writeScatter(toUnits(this.turned ?? new Float64Array()), look);
-    const body =
-      `<rect width="${width}" height="${height}" fill="none" stroke="${inks.line}"/>` +
-      `<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${cloud}</svg>`;
-    return { body, width, height };
+    return { body: this.cloud.write(width, height, inks), width, height };
   }
 
   unmount(): void {

@@ -20,7 +20,7 @@ export const words = {
   norm: "Tokens; colour: the norm of their states",
   ofLayers: (passed: number, all: number) =>
     passed === 0 ? "before the first layer" : `after layer ${passed} of ${all}`,
-  shares: (first: string, second: string) => `PCA, ${first} + ${second} of the variance`,
+  shares: (first: string, second: string) => `PCA, ${first} + ${second} of variance, axes scaled apart`,
   plane: "PCA",
   some: (shown: string, all: string) => `the first ${shown} of ${all} tokens`,
   looks: (query: string, list: string) => `${query} looks at ${list}`,

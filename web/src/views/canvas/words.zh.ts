@@ -23,7 +23,7 @@ export const words: SameWords<typeof en.words> = {
   norm: "词元；颜色：状态向量的范数",
   ofLayers: (passed: number, all: number) =>
     passed === 0 ? "第一层之前" : `经过 ${passed} 层，共 ${all} 层`,
-  shares: (first: string, second: string) => `PCA，占方差 ${first} + ${second}`,
+  shares: (first: string, second: string) => `PCA，占方差 ${first} + ${second}，两轴各自缩放`,
   plane: "PCA",
   some: (shown: string, all: string) => `${all} 个词元中的前 ${shown} 个`,
   looks: (query: string, list: string) => `${query} 关注 ${list}`,

@@ -19,7 +19,7 @@ import { sequential } from "../../marks/colours";
 import { consume, moveInList, ZOOMS } from "../../marks/keys";
 import { draw, drawText, make, write } from "../../marks/make";
 import { type Inks, SCREEN } from "../../marks/paper";
-import { PALEST, toUnits, writeScatter } from "../../marks/scatter";
+import { PALEST } from "../../marks/scatter";
 import { Tooltip } from "../../marks/tooltip";
 import { type Choices, choicesOf, type EmbeddingsOptions, MOST } from "./choices";
 import { makeContext, makeNeighbourhood } from "./neighbourhood";
@@ -155,11 +155,8 @@ export class Points extends MountedView<Words, EmbeddingsOptions> {
   async writeSvg(inks: Inks): Promise<{ body: string; width: number; height: number }> {
     const [width, height] = [720, 560];
     await this.tokens.load(this.start, this.start + this.projections.count);
-    const look = { ...this.look(), width, height, inks, camera: this.cloud.camera, hovered: null };
-    const cloud = writeScatter(toUnits(this.turned ?? new Float64Array()), look);
     const body =
-      `<rect width="${width}" height="${height}" fill="none" stroke="${inks.line}"/>` +
-      `<svg width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${cloud}</svg>` + // clips the axes
+      this.cloud.write(width, height, inks) +
       `<g transform="translate(0 ${height + 12})">${spell(this.drawPositionBar(inks))}</g>`;
     return { width, height: height + 40, body };
   }

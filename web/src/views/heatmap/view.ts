@@ -306,7 +306,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
       this.stale = false;
       this.look(shown);
       this.surface.draw(sceneOf(shown, viewport, this.stage.theme, window.devicePixelRatio || 1));
-      this.plot.drawAxes(viewport, shown.axes);
+      this.plot.layAxes(viewport, shown.axes);
     }
     this.drawOver(shown);
     const { query, key } = this.selected();
