@@ -5,17 +5,36 @@
  * Out:  names of maps and heads, caption lines, the token of a side that the selection points at, and the way back.
  */
 
-import type { EvidenceDescription, HiddenDescription, Language, MapDescription, RowSide } from "../api/types";
+import type {
+  EvidenceDescription,
+  HiddenDescription,
+  Language,
+  MapDescription,
+  RowSide,
+  Spoken,
+} from "../api/types";
 import { words } from "../i18n/focus";
 import { chooseMap } from "./maps";
 import { formatText, type Text } from "./messages";
 import { rowSideOf } from "./reading";
 import type { Selection } from "./selection";
+import type { RecordingSource } from "./source";
 import type { Stage, View } from "./view";
+
+const FIXED_CONTEXT = "record.fixed_context"; // the note of a network that has no attention
 
 /** Whether there are attention maps, or why a view of them has nothing to show. */
 export const hasMaps: View["fits"] = ({ now: { description } }) =>
-  description.maps.length > 0 || ((language) => words(language).noMaps);
+  description.maps.length > 0 || whyNoMaps(description);
+
+/** Why a recording has no attention maps: its network has none, or they were not asked for. */
+export function whyNoMaps({ evidence }: RecordingSource["description"]): Spoken {
+  const fixed = evidence.messages.notes.find(({ code }) => code === FIXED_CONTEXT);
+  return (language) => {
+    const say = words(language);
+    return fixed ? joinSentences([fixed, say.withoutAttention], language) : say.noMaps;
+  };
+}
 
 /** For views that read weights as shares of attention: signed values would be drawn as something they are not. */
 export const hasOnlyWeights: View["fits"] = (subject) =>

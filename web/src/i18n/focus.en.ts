@@ -18,6 +18,7 @@ export const words = {
   copied: "Copied.",
   notCopied: "The clipboard is not open to this page; use Save instead.",
   noMaps: "This recording has no attention maps. Record again with `want` weights.",
+  withoutAttention: "Walk shows every step of what it computes instead, Generation the words that it wrote.",
   signed:
     "This recording has maps of signed values (differences, attributions); this view needs attention weights. Open the heat map or the overview.",
   noHidden: "This recording has no hidden states. Record again with `want` hidden.",

@@ -1,19 +1,14 @@
-import { render } from "preact";
 import { act } from "preact/test-utils";
 import { afterEach, expect, test } from "vitest";
 import type { Job, JobRequest } from "../api/types";
-import { type RecordingSource, Refusal, type Source } from "../core/source";
+import { type RecordingSource, Refusal } from "../core/source";
 import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
-import { noAddress } from "./address";
+import { makeApp } from "../testing/app";
 import { BackgroundRuns } from "./background_runs";
-import { AppContext } from "./context";
-import { App } from "./state";
-import { Views } from "./views";
 
 const request: JobRequest = { kind: "generate", model: "toy", sequence: "text", text: "A fox" };
 const job = { id: "j1", kind: "generate", state: "running", stage: "running", detail: "2/4" } as Job;
-const nowhere = { get: () => null, set: () => {} };
 
 afterEach(() => document.body.replaceChildren());
 
@@ -31,31 +26,10 @@ async function begin() {
       });
     },
   } as ServerJobs;
-  const root = document.body.appendChild(document.createElement("div"));
-  const app = new App({
-    root,
-    source: { recordings: async () => [] } as unknown as Source,
-    server,
-    views: new Views(),
-    place: noAddress(),
-    remember: nowhere,
-    session: nowhere,
-    language: "en",
-    theme: "light",
-    reducedMotion: true,
-    wholePage: false,
-  });
+  const { app, root, draw } = makeApp({ server });
   const look = (view: string) => act(() => app.store.set({ view }));
   await look("generation");
-  const pictures = root.appendChild(document.createElement("div"));
-  await act(() =>
-    render(
-      <AppContext.Provider value={app}>
-        <BackgroundRuns />
-      </AppContext.Provider>,
-      pictures,
-    ),
-  );
+  await act(() => draw(<BackgroundRuns />));
   const controller = new AbortController();
   const rerunner = app.runs.rerunner({ description: { id: "r" } } as RecordingSource)!;
   const heard: unknown[] = [];

@@ -1,14 +1,10 @@
-import { render } from "preact";
 import { expect, test, vi } from "vitest";
 import type { Preset } from "../api/types";
-import type { RecordingSource, Source } from "../core/source";
+import type { RecordingSource } from "../core/source";
 import type { ServerJobs } from "../data/server_jobs";
+import { makeApp } from "../testing/app";
 import { invent, said } from "../testing/recording";
-import { noAddress } from "./address";
-import { AppContext } from "./context";
 import { ExampleNote } from "./example";
-import { App } from "./state";
-import { Views } from "./views";
 
 function preset(id: string, change: Partial<Preset> = {}): Preset {
   const texts = { title: said(id), point: said(`Look at ${id}.`), text: id };
@@ -25,27 +21,8 @@ function build() {
       const { source } = invent({ layers: 3, change: { id } });
       waiting.set(id, () => resolve(source));
     });
-  const storage = { get: () => null, set: () => {} };
-  const root = document.body.appendChild(document.createElement("div"));
-  const app = new App({
-    root,
-    source: { recordings: async () => [], metrics: async () => [], open } as unknown as Source,
-    server: {} as ServerJobs,
-    views: new Views(),
-    place: noAddress(),
-    remember: storage,
-    session: storage,
-    language: "en",
-    theme: "light",
-    reducedMotion: true,
-    wholePage: false,
-  });
-  render(
-    <AppContext.Provider value={app}>
-      <ExampleNote />
-    </AppContext.Provider>,
-    root,
-  );
+  const { app, root, draw } = makeApp({ source: { open }, server: {} as ServerJobs });
+  draw(<ExampleNote />);
   const arrive = (id: string) => vi.waitFor(() => waiting.get(id)!());
   return { app, root, arrive };
 }

@@ -1,14 +1,11 @@
-import { render } from "preact";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Job, JobRequest } from "../api/types";
-import { type RecordingSource, Refusal, type Source } from "../core/source";
+import { type RecordingSource, Refusal } from "../core/source";
 import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
-import { noAddress } from "./address";
-import { AppContext } from "./context";
+import { makeApp } from "../testing/app";
 import { Progress } from "./panels/progress";
-import { App, type PageStorage } from "./state";
-import { Views } from "./views";
+import type { PageStorage } from "./state";
 
 const request: JobRequest = { kind: "record", model: "zoo/gpt2", sequence: "text", text: "A fox" };
 const running: Job = {
@@ -48,41 +45,24 @@ function build(jobs: () => readonly Job[], session = memory(), resume?: ServerJo
       listed.push("again");
       return [];
     },
-    metrics: async () => [],
     open: (id: string) => {
       opened.push(id);
       return Promise.reject(new Refusal("Not here.", "no_recording", 404));
     },
-  } as unknown as Source;
+  };
   const server = {
     jobs: async () => jobs(),
     resume: resume ?? (() => new Promise(() => {})),
     cancel: async (id: string) => void cancelled.push(id),
   } as unknown as ServerJobs;
-  const root = document.body.appendChild(document.createElement("div"));
-  const app = new App({
-    root,
-    source,
-    server,
-    views: new Views(),
-    place: noAddress(),
-    remember: memory(),
-    session,
-    language: "en",
-    theme: "light",
-    reducedMotion: true,
-    wholePage: false,
-  });
-  render(
-    <AppContext.Provider value={app}>
-      <form>
-        <Progress />
-        <button type="button" data-action="run">
-          Run
-        </button>
-      </form>
-    </AppContext.Provider>,
-    root,
+  const { app, root, draw } = makeApp({ source, server, session });
+  draw(
+    <form>
+      <Progress />
+      <button type="button" data-action="run">
+        Run
+      </button>
+    </form>,
   );
   const see = (selector: string): HTMLElement | null => root.querySelector(selector);
   return { app, session, opened, cancelled, listed, see };

@@ -4,7 +4,6 @@ import { useCallback, useEffect, useId, useState } from "preact/hooks";
 import { BackgroundRuns } from "./background_runs";
 import { ErrorBoundary } from "./boundary";
 import { Button } from "./button";
-import { Canvas } from "./canvas";
 import { Choice, ControlBar } from "./choice";
 import { useApp } from "./context";
 import { EditedMark } from "./edited";
@@ -19,6 +18,7 @@ import type { PanelName } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
 import { Transport } from "./transport";
+import { ViewStage } from "./view_stage";
 import { fitsIn, subjectFor } from "./views";
 
 type DialogName = "help" | "table";
@@ -87,7 +87,7 @@ export function Shell() {
             </ErrorBoundary>
           )}
           <ErrorBoundary part="view" of={`${app.view.value} ${open?.description.id}`}>
-            <Canvas id={`${id}-stage`} prefix={`${id}-view`} />
+            <ViewStage id={`${id}-stage`} prefix={`${id}-view`} />
           </ErrorBoundary>
           {open && title?.transport && !above && (
             <ErrorBoundary part="transport">

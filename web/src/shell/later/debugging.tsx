@@ -1,6 +1,7 @@
 /** The debugging panel, in small: how each kind of number is spread, for the selected layer and head. */
 
 import type { Distribution, DistributionOf } from "../../api/types";
+import { whyNoMaps } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
 import type { RecordingSource } from "../../core/source";
@@ -16,7 +17,7 @@ export function DebuggingPanel({ source }: { readonly source: RecordingSource })
   const say = app.words.value;
   const { head } = app.selection.value;
   const map = chooseMap(source.description, app.selection.value);
-  if (!map) return <p class="hint">{say.noNumbers}</p>;
+  if (!map) return <p class="hint">{app.text(whyNoMaps(source.description))}</p>;
   const { stack, layer } = map.place;
   const states = source.description.hidden.find((each) => each.stack === stack);
   const after = Math.min(layer + 1, (states?.layers ?? 1) - 1); // of the planes between layers

@@ -1,7 +1,7 @@
 /** The interpretability panel: numbers for the selected head, its layer and the whole model. */
 
 import type { MapDescription, MetricDescription, ScoreDescription, ScorePart } from "../../api/types";
-import { joinSentences } from "../../core/focus";
+import { joinSentences, whyNoMaps } from "../../core/focus";
 import { digits, significant } from "../../core/formats";
 import { chooseMap } from "../../core/maps";
 import { samePlace } from "../../core/place";
@@ -35,8 +35,9 @@ export function InterpretabilityPanel(props: { readonly source: RecordingSource 
   const long = isTooLong(maps);
   const threshold = readThreshold(selection.options, maps);
   const metrics = (app.metrics.value ?? []).filter((metric) => metric.panel);
-  const { value: scores, error } = useScores(props.source, metrics, threshold);
-  if (metrics.length === 0 || !map) return <p class="hint">{say.noNumbers}</p>;
+  const { value: scores, error } = useScores(props.source, map ? metrics : [], threshold);
+  if (!map) return <p class="hint">{app.text(whyNoMaps(props.source.description))}</p>;
+  if (metrics.length === 0) return <p class="hint">{say.noNumbers}</p>;
   return (
     <div class="panel-content">
       {long ? <p class="hint">{say.thresholdFixed}</p> : <ThresholdFields {...threshold} />}

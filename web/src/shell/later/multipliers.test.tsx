@@ -1,11 +1,6 @@
-import { render } from "preact";
 import { expect, test } from "vitest";
-import type { Source } from "../../core/source";
+import { makeApp } from "../../testing/app";
 import { invent, makeMap } from "../../testing/recording";
-import { noAddress } from "../address";
-import { AppContext } from "../context";
-import { App } from "../state";
-import { Views } from "../views";
 import { countMultipliers, Multipliers } from "./multipliers";
 
 const maps = [
@@ -24,27 +19,8 @@ test("heads are counted by their multiplier", () => {
 
 test("a strip for each layer; a square names its head, and a click selects it", async () => {
   const { source } = invent({ change: { maps } });
-  const storage = { get: () => null, set: () => {} };
-  const root = document.body.appendChild(document.createElement("div"));
-  const app = new App({
-    root,
-    source: { recordings: async () => [], metrics: async () => [] } as unknown as Source,
-    server: null,
-    views: new Views(),
-    place: noAddress(),
-    remember: storage,
-    session: storage,
-    language: "en",
-    theme: "light",
-    reducedMotion: true,
-    wholePage: false,
-  });
-  render(
-    <AppContext.Provider value={app}>
-      <Multipliers source={source} now={source.description.maps[0]!} />
-    </AppContext.Provider>,
-    root,
-  );
+  const { app, root, draw } = makeApp({});
+  draw(<Multipliers source={source} now={source.description.maps[0]!} />);
   expect(root.querySelector("p")!.textContent).toBe("5 heads: × 0.2500 · 2 heads: × 0.1250");
   expect(root.querySelectorAll(".multiplier-row").length).toBe(3);
   const square = root.querySelector('[data-map="decoder.self.2"] [data-head="1"]')!;

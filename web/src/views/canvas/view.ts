@@ -6,11 +6,10 @@
  */
 
 import type { SideName } from "../../api/types";
-import { captionOf, encoderHidden, layerInFocus } from "../../core/focus";
+import { captionOf, encoderHidden, layerInFocus, whyNoMaps } from "../../core/focus";
 import { percent } from "../../core/formats";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
-import { words as nameWords } from "../../i18n/focus";
 import { make, relabel, write } from "../../marks/make";
 import { inks, label, sheet } from "../../marks/paper";
 import { HeatPanel } from "./heat";
@@ -33,7 +32,7 @@ export const view = recordingView({
   fits: ({ now: { description } }) =>
     description.maps.length > 0 ||
     description.hidden.length > 0 ||
-    ((language) => nameWords(language).noMaps),
+    whyNoMaps(description),
   mount: (setting) => new CanvasView(setting),
 });
 
@@ -85,7 +84,7 @@ class CanvasView extends MountedView<Words, object> {
         : emptyPanel(
             "attention",
             () => say.attention,
-            () => names.noMaps,
+            () => whyNoMaps(stage.source.description)(stage.language),
           ),
       this.input ?? without("input", () => say.input),
       this.output ?? without("output", () => say.output),

@@ -15,7 +15,7 @@ import type { App } from "./state";
 import { fitsIn, subjectFor } from "./views";
 import { magnify } from "./zoom";
 
-export function Canvas(props: { readonly id: string; readonly prefix: string }) {
+export function ViewStage(props: { readonly id: string; readonly prefix: string }) {
   const app = useApp();
   const say = app.words.value;
   const host = useRef<HTMLDivElement>(null);
@@ -83,7 +83,15 @@ export function Canvas(props: { readonly id: string; readonly prefix: string }) 
     >
       <div class="view-host" ref={host} hidden={!subject || failure !== null || fits !== true} />
       {fits !== true && view && (
-        <Notice title={say.cannotShow(view.title(language))} text={app.text(fits)} name="does-not-fit" />
+        <Notice title={say.cannotShow(view.title(language))} text={app.text(fits)} name="does-not-fit">
+          {[...app.views.loaded.value.values()]
+            .filter((other) => other.needs === view.needs && fitsIn(other, open) === true)
+            .map((other) => (
+              <Button key={other.name} name={`show-${other.name}`} act={() => app.chooseView(other.name)}>
+                {other.title(language)}
+              </Button>
+            ))}
+        </Notice>
       )}
       {failure !== null && (
         <Notice title={say.failedHere} text={app.explain(failure)} name="failed">

@@ -1,0 +1,91 @@
+import { act } from "preact/test-utils";
+import { describe, expect, test, vi } from "vitest";
+import { aView, open, recordings, settle, still } from "../testing/page";
+import { invent, said } from "../testing/recording";
+
+describe("the answer of the model", () => {
+  const choice = (text: string, share: number) => ({ token: 1, text, log_probability: Math.log(share) });
+
+  test("is on the page in every view of a recording, and in no other", async () => {
+    const output = { stack: "encoder", kind: "classes", positions: [[choice("positive", 0.75)]] } as const;
+    const { source } = invent({ change: { shape: "encoder", output } });
+    const views = [aView("picture", {}), aView("other", {}), aView("lesson", { needs: "none" } as never)];
+    const { element, app } = await open({ ...recordings(), open: async () => source }, views);
+    for (const view of ["picture", "other"]) {
+      await act(() => app.chooseView(view));
+      const bar = element.querySelector("[data-outcome=classes]");
+      expect(bar?.textContent?.replaceAll("\u202f", " ")).toBe("Class positive 75.0 %");
+    }
+    await act(() => app.chooseView("lesson"));
+    expect(element.querySelector("[data-outcome]")).toBeNull();
+  });
+
+  test("of a masked model is put into the sentence; a word shows what else could stand there", async () => {
+    const guesses = [choice("cat", 0.5), choice("dog", 0.25)];
+    const texts = ["The", " [MASK]", " sat"];
+    const output = { stack: "encoder", kind: "tokens", positions: [guesses, guesses, guesses] } as const;
+    const { source } = invent({ source: texts, change: { shape: "encoder", output } });
+    const slice = await source.tokens("source");
+    const offsets = [
+      [0, 3],
+      [4, 10],
+      [10, 14],
+    ] as const;
+    const spelt = { ...source, tokens: async () => ({ ...slice, offsets, text: "The [MASK] sat" }) };
+    const { element, app } = await open({ ...recordings(), open: async () => spelt }, [aView("picture", {})]);
+    const bar = () => element.querySelector("[data-outcome=masks]")!;
+    expect(bar().textContent?.replaceAll("\u202f", " ")).toContain("The cat 50.0 % sat");
+    await act(() => element.querySelector<HTMLElement>("[data-guess]")!.click());
+    await vi.waitFor(() => expect(element.querySelector("[data-part=guess]")).not.toBeNull());
+    expect(app.store.get().query).toBe(1);
+    const rows = [...element.querySelectorAll("[data-part=guess] .bars-text")];
+    expect(rows.map((row) => row.textContent)).toEqual(["cat", "dog"]);
+  });
+
+  test("tells which sample was read, and what was cut", async () => {
+    const cut = { code: "workbench.cut", parameters: {}, default: "Only 2 of 5 tokens." };
+    const { source } = invent();
+    const { evidence } = source.description;
+    const messages = { ...evidence.messages, notes: [cut, said("Something else.")] };
+    const description = { ...source.description, evidence: { ...evidence, messages } };
+    const { element } = await open({ ...recordings(), open: async () => ({ ...source, description }) }, [
+      aView("picture", {}),
+    ]);
+    expect(element.querySelector(".outcome")?.textContent).toBe("Only 2 of 5 tokens.");
+  });
+});
+
+describe("a recording of an edited model", () => {
+  const table = { caption: "Weights.", columns: ["token"], rows: [["a"], ["b"]] };
+  const views = ["picture", "other"].map((name) =>
+    aView(name, { mount: () => ({ ...still, table: async () => table }) }),
+  );
+
+  test("is marked above every view and in its table", async () => {
+    const { source } = invent();
+    const { description } = source;
+    const { evidence } = description;
+    const mark = said("Edited model: head 1 silenced");
+    const edited = {
+      ...source,
+      description: { ...description, evidence: { ...evidence, messages: { ...evidence.messages, mark } } },
+    };
+    const { element, app } = await open({ ...recordings(), open: async () => edited }, views);
+    for (const { name } of views) {
+      await act(() => app.chooseView(name));
+      await settle();
+      expect(element.querySelector("[data-edited]")?.textContent).toBe("Edited model: head 1 silenced");
+    }
+    await act(() => element.querySelector<HTMLElement>("[data-action=table]")?.click());
+    await vi.waitFor(() => expect(element.querySelector("table.data")).not.toBeNull());
+    expect([...element.querySelectorAll("table.data tbody tr")].map((row) => row.textContent)).toEqual([
+      "aEdited model: head 1 silenced",
+      "bEdited model: head 1 silenced",
+    ]);
+  });
+
+  test("no other recording is", async () => {
+    const { element } = await open(recordings(), views);
+    expect(element.querySelector("[data-edited]")).toBeNull();
+  });
+});

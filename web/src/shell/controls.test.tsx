@@ -1,0 +1,77 @@
+import { act } from "preact/test-utils";
+import { describe, expect, test, vi } from "vitest";
+import type { Mounted, Stage } from "../core/view";
+import { aView, leavePage, open, press, recordings, still } from "../testing/page";
+import { invent } from "../testing/recording";
+
+describe("zoom", () => {
+  test("works in a view without a camera of its own: its picture is magnified", async () => {
+    const resize = vi.fn();
+    const picture = aView("picture", { mount: () => ({ ...still, resize }) });
+    const { element } = await open(recordings(), [picture]);
+    const zoom = () => element.querySelector<HTMLElement>(".view-picture")!.style.getPropertyValue("--zoom");
+    await press(element, "zoom-in");
+    expect(zoom()).toBe("1.25");
+    expect(resize).toHaveBeenCalled();
+    await press(element, "zoom-in");
+    await press(element, "fit");
+    expect(zoom()).toBe("1");
+  });
+});
+
+test("Reset ends where the link began, also where a view keeps its zoom in the link", async () => {
+  const mount = ({ selection }: Stage<"recording">): Mounted => ({
+    ...still,
+    zoom: (direction) => selection.set({ options: { "picture.at": String(direction) } }),
+  });
+  const { element, app } = await open(recordings(), [aView("picture", { mount })]);
+  await press(element, "zoom-in");
+  expect(app.store.get().options).toEqual({ "picture.at": "1" });
+  await press(element, "reset");
+  expect(app.store.get().options).toEqual({});
+});
+
+describe("the control of time", () => {
+  const slider = (element: Element) => element.querySelector("[data-action=step]");
+
+  test("is the view's own where it has one, and p plays that", async () => {
+    const togglePlay = vi.fn();
+    const own = aView("own", { transport: false, mount: () => ({ ...still, togglePlay }) });
+    const { element, app } = await open(recordings(), [own]);
+    expect(slider(element)).toBeNull();
+    await act(() => void element.dispatchEvent(new KeyboardEvent("keydown", { key: "p", bubbles: true })));
+    expect(togglePlay).toHaveBeenCalledTimes(1);
+    expect(app.playing.value).toBe(false);
+  });
+
+  test("is not there where it would change nothing: a text read at once has no steps", async () => {
+    const { element } = await open(recordings(), [aView("steps", { transport: "steps" })]);
+    expect(slider(element)).toBeNull();
+  });
+});
+
+describe("controls of the attention", () => {
+  test("that could choose nothing else are not shown", async () => {
+    const { source } = invent({ layers: 1, heads: 1 });
+    const one = { ...recordings(), open: async () => source };
+    const { element } = await open(one, [aView("picture", {})]);
+    expect(element.querySelector("[data-family], [data-action=layer], [data-head]")).toBeNull();
+    expect(element.querySelector(".choice")?.textContent).toContain("one head and one layer");
+    leavePage();
+    const several = await open(recordings(), [aView("picture", {})]);
+    expect(several.element.querySelectorAll("[data-head]").length).toBe(4); // two heads, two averages
+  });
+
+  test("name the model of a file that was not made here", async () => {
+    const server = {
+      about: async () => ({ workbench: true, limits: {} }),
+      presets: async () => [],
+      jobs: async () => [],
+      models: async () => [],
+    };
+    const options = { server: server as never };
+    const { element } = await open(recordings(), [aView("picture", {})], options);
+    const row = element.querySelector("[data-action=predict]")?.parentElement;
+    expect(row?.textContent).toContain("Its model is invented");
+  });
+});

@@ -1,0 +1,86 @@
+import { act } from "preact/test-utils";
+import { describe, expect, test, vi } from "vitest";
+import type { AnyView } from "../core/view";
+import { aView, leavePage, open, recordings } from "../testing/page";
+import { invent, said } from "../testing/recording";
+import { view as numbers } from "../views/numbers/view";
+import { noAddress } from "./address";
+
+describe("the panel of numbers", () => {
+  test("says of every measure what a low and what a high value means", async () => {
+    const metric = {
+      name: "entropy",
+      label: said("Entropy"),
+      caption: said("Caption"),
+      lower: said("Lower = more focused."),
+      higher: said("Higher = more random."),
+      parameters: [],
+      levels: ["head", "layer", "model"],
+      panel: true,
+    };
+    const { element, app } = await open({ ...recordings(), metrics: async () => [metric as never] }, [
+      aView("picture", {}),
+    ]);
+    await act(() => {
+      app.panel.value = "interpretability";
+    });
+    const reading = () => element.querySelector("[data-reading=entropy]");
+    await vi.waitFor(() => expect(reading()).not.toBeNull());
+    expect(reading()?.textContent).toBe("Lower = more focused.Higher = more random.");
+  });
+});
+
+describe("the threshold τ", () => {
+  test("is the same in the panel and in the Numbers view, whatever a link says", async () => {
+    for (const [link, wanted] of [
+      ["", { threshold: "0.01", relative: "false" }],
+      ["&numbers.relative=1", { threshold: "1", relative: "true" }],
+      ["&numbers.relative=1&numbers.tau=0.5", { threshold: "0.5", relative: "true" }],
+    ] as const) {
+      const label = said("n");
+      const shape = { label, caption: label, lower: null, higher: null, family: "", unit: "", over: "head" };
+      const metric = { ...shape, name: "nonzero", levels: ["head", "layer", "model"], panel: true };
+      const parameters = [{ name: "threshold" }, { name: "relative" }];
+      const asked: [string, unknown][] = [];
+      const { source } = invent();
+      const score = (_: string, over: string, given: unknown) => {
+        asked.push([over, given]);
+        return new Promise<never>(() => {});
+      };
+      const own = { ...source, score, within: () => own };
+      await open(
+        {
+          ...recordings(),
+          open: async () => own as never,
+          metrics: async () => [{ ...metric, parameters, needs: "statistics", range: [0, null] }] as never,
+        },
+        [],
+        {
+          files: { "./numbers/view.ts": async () => numbers as unknown as AnyView },
+          place: { ...noAddress(), read: () => `view=numbers${link}` },
+        },
+      );
+      await vi.waitFor(() => expect(asked.length).toBe(5));
+      const levels = asked.map(([over]) => over).sort();
+      expect(levels).toEqual(["head", "head", "layer", "model", "model"]); // three of the panel, two of the view
+      for (const [, given] of asked) expect(given).toEqual(wanted);
+      leavePage();
+    }
+  });
+});
+
+describe("help", () => {
+  test("has a glossary that can be searched", async () => {
+    const { element } = await open(recordings(), [aView("picture", {})]);
+    await act(() => element.querySelector<HTMLElement>("[data-action=help]")!.click());
+    await vi.waitFor(() => expect(element.querySelector("[data-part=glossary]")).not.toBeNull());
+    const terms = () =>
+      [...element.querySelectorAll("[data-part=glossary] dt")].map((each) => each.textContent);
+    for (const term of ["Attention weight", "Softmax", "Residual stream", "Perplexity", "Rollout"])
+      expect(terms()).toContain(term);
+    const field = element.querySelector<HTMLInputElement>("[data-field=glossary]")!;
+    field.value = "  KEYS ";
+    await act(() => void field.dispatchEvent(new Event("input")));
+    expect(terms()).toEqual(["Head"]);
+  });
+});
