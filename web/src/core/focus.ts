@@ -153,6 +153,12 @@ export function layerInFocus(stage: Stage, { stack, layers }: HiddenDescription)
   return place?.stack === stack ? Math.min(place.layer + 1, layers - 1) : null;
 }
 
+/** What hidden states after so many layers are called; a recurrent network has those of its cells alone. */
+export function planeName({ layers }: HiddenDescription, layer: number, language: Language): string {
+  const say = words(language);
+  return layers === 1 ? say.states : say.afterLayers(layer);
+}
+
 /** Stacks to choose from, in words. */
 export function stackNames(
   stage: Stage,

@@ -124,8 +124,8 @@ export interface Mounted {
   keep?(): KeptWork | null;
   /** Start or stop playing: where the view has a slider of time of its own (`transport` is false). */
   togglePlay?(): void;
-  /** Zoom in (+1), out (-1) or show all (0): where the view has a camera of its own. The shell magnifies the others. */
-  zoom?(direction: -1 | 0 | 1): void;
+  /** Zoom in (+1), out (-1) or show all (0), while the view has a camera of its own. The shell magnifies the others. */
+  readonly zoom?: ((direction: -1 | 0 | 1) => void) | undefined;
 }
 
 /**

@@ -13,6 +13,7 @@ export const words = {
   stack: "Stack",
   afterLayers: (layers: number) =>
     layers === 0 ? "embeddings" : layers === 1 ? "after 1 layer" : `after ${layers} layers`,
+  states: "hidden states",
   tokensOf: (first: string, last: string, count: string) => `tokens ${first}–${last} of ${count}`,
   betweenSentences: " ",
   copied: "Copied.",

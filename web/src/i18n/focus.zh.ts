@@ -15,6 +15,7 @@ export const words: SameWords<typeof en.words> = {
   allHeads: "全部注意力头",
   stack: "网络部分",
   afterLayers: (layers: number) => (layers === 0 ? "词嵌入" : `经过 ${layers} 层`),
+  states: "隐藏状态",
   tokensOf: (first: string, last: string, count: string) => `第 ${first}–${last} 个词元，共 ${count} 个`,
   betweenSentences: "",
   copied: "已复制。",

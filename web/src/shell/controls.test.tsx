@@ -1,8 +1,9 @@
 import { act } from "preact/test-utils";
 import { describe, expect, test, vi } from "vitest";
 import type { Mounted, Stage } from "../core/view";
-import { aView, leavePage, open, press, recordings, still } from "../testing/page";
+import { aView, leavePage, open, press, recordings, settle, still } from "../testing/page";
 import { invent } from "../testing/recording";
+import { noAddress } from "./address";
 
 describe("zoom", () => {
   test("works in a view without a camera of its own: its picture is magnified", async () => {
@@ -16,6 +17,44 @@ describe("zoom", () => {
     await press(element, "zoom-in");
     await press(element, "fit");
     expect(zoom()).toBe("1");
+  });
+
+  test("is kept in the link, and a link opens with it", async () => {
+    const link = "recording=invented&view=picture&place=decoder.self.0&head=0&picture.magnify=1.25";
+    const { element, app } = await open(recordings(), [aView("picture", {}), aView("other", {})], {
+      place: noAddress(link),
+    });
+    const zoom = (view: string) =>
+      element.querySelector<HTMLElement>(`.view-${view}`)!.style.getPropertyValue("--zoom");
+    expect(zoom("picture")).toBe("1.25");
+    await press(element, "zoom-in");
+    expect(app.store.get().options).toEqual({ "picture.magnify": "1.563" });
+    await act(() => app.chooseView("other"));
+    await settle();
+    expect(zoom("other")).toBe("");
+    await act(() => app.chooseView("picture"));
+    await settle();
+    expect(zoom("picture")).toBe("1.563");
+    await press(element, "reset");
+    expect([zoom("picture"), app.store.get().options]).toEqual(["1.25", { "picture.magnify": "1.25" }]);
+  });
+
+  test("magnifies where a view has no camera of its own for what it shows now", async () => {
+    const own = vi.fn();
+    let camera = false;
+    const mount = (): Mounted => ({
+      ...still,
+      get zoom() {
+        return camera ? own : undefined;
+      },
+    });
+    const { element } = await open(recordings(), [aView("picture", { mount })]);
+    const zoom = () => element.querySelector<HTMLElement>(".view-picture")!.style.getPropertyValue("--zoom");
+    await press(element, "zoom-in");
+    expect([zoom(), own.mock.calls]).toEqual(["1.25", []]);
+    camera = true;
+    await press(element, "zoom-in");
+    expect([zoom(), own.mock.calls]).toEqual(["1.25", [[1]]]);
   });
 });
 

@@ -82,9 +82,9 @@ function actionOf(app: App, key: string, dialogs: Dialogs): (() => void) | null 
       if (titleOf(app)?.transport === false) app.mounted.peek()?.togglePlay?.();
       else if (open) togglePlay(app, open);
     },
-    "+": () => app.mounted.peek()?.zoom?.(1),
-    "=": () => app.mounted.peek()?.zoom?.(1),
-    "-": () => app.mounted.peek()?.zoom?.(-1),
+    "+": () => app.zoom(1),
+    "=": () => app.zoom(1),
+    "-": () => app.zoom(-1),
     r: () => resetAll(app),
     t: dialogs.table,
     s: () => void savePicture(app, "svg"),

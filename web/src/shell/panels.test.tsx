@@ -1,7 +1,8 @@
 import { act } from "preact/test-utils";
 import { describe, expect, test, vi } from "vitest";
+import { hasMaps } from "../core/focus";
 import type { AnyView } from "../core/view";
-import { aView, leavePage, open, recordings } from "../testing/page";
+import { aView, leavePage, open, press, recordings } from "../testing/page";
 import { invent, said } from "../testing/recording";
 import { view as numbers } from "../views/numbers/view";
 import { noAddress } from "./address";
@@ -82,5 +83,37 @@ describe("help", () => {
     field.value = "  KEYS ";
     await act(() => void field.dispatchEvent(new Event("input")));
     expect(terms()).toEqual(["Head"]);
+  });
+});
+
+describe("a recording without attention maps", () => {
+  test("is asked for no numbers; panels and views say why there are none, and what there is", async () => {
+    const note = { code: "record.fixed_context", parameters: {}, default: "One fixed context." };
+    const { source } = invent({ change: { maps: [] } });
+    const { evidence } = source.description;
+    const score = vi.fn();
+    const description = {
+      ...source.description,
+      evidence: { ...evidence, messages: { ...evidence.messages, notes: [note] } },
+    };
+    const fixed = { ...source, description, score, within: () => fixed } as never;
+    const metric = { name: "entropy", parameters: [], levels: ["head"], panel: true };
+    const views = [aView("picture", { fits: hasMaps as never }), aView("other", {})];
+    const page = { ...recordings(), open: async () => fixed, metrics: async () => [metric as never] };
+    const { element, app } = await open(page, views, { place: noAddress("view=picture") });
+    const notice = element.querySelector("[data-notice=does-not-fit]")!;
+    expect(notice.textContent).toContain("One fixed context.");
+    expect(notice.textContent).not.toContain("Record again");
+    for (const panel of ["interpretability", "debugging"] as const) {
+      await act(() => {
+        app.panel.value = panel;
+      });
+      const text = () => element.querySelector(`[data-panel=${panel}]`)?.textContent;
+      await vi.waitFor(() => expect(text()).toContain("One fixed context. Walk shows"));
+    }
+    expect(score).not.toHaveBeenCalled();
+    await act(async () => void (await app.views.load("other"))); // the page fetches it after the first picture
+    await press(element, "show-other");
+    expect(app.view.peek()).toBe("other");
   });
 });

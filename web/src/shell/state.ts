@@ -97,6 +97,7 @@ export class App {
   readonly open: ReadonlySignal<RecordingSource | null> = derived(() => recordingOf(this.subject.value));
   readonly opening = signal(true);
   readonly mounted = signal<Mounted | null>(null);
+  magnify: ((direction: -1 | 0 | 1) => void) | null = null; // all of the view that is mounted
   readonly trouble = signal<Trouble | null>(null);
   readonly connected = signal(true);
   readonly preset = signal<Preset | null>(null); // the example that is being shown
@@ -245,6 +246,13 @@ export class App {
     this.chosenIn = this.turn;
     this.store.set({ view: name });
     this.views.load(name)?.catch((error: unknown) => this.complain(error, () => this.chooseView(name)));
+  }
+
+  /** Zoom in (+1), out (-1) or show all (0): with the view's own camera, or all of it is magnified. */
+  zoom(direction: -1 | 0 | 1): void {
+    const mounted = this.mounted.peek();
+    if (mounted?.zoom === undefined || direction === 0) this.magnify?.(direction);
+    mounted?.zoom?.(direction);
   }
 
   async chooseLanguage(language: Language): Promise<void> {

@@ -22,7 +22,7 @@ export function Toolbar(props: { readonly table: () => void }) {
           icon="minus"
           label={say.zoomOut}
           disabled={!mounted}
-          act={() => mounted?.zoom?.(-1)}
+          act={() => app.zoom(-1)}
         />
         <Button
           name="zoom-in"
@@ -30,16 +30,9 @@ export function Toolbar(props: { readonly table: () => void }) {
           icon="plus"
           label={say.zoomIn}
           disabled={!mounted}
-          act={() => mounted?.zoom?.(1)}
+          act={() => app.zoom(1)}
         />
-        <Button
-          name="fit"
-          worded
-          icon="fit"
-          label={say.fit}
-          disabled={!mounted}
-          act={() => mounted?.zoom?.(0)}
-        />
+        <Button name="fit" worded icon="fit" label={say.fit} disabled={!mounted} act={() => app.zoom(0)} />
         <Button
           name="reset"
           worded
@@ -77,7 +70,7 @@ export function Toolbar(props: { readonly table: () => void }) {
 }
 
 export function resetAll(app: App): void {
-  app.mounted.peek()?.zoom?.(0);
+  app.zoom(0);
   app.reset(); // last: the example or link may begin with a part of the picture
 }
 

@@ -7,13 +7,14 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Language } from "../api/types";
+import type { Selection } from "../core/selection";
 import { isAbort } from "../core/tasks";
 import type { AnyView, KeptWork, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { Button } from "./button";
 import { useApp } from "./context";
 import type { App } from "./state";
 import { fitsIn, subjectFor } from "./views";
-import { magnify } from "./zoom";
+import { Magnifier, zoomOption } from "./zoom";
 
 export function ViewStage(props: { readonly id: string; readonly prefix: string }) {
   const app = useApp();
@@ -161,6 +162,7 @@ function mountView(
   let mounted: Mounted | null = null;
   let [gone, failed] = [false, false];
   let frame = 0;
+  let followZoom = (_: Selection): void => {};
   const life = new AbortController();
   const element = document.createElement("div");
   element.className = `view view-${view.name}`;
@@ -182,8 +184,16 @@ function mountView(
 
   guarded(() => {
     const drawn = view.mount(makeStage(app, subject, element, kept, life.signal, fail));
-    drawn.zoom ??= magnify(host, element, () => guarded(() => drawn.resize()), life.signal);
     mounted = drawn;
+    const option = zoomOption(view.name);
+    const owner = {
+      isWanted: () => drawn.zoom === undefined,
+      changed: () => guarded(() => drawn.resize()),
+      keep: (zoom: string | null) => app.store.option(option, zoom),
+    };
+    const magnifier = new Magnifier(host, element, owner, life.signal);
+    followZoom = (now) => magnifier.follow(now.options[option]);
+    app.magnify = (direction) => magnifier.step(direction);
   });
   app.mounted.value = mounted;
   if (!mounted) kept?.stop?.(); // the view did not take it over
@@ -191,12 +201,14 @@ function mountView(
   const forget = app.store.subscribe((now, before) => {
     if (now.view !== view.name || subjectFor(view, app.subject.peek()) !== subject) return; // about to be unmounted
     guarded(() => mounted?.update(now, before));
+    followZoom(now);
   });
   const observer = new ResizeObserver(() => {
     cancelAnimationFrame(frame);
     frame = requestAnimationFrame(() => guarded(() => mounted?.resize()));
   });
   observer.observe(host);
+  followZoom(app.store.get());
 
   return () => {
     let left: KeptWork | null = null;
@@ -205,7 +217,10 @@ function mountView(
     forget();
     observer.disconnect();
     cancelAnimationFrame(frame);
-    if (app.mounted.peek() === mounted) app.mounted.value = null;
+    if (app.mounted.peek() === mounted) {
+      app.mounted.value = null;
+      app.magnify = null;
+    }
     try {
       mounted?.unmount();
     } catch (error) {

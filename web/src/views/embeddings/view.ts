@@ -38,6 +38,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   private readonly from: ReturnType<typeof whole>;
   private readonly projection: HTMLElement; // for points only
   private readonly stackControl: Control<string> | null;
+  private layers!: HTMLElement; // what chooses among them
   private hidden: HiddenDescription;
   private spread: Spread;
 
@@ -99,7 +100,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
       this.projection,
       this.from.element,
     );
-    const layers = make(
+    this.layers = make(
       "div",
       { class: "drawn-bar" },
       button(
@@ -116,7 +117,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     const { element, side } = this.points;
     const body = make("div", { class: "body" }, element, this.spread.element, side);
     stage.element.replaceChildren(
-      make("div", { class: "embeddings-view drawn" }, controls, layers, this.note, body),
+      make("div", { class: "embeddings-view drawn" }, controls, this.layers, this.note, body),
     );
   }
 
@@ -136,6 +137,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
       this.from.input.max = String(hidden.tokens - 1);
     }
     this.layerControl.set(choices.layer);
+    this.layers.hidden = hidden.layers === 1; // of a recurrent network: states of its cells, no embeddings
     this.from.set(choices.start);
     this.from.element.hidden = hidden.tokens <= MOST;
     const asPoints = this.asPoints();
@@ -158,8 +160,9 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     this.resize();
   }
 
-  zoom(direction: -1 | 0 | 1): void {
-    this.points.zoom(direction);
+  /** The cloud has a camera; distributions are magnified. */
+  get zoom() {
+    return this.asPoints() ? (direction: -1 | 0 | 1) => this.points.zoom(direction) : undefined;
   }
 
   unmount(): void {
@@ -217,6 +220,7 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
   }
 
   private layerName(layer: number): string {
+    if (this.hidden.layers === 1) return this.names.states;
     if (layer === 0) return this.say.input;
     return layer === this.hidden.layers - 1 ? this.say.output : this.names.afterLayers(layer);
   }

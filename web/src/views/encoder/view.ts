@@ -13,6 +13,7 @@ import {
   focusToken,
   hasHidden,
   layerInFocus,
+  planeName,
   stackNames,
   tokenInFocus,
 } from "../../core/focus";
@@ -296,7 +297,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     const layer = Math.max(this.first, this.pointed);
     return this.options.now.range === "all"
       ? this.byWords()
-      : `${this.byWords()}, ${this.names.afterLayers(layer)}`;
+      : `${this.byWords()}, ${planeName(this.hidden, layer, this.stage.language)}`;
   }
 
   /** The layer that is pointed at, or in focus. */
@@ -360,7 +361,12 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private sentence({ token, layer }: Cell): string {
     const value = this.value(layer, token);
     const words = value === null ? this.say.undefined : digits(value);
-    return this.say.readout(this.tokens.shown(token), String(token), this.names.afterLayers(layer), words);
+    return this.say.readout(
+      this.tokens.shown(token),
+      String(token),
+      planeName(this.hidden, layer, this.stage.language),
+      words,
+    );
   }
 
   private value(layer: number, token: number): number | null {
