@@ -20,15 +20,19 @@ def test_shapes() -> None:
     assert find_shape(encoder) == "encoder"
 
 
-def test_a_long_output_is_left_out_and_infinity_is_null() -> None:
+def test_of_a_long_output_the_last_position_is_kept_and_infinity_is_null() -> None:
     side = invent_tokens("source", 3000)
-    output = Output("decoder", np.zeros((3000, 1), dtype=np.int64), np.full((3000, 1), -np.inf), {0: "\n"})
+    ids = np.zeros((3000, 1), dtype=np.int64)
+    ids[-1] = 1
+    output = Output("decoder", ids, np.full((3000, 1), -np.inf), {0: "\n", 1: "next"})
     said = describe(Recording("m", invent_evidence(), side, output=output), "id", TITLE)
     assert said.output is not None
     assert said.output.positions == ()
+    assert [choice.text for choice in said.output.last] == ["next"]
     short = replace(output, ids=output.ids[:2], log_probabilities=output.log_probabilities[:2])
     said = describe(Recording("m", invent_evidence(), side, output=short), "id", TITLE)
     assert said.output is not None
+    assert said.output.last == said.output.positions[-1]
     assert (said.output.positions[1][0].text, said.output.positions[1][0].log_probability) == ("⏎", None)
     assert "null" in said.model_dump_json()
 

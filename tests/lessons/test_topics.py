@@ -206,10 +206,21 @@ def test_an_english_question_is_answered_by_shared_words(run: Run) -> None:
 
 
 def test_the_first_questions_are_in_the_language_of_the_page() -> None:
-    for topic in read_topics()[:2]:
-        for parameter in (each for each in topic.parameters if each.kind == "text"):
-            assert parameter.by_language["en"].isascii(), topic.name
-            assert not parameter.by_language.get("zh", str(parameter.default)).isascii(), topic.name
+    texts = [(topic, each) for topic in read_topics() for each in topic.parameters if each.kind == "text"]
+    for topic, parameter in texts:
+        assert parameter.by_language.get("en", str(parameter.default)).isascii(), topic.name
+    for topic, parameter in texts[:2]:
+        assert not parameter.by_language.get("zh", str(parameter.default)).isascii(), topic.name
+
+
+def test_the_order_of_words_or_of_characters(run: Run) -> None:
+    english = find_topic("order").parameters[2].by_language["en"]
+    words = figure(run("order", text=english), "change").labels
+    assert words == ("step", "by", "step", "by", "step", "by", "step", "we", "go", "on")
+    apart = values(run("order", text=english), "distances")
+    assert_near(apart[0, [2, 4, 6]], 0, layers=1)  # without positions equal words are one
+    assert apart[0, 1] > 0.1
+    assert figure(run("order"), "change").labels == tuple("一步两步三步四步望着天")
 
 
 def test_the_scores_of_the_example_and_the_best_keys_alone(run: Run) -> None:

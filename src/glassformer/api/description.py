@@ -130,11 +130,12 @@ class GenerationDescription(ResponseModel):
 
 
 class OutputDescription(ResponseModel):
-    """The likeliest outputs of each position; none of them where there are too many positions."""
+    """The likeliest outputs of each position; of a long text of the last one alone."""
 
     stack: str
     kind: Literal["tokens", "classes"]
-    positions: tuple[tuple[TokenChoice, ...], ...]
+    positions: tuple[tuple[TokenChoice, ...], ...]  # none where there are too many
+    last: tuple[TokenChoice, ...]  # of the last position: the next word
 
 
 class Description(ResponseModel):
@@ -271,19 +272,20 @@ def find_hidden_side(recording: Recording, stack: str) -> Side:
 
 
 def _describe_output(output: Output) -> OutputDescription:
-    rows = zip(output.ids.tolist(), output.log_probabilities.tolist(), strict=True)
-    positions = (
-        ()
-        if len(output.ids) > MOST_POSITIONS
-        else tuple(
-            tuple(
-                TokenChoice(token=token, text=output.vocabulary[token], log_probability=log)
-                for token, log in zip(ids, logs, strict=True)
-            )
-            for ids, logs in rows
+    long = len(output.ids) > MOST_POSITIONS
+    first = len(output.ids) - 1 if long else 0
+    rows = zip(output.ids[first:].tolist(), output.log_probabilities[first:].tolist(), strict=True)
+    choices = tuple(
+        tuple(
+            TokenChoice(token=token, text=output.vocabulary[token], log_probability=log)
+            for token, log in zip(ids, logs, strict=True)
         )
+        for ids, logs in rows
     )
-    return OutputDescription(stack=output.stack, kind=output.kind, positions=positions)
+    last = choices[-1] if choices else ()
+    return OutputDescription(
+        stack=output.stack, kind=output.kind, positions=() if long else choices, last=last
+    )
 
 
 def describe_step(step: Step) -> StepDescription:

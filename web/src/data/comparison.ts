@@ -78,6 +78,6 @@ function outputAt({ description }: RecordingSource, { map, query }: Focus): read
   const { output } = description;
   if (output === null || output.positions.length === 0) return null;
   if (output.kind === "classes") return output.positions[0] ?? null;
-  if (output.stack !== map.place.stack) return output.positions.at(-1) ?? null;
-  return output.positions[map.query_start + query] ?? output.positions.at(-1) ?? null;
+  if (output.stack !== map.place.stack) return output.last;
+  return output.positions[map.query_start + query] ?? output.last;
 }

@@ -1,13 +1,13 @@
 import { act } from "preact/test-utils";
 import { describe, expect, test, vi } from "vitest";
 import { aView, open, recordings, settle, still } from "../testing/page";
-import { invent, said } from "../testing/recording";
+import { invent, outputOf, said } from "../testing/recording";
 
 describe("the answer of the model", () => {
   const choice = (text: string, share: number) => ({ token: 1, text, log_probability: Math.log(share) });
 
   test("is on the page in every view of a recording, and in no other", async () => {
-    const output = { stack: "encoder", kind: "classes", positions: [[choice("positive", 0.75)]] } as const;
+    const output = outputOf("encoder", "classes", [[choice("positive", 0.75)]]);
     const { source } = invent({ change: { shape: "encoder", output } });
     const views = [aView("picture", {}), aView("other", {}), aView("lesson", { needs: "none" } as never)];
     const { element, app } = await open({ ...recordings(), open: async () => source }, views);
@@ -23,7 +23,7 @@ describe("the answer of the model", () => {
   test("of a masked model is put into the sentence; a word shows what else could stand there", async () => {
     const guesses = [choice("cat", 0.5), choice("dog", 0.25)];
     const texts = ["The", " [MASK]", " sat"];
-    const output = { stack: "encoder", kind: "tokens", positions: [guesses, guesses, guesses] } as const;
+    const output = outputOf("encoder", "tokens", [guesses, guesses, guesses]);
     const { source } = invent({ source: texts, change: { shape: "encoder", output } });
     const slice = await source.tokens("source");
     const offsets = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Choice, Description, StepDescription, TokenSlice } from "../api/types";
-import { invent } from "../testing/recording";
+import { invent, outputOf } from "../testing/recording";
 import { asWord, outcomeOf, splitAtMasks } from "./outcome";
 
 function choice(text: string, share: number): Choice {
@@ -12,7 +12,7 @@ function step(text: string): StepDescription {
 }
 
 const best = [choice("positive", 0.9), choice("negative", 0.1)];
-const output = (kind: "classes" | "tokens") => ({ stack: "encoder", kind, positions: [best, [best[1]!]] });
+const output = (kind: "classes" | "tokens") => outputOf("encoder", kind, [best, [best[1]!]]);
 
 function described(change: Partial<Description>): Description {
   return invent({ change }).source.description;
@@ -24,6 +24,8 @@ describe("the answer of a model", () => {
     expect(outcomeOf(classes)).toEqual({ kind: "classes", choices: best });
     const decoder = described({ shape: "decoder", output: output("tokens") });
     expect(outcomeOf(decoder)).toEqual({ kind: "next", choices: [best[1]] });
+    const long = described({ shape: "decoder", output: { ...output("tokens"), positions: [] } });
+    expect(outcomeOf(long)).toEqual({ kind: "next", choices: [best[1]] }); // positions are left out, not the word
   });
 
   test("of a translator is what it wrote, without its end, or what it was given", () => {

@@ -27,8 +27,7 @@ export function outcomeOf({ shape, output, generation, target }: Description): O
   if (generation)
     return { kind: shape === "decoder" ? "continuation" : "translation", text: withoutEnd(generation) };
   if (shape === "encoder-decoder") return target?.text ? { kind: "given", text: target.text } : null;
-  const last = output?.positions.at(-1);
-  return last ? { kind: "next", choices: last } : null;
+  return output && output.last.length > 0 ? { kind: "next", choices: output.last } : null;
 }
 
 /** What was written, without the token that ends it. */

@@ -6,7 +6,14 @@
  */
 
 import type { Frame, Numbers } from "../api/frames";
-import type { Description, Language, MapDescription, RowSide, TokenSlice } from "../api/types";
+import type {
+  Description,
+  Language,
+  MapDescription,
+  OutputDescription,
+  RowSide,
+  TokenSlice,
+} from "../api/types";
 import { formatText } from "../core/messages";
 import { type Place, placeOf, samePlace, writePlace } from "../core/place";
 import { createSelection, type LinkedSelection, nothingSelected } from "../core/selection";
@@ -311,4 +318,13 @@ export function mountAgain<K extends SubjectKind>(view: View<K>, mounted: Mounte
 /** Let promises and animation frames come to an end. */
 export async function settle(): Promise<void> {
   for (let round = 0; round < 5; round++) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+/** The likeliest outputs of each position, as the server describes them. */
+export function outputOf(
+  stack: string,
+  kind: OutputDescription["kind"],
+  positions: OutputDescription["positions"],
+): OutputDescription {
+  return { stack, kind, positions, last: positions.at(-1) ?? [] };
 }

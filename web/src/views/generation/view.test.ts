@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { GenerationDescription, Job, JobRequest, StepDescription } from "../../api/types";
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
-import { invent, mountAgain, restyle, setStage, settle, weightOf } from "../../testing/recording";
+import { invent, mountAgain, outputOf, restyle, setStage, settle, weightOf } from "../../testing/recording";
 import { predictsOf } from "./predicting";
 import { view } from "./view";
 
@@ -116,17 +116,13 @@ test("what the probabilities are is said: those of the model, or those that were
 
 test("classes and masked words have bars of their own", async () => {
   const choice = (text: string, share: number) => ({ token: 1, text, log_probability: Math.log(share) });
-  const classes = {
-    stack: "encoder",
-    kind: "classes" as const,
-    positions: [[choice("good", 0.75), choice("bad", 0.25)]],
-  };
+  const classes = outputOf("encoder", "classes", [[choice("good", 0.75), choice("bad", 0.25)]]);
   const one = await stand({ change: { shape: "encoder", output: classes } });
   expect(shares(one.element)).toEqual([0.75, 0.25].map((share) => expect.closeTo(share, 6)));
   const positions = ["x", "y", "z"].map((text) => [choice(text, 0.5)]);
   const masked = await stand({
     source: ["A", "[MASK]", "."],
-    change: { shape: "encoder", output: { stack: "encoder", kind: "tokens", positions } },
+    change: { shape: "encoder", output: outputOf("encoder", "tokens", positions) },
   });
   expect(masked.element.querySelector(".bars-text")!.textContent).toBe("y"); // the mask is shown first
   masked.selection.set({ query: 2 });

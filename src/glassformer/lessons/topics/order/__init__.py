@@ -25,27 +25,29 @@ LAYERS = 2
 def compute(inputs: Inputs) -> Result:
     """Run an untrained encoder on both orders: what is shown holds for any weights."""
     text, kind = inputs.text("text"), inputs.text("positions")
-    letters = list(text)
-    order = choose_order(len(letters), inputs.text("shuffle"), inputs.integer("seed"))
-    alphabet = sorted(set(letters))
-    ids = torch.tensor([alphabet.index(letter) for letter in letters])
-    network = build(len(alphabet), kind, inputs.integer("seed"))
+    words = text.split()
+    space = " " if len(words) > 1 else ""
+    words = words if space else list(text)  # without spaces, as in Chinese, characters
+    order = choose_order(len(words), inputs.text("shuffle"), inputs.integer("seed"))
+    vocabulary = sorted(set(words))
+    ids = torch.tensor([vocabulary.index(word) for word in words])
+    network = build(len(vocabulary), len(words), kind, inputs.integer("seed"))
     straight, shuffled = (network.encode(each[None])[0] for each in (ids, ids[order]))  # (token, width)
     moved = torch.empty_like(straight)
     moved[order] = shuffled  # each word's output back at its old place
     change = (moved - straight).norm(dim=-1) / straight.norm(dim=-1)  # (token,)
     apart = torch.cdist(straight.double()[None], straight.double()[None])[0]
-    other = "".join(letters[place] for place in order.tolist())
+    shuffled_words = [words[place] for place in order.tolist()]
     largest = float(change.max())
     bars = Bars(
         id="change",
-        title=message("lessons.order.changes", text=text, other=other),
-        labels=tuple(letters),
+        title=message("lessons.order.changes", text=text, other=space.join(shuffled_words)),
+        labels=tuple(words),
         value_title=message("lessons.order.relative_change"),
         series=(series("lessons.order.change", change),),
         high=max(0.1, largest),
     )
-    labels = axis(letters)
+    labels = axis(words)
     distances = matrix(
         "distances",
         "lessons.order.distances",
@@ -61,7 +63,7 @@ def compute(inputs: Inputs) -> Result:
         measure("lessons.order.largest_change", largest),
         measure("lessons.order.mean_change", float(change.mean())),
     )
-    if other == text:
+    if shuffled_words == words:
         found = message("lessons.order.same_order")
     elif largest <= rounding(layers=LAYERS, summands=2 * WIDTH):  # sums in another order
         found = message("lessons.order.no_effect", largest=format_number(largest, ".0e"))
@@ -77,7 +79,7 @@ def choose_order(count: int, shuffle: str, seed: int) -> Tensor:
     return torch.randperm(count, generator=seeded(seed))
 
 
-def build(vocabulary: int, kind: str, seed: int) -> Transformer:
+def build(vocabulary: int, length: int, kind: str, seed: int) -> Transformer:
     """A small encoder with random weights."""
     torch.manual_seed(seed)
     config = ModelConfig(
@@ -88,7 +90,7 @@ def build(vocabulary: int, kind: str, seed: int) -> Transformer:
         width=WIDTH,
         heads=4,
         feed_forward=2 * WIDTH,
-        max_length=32,
+        max_length=max(32, length),
         positions=cast(Positions, kind),
         dropout=0.0,
         tie_embeddings=False,
