@@ -30,9 +30,7 @@ export const view = recordingView({
   options: {},
   controls: "above",
   fits: ({ now: { description } }) =>
-    description.maps.length > 0 ||
-    description.hidden.length > 0 ||
-    whyNoMaps(description),
+    description.maps.length > 0 || description.hidden.length > 0 || whyNoMaps(description),
   mount: (setting) => new CanvasView(setting),
 });
 

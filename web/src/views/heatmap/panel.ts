@@ -22,7 +22,7 @@ export class Panel {
   readonly element: HTMLElement;
   readonly follow: () => void; // the options
   private readonly heading = make("h2", { class: "heat-heading" });
-  private readonly note = make("p", { class: "heat-note" });
+  private readonly note = make("p", { class: "heat-note", hidden: true });
   private readonly status = make("p", { class: "heat-status" });
   private readonly hint: HTMLElement;
   private readonly pinned: Readout;
@@ -52,10 +52,7 @@ export class Panel {
       "div",
       { class: "heat-side" },
       this.legend.element,
-      this.status,
-      this.note,
-      this.pinned.element,
-      this.hint,
+      make("div", { class: "heat-said" }, this.pinned.element, this.hint, this.status, this.note),
     );
     const bar = make("div", { class: "heat-bar drawn-bar" }, this.heading, scale, this.pool, leave);
     this.element = make("div", { class: "heat drawn" }, bar, make("div", { class: "heat-body" }, area, side));
