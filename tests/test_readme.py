@@ -1,17 +1,21 @@
 """What the documents promise: their Python runs, their commands parse, their links lead somewhere."""
 
 import ast
+import math
 import os
 import re
 import shlex
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
+from safetensors import safe_open
 
 import glassformer
 from glassformer.cli import build_parser
+from glassformer.weights.hub import ZOO
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
@@ -42,9 +46,12 @@ def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
         pytest.skip("its programs are those of the English document (test_translations_are_in_step)")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    names: dict[str, object] = {"__name__": "__main__"}
+    names: dict[str, Any] = {"__name__": "__main__"}
     for body in blocks(document, "python"):
         exec(compile(body, str(document), "exec"), names)
+    if document.name == "tutorial.md":  # what it says of the model that ships
+        assert names["best"].values.max() > 0.4
+        assert names["repeated"].output.texts(-1)[0] == " Bumble"
 
 
 # What a document may import beside the public API, and why.
@@ -129,6 +136,56 @@ def test_documents_agree_on_when_matrices_are_no_longer_kept() -> None:
 
     for name in ("commands.md", "how-to/long.md"):
         assert f"{LONGEST_DENSE:,} tokens" in (ROOT / "docs" / name).read_text(encoding="utf-8"), name
+
+
+def read_table(document: Path, first: str) -> list[list[str]]:
+    """The rows of a table whose first cell begins so."""
+    lines = document.read_text(encoding="utf-8").splitlines()
+    return [line.strip("|").split("|") for line in lines if line.startswith(f"| {first}")]
+
+
+def test_the_table_of_the_zoo_says_what_cards_and_weights_say() -> None:
+    rows = read_table(ROOT / "README.md", "`zoo/")
+    assert {row[0].strip(" `") for row in rows} == {
+        f"zoo/{card.parent.name}" for card in ZOO.glob("*/README.md")
+    }
+    for name, _, weights, measured in rows:
+        folder = ZOO / name.strip(" `").removeprefix("zoo/")
+        with safe_open(folder / "model.safetensors", "np") as file:
+            count = sum(math.prod(file.get_slice(key).get_shape()) for key in file.keys())  # noqa: SIM118
+        assert float(weights.removesuffix("M ")) == round(count / 1e6, 1), name
+        card = (folder / "README.md").read_text(encoding="utf-8")
+        assert all(number in card for number in re.findall(r"\d+\.\d+", measured)), name
+
+
+def test_what_compare_measured_is_in_the_results() -> None:
+    """Ratios of its first row are quotients of the CPU seconds there; 39 GB is arithmetic."""
+    results = (ROOT / "benchmarks/results.md").read_text(encoding="utf-8")
+    seconds = dict(
+        re.findall(r"^\| ([^|]+?) \| (\d+\.\d{3}) \|", results.split("busy machine: seconds of CPU")[1], re.M)
+    )
+    recording, *others = (
+        read_table(ROOT / "docs/compare.md", "Recording every statistic")
+        + read_table(ROOT / "docs/compare.md", "The same at 8,192")
+        + read_table(ROOT / "docs/compare.md", "A page with")
+        + read_table(ROOT / "docs/compare.md", "One offline file")
+    )
+    plain = float(seconds["transformers sdpa, plain forward"])
+    wanted = [
+        float(seconds[name]) / plain
+        for name in (
+            "glassformer, all statistics of 144 heads",
+            "transformers eager, `output_attentions`",
+            "nnsight, attentions saved",
+            "TransformerLens, patterns",
+        )
+    ]
+    assert re.findall(r"(\d\.\d\d) ×", recording[1]) + re.findall(r"(\d\.\d\d) ×", recording[2]) == [
+        f"{ratio:.2f}" for ratio in wanted
+    ]
+    assert f"{144 * 8192**2 * 4 / 1e9:.0f} GB" in others[0][2]
+    assert "134 MB more than without" in results
+    assert "134 MB" in others[0][1]
 
 
 def read_code(document: Path) -> list[list[str]]:
