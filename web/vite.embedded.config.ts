@@ -1,21 +1,25 @@
 /**
  * For notebooks and exported files, each a module by itself, styles and lazy parts inside:
  *   embedded.js               everything: notebooks, and files with the numbers of a walk or with hidden states
- *   file.js    --mode file    without canvas, walk and playground: files of any other recording
+ *   file.js    --mode file    without canvas, walk, playground and runs: files of any other recording
  *   loader.js  --mode loader  the few lines that unpack either in a file
  */
 import { defineConfig, type Plugin } from "vite";
 import { listViews, noStyles } from "./vite.views.ts";
 
-/** Canvas, walk and playground leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */
+const LEFT_OUT = "/src/views/(canvas|walk|playground|curves|learning)/";
+const LEFT_OUT_VIEW = new RegExp(`${LEFT_OUT}view\\.ts$`);
+const LEFT_OUT_STYLE = new RegExp(`${LEFT_OUT}style\\.css`);
+
+/** Canvas, walk, playground and views of runs leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */
 const leaveOutViews: Plugin = {
   name: "leave-out-views",
   enforce: "pre",
   load(id) {
-    const left = /\/src\/views\/(canvas|walk|playground)\/view\.ts$/.exec(id)?.[1];
+    const left = LEFT_OUT_VIEW.exec(id)?.[1];
     if (left) return `import { leaveOut } from "../left_out"; export const view = leaveOut("${left}");`;
     if (id.endsWith("/src/data/file_cells.ts")) return "export const answerCell = () => null;";
-    return /\/src\/views\/(canvas|walk|playground)\/style\.css/.test(id) ? "" : null;
+    return LEFT_OUT_STYLE.test(id) ? "" : null;
   },
 };
 

@@ -7,6 +7,6 @@ import "./shell/style.css";
 
 // Lessons bring their own with them.
 import.meta.glob(
-  ["./marks/*.css", "./views/*/style.css", "!./views/walk/style.css", "!./views/playground/style.css"],
+  ["./marks/*.css", "./views/*/style.css", "!./views/{walk,playground,curves,learning}/style.css"],
   { eager: true },
 );

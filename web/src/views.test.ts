@@ -63,6 +63,11 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
     "inside.part=multiplier&inside.counts=log&inside.array=scores&inside.order=size&inside.factor=1.7&inside.scope=all",
     { part: "multiplier", counts: true, array: "scores", order: true, factor: 1.7, scope: true },
   ],
+  curves: [
+    "curves.smoothing=0.9&curves.logy=1&curves.logx=1&curves.at=10-200",
+    { smoothing: 0.9, logy: true, logx: true, at: "10-200" },
+  ],
+  learning: ["learning.statistic=peak&learning.run=1", { statistic: "peak", run: 1 }],
   generation: [
     "generation.node=5&generation.step=2&generation.predict=1",
     { node: 5, step: 2, predict: true },

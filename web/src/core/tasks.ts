@@ -6,22 +6,32 @@
  */
 
 import type { RecordingSource } from "./source";
-import type { Stage } from "./view";
 
-export class Tasks {
-  private readonly askers: Asker[] = [];
+/** What is asked: a recording, a training run. */
+interface Scoped<S> {
+  within(signal: AbortSignal): S;
+}
+
+/** What tasks need of a stage. */
+interface Host<S> {
+  readonly source: S;
+  fail(error: unknown): void;
+}
+
+export class Tasks<S extends Scoped<S> = RecordingSource> {
+  private readonly askers: Asker<S>[] = [];
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
   private frames = 0;
   private ended = false;
 
-  constructor(private readonly stage: Stage) {}
+  constructor(private readonly stage: Host<S>) {}
 
   get over(): boolean {
     return this.ended;
   }
 
-  asker(failed?: (error: unknown) => void): Asker {
-    const asker = new Asker(this.stage, failed ?? this.fail);
+  asker(failed?: (error: unknown) => void): Asker<S> {
+    const asker = new Asker<S>(this.stage, failed ?? this.fail);
     this.askers.push(asker);
     return asker;
   }
@@ -78,21 +88,21 @@ export class Tasks {
 }
 
 /** One question at a time: the next one aborts the requests of the one before. */
-export class Asker {
+export class Asker<S extends Scoped<S> = RecordingSource> {
   /** Resolves when the last question is answered, has failed or is no longer wanted. */
   coming: Promise<void> = Promise.resolve();
   private key: string | null = null;
   private round: AbortController | null = null;
 
   constructor(
-    private readonly stage: Stage,
+    private readonly stage: Host<S>,
     private readonly failed: (error: unknown) => void,
   ) {}
 
   /** Ask, unless `key` is that of the last question; null: always. Says whether it was asked. */
   ask<T>(
     key: string | null,
-    question: (source: RecordingSource, signal: AbortSignal) => Promise<T>,
+    question: (source: S, signal: AbortSignal) => Promise<T>,
     answered: (answer: T) => unknown,
     failed: (error: unknown) => void = this.failed,
   ): boolean {

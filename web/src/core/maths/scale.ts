@@ -1,5 +1,5 @@
 /**
- * A straight scale and its round ticks.
+ * Straight and logarithmic scales, and their round ticks.
  *
  * In:   the ends of the data and of the paper.
  * Out:  a function from value to place, its way back, and round values to label.
@@ -22,6 +22,24 @@ export function linear(domain: readonly [number, number], range: readonly [numbe
     domain,
     back: (place: number) => low + ((place - range[0]) / (range[1] - range[0] || 1)) * size,
     ticks: (about: number) => ticks(low, high, about),
+  });
+}
+
+/** Equal factors lie equally far apart; the ends are above zero. Marked at powers of ten where there are two or more. */
+export function logarithmic(domain: readonly [number, number], range: readonly [number, number]): Scale {
+  const [low, high] = domain.map(Math.log10) as [number, number];
+  const straight = linear([low, high], range);
+  const powers = (about: number): number[] => {
+    const first = Math.ceil(low - 1e-9);
+    const every = Math.max(1, Math.ceil((high - first + 1e-9) / Math.max(1, about)));
+    const found: number[] = [];
+    for (let power = first; power <= high + 1e-9; power += every) found.push(significant(10 ** power, 12));
+    return found.length > 1 ? found : ticks(domain[0], domain[1], about);
+  };
+  return Object.assign((value: number) => straight(Math.log10(value)), {
+    domain,
+    back: (place: number) => 10 ** straight.back(place),
+    ticks: powers,
   });
 }
 

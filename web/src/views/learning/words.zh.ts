@@ -1,0 +1,35 @@
+/** Words of the view of heads in training. */
+
+import type { SameWords } from "../../i18n/core";
+import type { words as en } from "./words.en";
+
+const STATISTICS: Readonly<Record<string, readonly [name: string, meaning: string]>> = {
+  entropy: ["熵", "各行熵的平均值（奈特）；全部权重落在一个键上时为 0。"],
+  entropy_share: ["熵占比", "熵占其最大可能值的比例；1 表示均匀注意力。"],
+  peak: ["最大权重", "每行最大权重的平均值。"],
+  sink: ["首个键的权重", "落在第一个键上的平均权重；注意力汇聚点在此处的权重很大。"],
+  distance: ["距离", "查询到键的距离按权重的平均值，单位为词元。"],
+  induction: ["归纳", "落在同一词元上次出现之后那个词元上的平均权重。"],
+  score: ["最大分数", "softmax 之前，可见键的最大分数绝对值。"],
+  spread: ["分数跨度", "softmax 之前，同一行两个分数之间的最大差。"],
+  contribution: ["贡献", "该头加入残差流的向量的平均长度。"],
+  likeness: ["相似度", "该头的模式与同一注意力图中最相似的头的余弦。"],
+  twin: ["最相似的头", "同一注意力图中最相似的头的编号。"],
+};
+
+export const words: SameWords<typeof en> = {
+  title: "训练中的头",
+  about: "监视器每次查看时的每一个头：注意力在何处变得集中、失效或成为另一个头的副本。",
+  statistic: "统计量",
+  statisticName: (name: string) => STATISTICS[name]?.[0] ?? name,
+  meaning: (name: string) => STATISTICS[name]?.[1] ?? "",
+  run: "运行",
+  grid: "各头随步数的变化。方向键移动；回车选中该头。",
+  cell: (head: string, step: string, value: string) => `${head}，第 ${step} 步：${value}`,
+  curve: (statistic: string, map: string) => `${statistic} · ${map}`,
+  alarms: "这一注意力图的警报",
+  step: "步",
+  stepIs: (step: string) => `第 ${step} 步`,
+  noHeads: "监视器没有查看这次运行的头。请在训练配方中设置 `monitor.every`。",
+  none: "无定义",
+};
