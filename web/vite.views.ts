@@ -27,7 +27,7 @@ export function listViews(): Plugin {
         plugins: [noStyles],
         logLevel: "error",
       });
-      names = module.allViews.map(({ name }) => name);
+      names = module.allViews.filter(({ needs }) => needs !== "runs").map(({ name }) => name);
       const inAll = (text: Spoken): string => {
         const texts = module.languages.map((language) => [language, text(language)]);
         return `say(${JSON.stringify(Object.fromEntries(texts))})`;
@@ -38,7 +38,7 @@ export function listViews(): Plugin {
       });
       return `const say = (texts) => (language) => texts[language] ?? texts.en;\nexport default [${list}]`;
     },
-    /** For programs beside the page: which views there are. */
+    /** For programs beside the page: which views a recording can be shown in. */
     generateBundle() {
       if (names.length > 0)
         this.emitFile({ type: "asset", fileName: "views.json", source: JSON.stringify(names) });

@@ -21,6 +21,8 @@ from glassformer.api.app import create_app
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.settings import STATIC, Settings
+from glassformer.place import Place
+from glassformer.runlog import ALARM, Event, RunWriter
 from glassformer.weights.hub import ZOO
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from inventions import invent_decoder, invent_long, invent_translation
@@ -39,6 +41,7 @@ class Served:
     library: Library
     ids: dict[str, str] = field(default_factory=dict)
     workbench: Workbench | None = None
+    runs: Path = Path("runs")  # its folder of training runs
 
     def address(self, name: str = "", **selection: object) -> str:
         """The page on a recording, as `address("decoder", view="heatmap", map=1, head=2)`."""
@@ -57,12 +60,17 @@ class Bench:
 
 
 @contextmanager
-def serve(library: Library, workbench: Workbench | None = None, static: Path = STATIC_HERE) -> Iterator[str]:
+def serve(
+    library: Library,
+    workbench: Workbench | None = None,
+    static: Path = STATIC_HERE,
+    runs: Path = Settings.runs,
+) -> Iterator[str]:
     """Run a server in a thread; its address, while the context lasts."""
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
         line.listen(128)
-        app = create_app(library, workbench, Settings(static=static))
+        app = create_app(library, workbench, Settings(static=static, runs=runs))
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
         )
@@ -93,6 +101,17 @@ def serve_workbench(folder: Path, zoo: Path = ZOO) -> Iterator[Bench]:
     finally:
         workbench.close()
         library.close()
+
+
+def write_training_run(folder: Path, *, first: int = 1, last: int = 60, text: str = "An alarm.") -> None:
+    """Steps of a run that goes on: a loss that falls, two maps of two heads, an alarm."""
+    writer = RunWriter(folder)
+    writer.write_scalars((step, {"loss": 4 / step, "rate": 1e-3}) for step in range(first, last + 1))
+    for step in range(first + 9, last + 1, 10):
+        shares = {"entropy_share": [1 / step, 0.5], "twin": [1.0, 0.0]}
+        writer.write_heads(step, {Place("decoder", "self", layer): shares for layer in range(2)})
+    writer.write_event(Event(last, ALARM, text, topic="collapsed", place="decoder.self.1"))
+    writer.close()
 
 
 def require_page() -> None:
@@ -129,11 +148,15 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Library,
 
 
 @pytest.fixture(scope="session")
-def served(library: tuple[Library, dict[str, str]]) -> Iterator[Served]:
-    """The server with these recordings and no workbench."""
+def served(
+    library: tuple[Library, dict[str, str]], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Served]:
+    """The server with these recordings, a training run "first", and no workbench."""
     require_page()
-    with serve(library[0]) as url:
-        yield Served(url, *library)
+    runs = tmp_path_factory.mktemp("runs")
+    write_training_run(runs / "first")
+    with serve(library[0], runs=runs) as url:
+        yield Served(url, *library, runs=runs)
 
 
 @pytest.fixture(scope="session")

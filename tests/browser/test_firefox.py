@@ -22,10 +22,19 @@ VIEWS = sorted(path.parent.name for path in (WEB / "src" / "views").glob("*/view
 SCRIPT = Path(__file__).with_name("firefox.mjs")
 
 
+def address_of(served: Any, view: str) -> str:
+    """A view on what it shows: a recording that ships, or a training run."""
+    code = (WEB / "src" / "views" / view / "view.ts").read_text(encoding="utf-8")
+    address: str = (
+        served.address(run="first", view=view) if "runView" in code else served.address("shipped", view=view)
+    )
+    return address
+
+
 @pytest.fixture(scope="module")
 def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Firefox says of each view; one browser for all of them."""
-    pages = [{"name": view, "address": served.address("shipped", view=view)} for view in VIEWS]
+    pages = [{"name": view, "address": address_of(served, view)} for view in VIEWS]
     task = {
         "firefox": find_firefox(),
         "init": COUNT,
