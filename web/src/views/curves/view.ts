@@ -39,7 +39,7 @@ const MOST_EVENTS = 200; // in the list
 
 export const view = runView<Words, CurvesOptions>({
   name: "curves",
-  order: 210,
+  order: 110,
   words,
   options: {
     smoothing: real(0, 0, 0.99),

@@ -35,7 +35,7 @@ const MOST_ROWS = 5000; // of the data table
 
 export const view = runView<Words, LearningOptions>({
   name: "learning",
-  order: 220,
+  order: 112,
   words,
   options: { statistic: text(USUAL, (value) => /^[a-z_]{1,40}$/.test(value)), run: integer(0, 0, 99) },
   fits: () => true,
