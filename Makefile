@@ -11,6 +11,9 @@ PAGE   := src/glassformer/api/static/index.html
 # One process more than two cores: browsers make tests wait.
 PARALLEL := -n 3 --dist worksteal
 
+# Bytecode is kept, also where the environment says otherwise: hundreds of modules are compiled once.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help run install page types recordings test test-avx2 test-long check docs format clean
 
