@@ -1,11 +1,10 @@
 """BLEU by the length of the source sentence: what the playground's page "longer and longer sentences" shows.
 
-    python benchmarks/lengths.py --data FOLDER [--sentences 100] [--fixed FOLDER]
+    python benchmarks/lengths.py --data FOLDER [--sentences 300]
 
 English to French, test sentences of the data folder, greedy search, sacreBLEU. Tatoeba has few long ones,
-so buckets above 16 words are test sentences joined; the page says so. `--fixed` names the folder of a
-recurrent network trained with `context = "fixed"` (recipes/recurrent.toml with that word changed); without it
-that curve is missing, and the page says that too. Writes src/glassformer/lessons/topics/lengths/lengths.json.
+so buckets above 16 words are test sentences joined; the page says so. Writes
+src/glassformer/lessons/topics/lengths/lengths.json.
 """
 
 import argparse
@@ -24,6 +23,7 @@ GREEDY = GenerationSettings(beams=1, max_new_tokens=90)
 NATURAL = ((2, 4), (5, 7), (8, 10), (11, 16))  # words
 JOINED = ((17, 24), (25, 32), (33, 40))
 NETWORKS: tuple[tuple[str, str, str, str | None], ...] = (  # family, name, model, target language
+    ("recurrent", "recurrent-fixed", "zoo/recurrent-fixed", None),
     ("recurrent", "recurrent", "zoo/recurrent", None),
     ("transformer", "translator", "zoo/translator", "fr"),
 )
@@ -73,15 +73,13 @@ def main() -> None:
     """Measure, and write the file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("data/translation"))
-    parser.add_argument("--sentences", type=int, default=100)
-    parser.add_argument("--fixed")
+    parser.add_argument("--sentences", type=int, default=300)
     arguments = parser.parse_args()
     random = Random(0)
     pairs = read_pairs(arguments.data / "en-fr" / "test.tsv.gz")
     count = arguments.sentences
     buckets = [take(pairs, *ends, count, random) for ends in NATURAL]
     buckets += [join(pairs, *ends, count, random) for ends in JOINED]
-    fixed = (("recurrent", "recurrent-fixed", arguments.fixed, None),) if arguments.fixed else ()
     result = {
         "date": datetime.date.today().isoformat(),
         "sentences": count,
@@ -91,7 +89,7 @@ def main() -> None:
         ],
         "networks": [
             {"family": family, "model": name, "bleu": score_network(model, language, buckets)}
-            for family, name, model, language in (*fixed, *NETWORKS)
+            for family, name, model, language in NETWORKS
         ],
     }
     FILE.write_text(json.dumps(result, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")

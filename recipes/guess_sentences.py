@@ -1,6 +1,6 @@
 """Sentences without labels, labelled by teachers: the second step of recipes/sentiment.toml.
 
-    python recipes/guess_sentences.py data/classification runs/teacher-*/best
+    python recipes/guess_sentences.py data/classification runs/teacher-*/best --device cuda
 
 In:   the folder with reviews/, subjectivity/ (training splits); folders of classifiers.
 Out:  guessed/train.tsv.gz there: every sentence twice, each time with a label drawn by the teachers' mean
@@ -25,13 +25,16 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("teachers", nargs="+")
+    parser.add_argument("--device", default="cpu")
     arguments = parser.parse_args()
     texts = [text for _, text in read_rows(arguments.folder / "subjectivity/train.tsv.gz")]
     for _, review in read_rows(arguments.folder / "reviews/train.tsv.gz"):
         texts += cut_sentences(review)
     texts = [text for text in dict.fromkeys(texts) if len(text.split()) >= SHORTEST]
-    asked = [[each.probabilities["positive"] for each in gf.classify(name, texts, long="truncate")]
-             for name in arguments.teachers]  # fmt: skip
+    asked = []
+    for name in arguments.teachers:
+        answers = gf.classify(name, texts, long="truncate", device=arguments.device)
+        asked.append([each.probabilities["positive"] for each in answers])
     draw = random.Random(1)
     (arguments.folder / "guessed").mkdir(exist_ok=True)
     with gzip.open(arguments.folder / "guessed/train.tsv.gz", "wt", encoding="utf-8") as file:
