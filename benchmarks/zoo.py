@@ -1,19 +1,19 @@
 """What the models of the zoo can do: the figures of their cards, computed again.
 
-    python benchmarks/zoo.py [translation language alignment classification] [--data FOLDER] [--device cuda]
+    python benchmarks/zoo.py [translation language masked alignment classification] [--data FOLDER]
+        [--device cuda]
 
-translation: BLEU and chrF of zoo/translator (and zoo/recurrent) on test, beam 5, with signatures.
+translation: BLEU and chrF of the translators on test, greedily and by beam 5, with signatures.
 language: bits per byte of novels.dev in windows that do not overlap; the best induction score.
+masked: the share of hidden tokens of novels.dev that zoo/bert and zoo/albert guess, 2,000 windows of 128.
 alignment: error rate of zoo/translator's cross-attention on gold/alibi_fr-en, segments of at most 25 words;
 head and reading are chosen on the first story and judged on the other two.
-classification: accuracy of zoo/sentiment on test.
+classification: accuracy of zoo/sentiment and zoo/reviews on test.
 """
 
 import argparse
 import gzip
 from pathlib import Path
-
-import numpy as np
 
 from glassformer.loaded.opening import load
 from glassformer.metrics.gold import AlignedPair, read_alignments
@@ -22,7 +22,6 @@ from glassformer.metrics.scores import Score, pool
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.answers import open_model
-from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.tasks.scores import score_bleu, score_chrf
 from glassformer.tasks.task import build_task
@@ -30,7 +29,10 @@ from glassformer.tasks.translation import translate
 from glassformer.training.monitor import Monitor
 from glassformer.training.settings import MonitorSettings
 
-BEAM = GenerationSettings(beams=5, max_new_tokens=100)
+SEARCHES = {
+    "greedy": GenerationSettings(max_new_tokens=100),
+    "beam 5": GenerationSettings(beams=5, max_new_tokens=100),
+}
 STORIES = {
     "ChatBotte": "MasterCat",  # the one on which head and reading are chosen
     "LaBarbeBleue": "BlueBeard",
@@ -47,19 +49,20 @@ def read_rows(path: Path) -> list[list[str]]:
 
 
 def score_translation(data: Path, device: str) -> None:
-    """Every direction of the translator; the recurrent one's only direction."""
-    for name in ("translator", "recurrent"):
+    """Every direction of the translator; the only direction of the recurrent ones."""
+    for name in ("translator", "recurrent", "recurrent-fixed"):
         model = open_model(f"zoo/{name}", device=device)
-        for pair in ("en-fr", "en-de", "en-zh") if name == "translator" else ("en-fr",):
+        several = name == "translator"
+        for pair in ("en-fr", "en-de", "en-zh") if several else ("en-fr",):
             rows = read_rows(data / "translation" / pair / "test.tsv.gz")
-            for back in (0, 1) if name == "translator" else (0,):
+            for back in (0, 1) if several else (0,):
                 source, target = pair.split("-")[back], pair.split("-")[1 - back]
-                language = target if name == "translator" else None
-                texts = [row[back] for row in rows]
-                written = list(translate(model, texts, target_language=language, decode=BEAM))
-                wanted = [row[1 - back] for row in rows]
-                bleu = score_bleu(written, wanted, language=target)
-                print(f"{name} {source} → {target}: {bleu}; {score_chrf(written, wanted)}", flush=True)
+                texts, wanted = [row[back] for row in rows], [row[1 - back] for row in rows]
+                for search, decode in SEARCHES.items():
+                    language = target if several else None
+                    written = list(translate(model, texts, target_language=language, decode=decode))
+                    bleu, chrf = score_bleu(written, wanted, language=target), score_chrf(written, wanted)
+                    print(f"{name} {source} → {target}, {search}: {bleu}; {chrf}", flush=True)
 
 
 def score_language(data: Path, device: str) -> None:
@@ -85,6 +88,23 @@ def score_language(data: Path, device: str) -> None:
         )
         print(f"{name}: induction {best[0]:.3f} ({best[1]})", flush=True)
         print(f"{name}: {task.evaluate(model.network, 'dev')}", flush=True)
+
+
+def score_masked(data: Path, device: str) -> None:
+    """Hidden tokens that are guessed; 15 % are hidden, as in training."""
+    for name in ("bert", "albert"):
+        model = open_model(f"zoo/{name}", device=device)
+        table = {
+            "name": "masked_language_modelling",
+            "path": "novels.{split}.txt.xz",
+            "folder": str(data / "language-model"),
+            "documents": "blank",
+            "context": 128,
+        }
+        task = build_task(table, model.tokenizer)
+        assert isinstance(model.network, Transformer)
+        task.accept(model.network.config)
+        print(f"{name}: {task.evaluate(model.network, 'dev', limit=2000)}", flush=True)
 
 
 def read_story(data: Path, french: str) -> list[AlignedPair]:
@@ -133,16 +153,26 @@ def cross_parts(found: Score) -> list[Score]:
 
 
 def score_classification(data: Path, device: str) -> None:
-    """The share of sentences whose label is right."""
-    rows = read_rows(data / "classification" / "polarity" / "test.tsv.gz")
-    found = classify("zoo/sentiment", [row[1] for row in rows], long="start", device=device)
-    right = [answer.label == row[0] for answer, row in zip(found, rows, strict=True)]
-    print(f"sentiment: accuracy {np.mean(right):.4f} of {len(right)} sentences", flush=True)
+    """The share of texts whose label is right; of long reviews the start and the end are read."""
+    for name, folder in (("sentiment", "polarity"), ("reviews", "reviews")):
+        model = open_model(f"zoo/{name}", device=device)
+        assert isinstance(model.network, Transformer)
+        table = {
+            "name": "classification",
+            "path": f"{folder}/{{split}}.tsv.gz",
+            "folder": str(data / "classification"),
+            "max_length": model.network.config.max_length,
+            "long": "both ends",
+        }
+        task = build_task(table, model.tokenizer)
+        task.accept(model.network.config)
+        print(f"{name}: {task.evaluate(model.network, 'test')}", flush=True)
 
 
 PARTS = {
     "translation": score_translation,
     "language": score_language,
+    "masked": score_masked,
     "alignment": score_alignment,
     "classification": score_classification,
 }
