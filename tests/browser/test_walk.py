@@ -121,6 +121,15 @@ def test_the_result_of_a_step_is_on_a_small_page_without_scrolling(
         assert board is not None
         assert board["y"] + board["height"] <= host["y"] + host["height"] + 1, step
         assert board["height"] >= 20, step
+    pages = {"encoder.glance": ".walk-glance", "decoder.glance": ".walk-glance", "training": ".walk-train"}
+    for scene, seen in pages.items():
+        address = walks.address("encoder-decoder", walk__step=scene)
+        page.evaluate("hash => { location.hash = hash }", address.split("#")[1])
+        settled(page, scene)
+        host, shown = (page.locator(each).bounding_box() for each in (".view-host", seen))
+        assert host is not None
+        assert shown is not None
+        assert shown["y"] + shown["height"] <= host["y"] + host["height"] + 1, scene
 
 
 def test_a_cell_tells_the_number_that_the_server_has(walks: Walks, open_page: Open) -> None:

@@ -14,7 +14,7 @@ import { type HeadPictures, readThumbnails } from "../../data/thumbnails";
 import { make } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
 import { type Drawn, naming, type WalkContext, type WalkScene } from "./context";
-import { fitCell } from "./layout";
+import { fitCell, fitGlance } from "./layout";
 import { Matrix } from "./matrix";
 import { pixelsOf } from "./pixels";
 import { type Grid, grid } from "./values";
@@ -55,7 +55,13 @@ export class Glance implements WalkScene {
         return Promise.all([this.readStates(asked), maps.length > 0 ? readThumbnails(asked, "max") : null]);
       },
       ([states, thumbnails]) => {
-        end(states ? this.makeStates(states) : make("p", { class: "hint" }, () => say.noHidden));
+        const room = [context.width(), context.height()] as const;
+        const planes = states ? states.norms.length / states.tokens : 0;
+        const heads = Math.max(0, ...maps.map((map) => map.heads));
+        const fit = fitGlance(room, { planes, rows: maps.length, heads });
+        this.element.style.setProperty("--columns", String(fit.columns));
+        this.element.style.setProperty("--head", `${fit.head}px`);
+        end(states ? this.makeStates(states, fit) : make("p", { class: "hint" }, () => say.noHidden));
         if (thumbnails)
           end(
             make("h3", {}, () => say.heads),
@@ -79,10 +85,13 @@ export class Glance implements WalkScene {
     return { norms, changes, tokens: hidden.tokens };
   }
 
-  private makeStates({ norms, changes, tokens }: Read): HTMLElement {
+  private makeStates(
+    { norms, changes, tokens }: Read,
+    { beside, high }: ReturnType<typeof fitGlance>,
+  ): HTMLElement {
     const { context } = this;
     const { say, stage } = context;
-    const cellWidth = fitCell(tokens, (context.width() - 120) / (context.width() > 900 ? 2 : 1) - 100);
+    const cellWidth = fitCell(tokens, (context.width() - 40) / (beside ? 2 : 1) - 96);
     const row = (at: number) => (at === 0 ? say.embedding : say.layerNumber(at - 1));
     const parts = [
       { title: () => say.norms, symbol: "‖X‖", values: norms, first: 0 },
@@ -98,7 +107,7 @@ export class Glance implements WalkScene {
           about: title,
           role: "input",
           cellWidth,
-          cellHeight: 20,
+          cellHeight: high,
           get theme() {
             return stage.theme;
           },
@@ -108,7 +117,8 @@ export class Glance implements WalkScene {
       );
       return { title, matrix };
     });
-    return make("div", { class: "walk-states" }, ...this.matrices.map(({ matrix }) => matrix.element));
+    const all = this.matrices.map(({ matrix }) => matrix.element);
+    return make("div", { class: "walk-states", "data-beside": beside || null }, ...all);
   }
 
   private makeHeads(
@@ -119,7 +129,7 @@ export class Glance implements WalkScene {
     const lines = maps.map((map) => {
       const { layer, kind } = map.place;
       const { heads, height: rows, width: columns, bytes } = thumbnails(map);
-      const cross = () => (kind === "cross" ? ` · ${say.cross}` : "");
+      const named = () => say.layerNumber(layer) + (kind === "cross" ? ` · ${say.cross}` : "");
       const buttons = Array.from({ length: heads }, (_, head) => {
         const own = bytes.subarray(head * rows * columns, (head + 1) * rows * columns);
         const values = Float32Array.from(own, (byte) => (byte / 255) ** 2);
@@ -129,12 +139,7 @@ export class Glance implements WalkScene {
         this.heads.push({ button, grid: grid({ rows, columns, values }, { share: true }) });
         return button;
       });
-      return make(
-        "div",
-        { class: "walk-headrow" },
-        make("span", {}, () => say.layerNumber(layer) + cross()),
-        ...buttons,
-      );
+      return make("div", { class: "walk-headrow" }, make("span", { title: named }, named), ...buttons);
     });
     this.drawHeads();
     return make("div", { class: "walk-heads" }, ...lines);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { WalkStep } from "../../api/types";
-import { arrange, type Room } from "./layout";
+import { arrange, fitGlance, type Room } from "./layout";
 import type { Loaded, Panel } from "./panels";
 import { grid } from "./values";
 
@@ -62,5 +62,29 @@ describe("the matrices of a step", () => {
       expect(item.cellHeight).toBe(2 * one![at]!.cellHeight);
     });
     expect(arrange(two, step("norm"), [300, 100]).items[0]!.cellHeight).toBe(17);
+  });
+});
+
+describe("all layers at a glance", () => {
+  test("fit a small page: states above, every head below", () => {
+    for (const [rows, heads] of [
+      [6, 8], // an encoder of the zoo's translator
+      [6, 8],
+      [3, 8],
+      [12, 12], // BERT base
+    ] as const) {
+      const room = [555, 330] as const; // of the scene at 1280 × 720
+      const { beside, high, columns, head } = fitGlance(room, { planes: rows + 1, rows, heads });
+      const below = Math.ceil(rows / columns) * (head + 6);
+      const above = 76 + (rows + 1) * high;
+      expect(beside).toBe(true);
+      if (rows < 12) expect(above + 32 + below).toBeLessThanOrEqual(room[1]);
+      else expect(above).toBeLessThan(room[1]); // the matrices are; heads scroll
+      expect(columns * (96 + heads * (head + 6))).toBeLessThan(room[0] + 96);
+    }
+  });
+
+  test("use a large page", () => {
+    expect(fitGlance([900, 900], { planes: 7, rows: 6, heads: 8 })).toMatchObject({ high: 20, head: 56 });
   });
 });

@@ -30,9 +30,38 @@ const GAP = 40;
 const CROSS = new Set(["product", "dot", "cosine", "bilinear", "additive", "mix"]);
 
 /** Pixels a cell may be wide: whole ones where there is room. */
+const ABOVE_STATES = 76; // pixels of a caption and of the tokens above a matrix
+const ABOVE_HEADS = 32;
+const HEAD_NAME = 96; // pixels of a layer's name
+const HEAD_GAP = 6;
+
 export function fitCell(columns: number, pixels: number, widest = WIDEST): number {
   const cell = Math.min(widest, pixels / Math.max(1, columns));
   return cell >= 3 ? Math.floor(cell) : cell;
+}
+
+/** All layers at a glance: states side by side or not, and pictures of heads in columns, so that all is in sight. */
+export function fitGlance(
+  [width, height]: readonly [width: number, height: number],
+  { planes, rows, heads }: { readonly planes: number; readonly rows: number; readonly heads: number },
+): { readonly beside: boolean; readonly high: number; readonly columns: number; readonly head: number } {
+  const beside = width > 500;
+  const matrices = planes === 0 ? 0 : beside ? 1 : 2;
+  const share = rows === 0 ? 1 : 0.5; // of the room, for states
+  const high = Math.floor(
+    Math.max(
+      8,
+      Math.min(20, ((height * share) / Math.max(1, matrices) - ABOVE_STATES) / Math.max(1, planes)),
+    ),
+  );
+  const left = height - matrices * (ABOVE_STATES + planes * high) - ABOVE_HEADS;
+  const fits = [1, 2, 3].map((columns) => {
+    const across = (width / columns - HEAD_NAME) / Math.max(1, heads) - HEAD_GAP;
+    const down = left / Math.max(1, Math.ceil(rows / columns)) - HEAD_GAP;
+    return { columns, head: Math.floor(Math.max(16, Math.min(56, across, down))) };
+  });
+  const best = fits.reduce((one, other) => (other.head > one.head ? other : one));
+  return { beside, high, ...best };
 }
 
 export function rowHeight(rows: number): number {

@@ -38,6 +38,8 @@ import "./style.css";
 const STEP = 1.25; // of the zoom
 const LONGEST = 1024; // tokens: of longer texts no matrix is kept
 
+const SLACK = 8; // pixels below what is drawn
+
 export const view = recordingView({
   name: "walk",
   order: 15,
@@ -274,6 +276,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
       return;
     }
     const jumped = this.shown.split(" ")[0] !== scene.id;
+    this.body.style.setProperty("--room", `${this.roomBelow()}px`);
     this.shown = key;
     this.onScreen?.stop?.();
     this.zoomed = this.options.now.zoom;
@@ -373,7 +376,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
   private roomBelow(): number {
     const { element } = this.stage;
     const above = this.body.getBoundingClientRect().top - element.getBoundingClientRect().top;
-    return element.clientHeight === 0 ? 960 : Math.max(200, element.clientHeight - above);
+    return element.clientHeight === 0 ? 960 : Math.max(200, element.clientHeight - above - SLACK);
   }
 
   resize(): void {
