@@ -18,7 +18,7 @@ from glassformer.config import ModelConfig
 from glassformer.model.transformer import Transformer
 from glassformer.text.batches import Batch
 from glassformer.training.monitor import Monitor
-from glassformer.training.optim import build_optimiser, scale_and_clip, set_rate
+from glassformer.training.optim import Gradients, build_optimiser, set_rate
 from glassformer.training.settings import MonitorSettings, TrainSettings
 
 
@@ -83,13 +83,14 @@ def main() -> None:
     network, batch = build(chosen.model)
     network, batch = network.to(chosen.device).train(), batch.to(chosen.device)
     optimiser = build_optimiser(network, TrainSettings())
+    gradients = Gradients(dict(network.named_parameters()))
     monitor = Monitor(network, batch, MonitorSettings())
 
     def step() -> None:
         with torch.autocast(chosen.device, torch.bfloat16, enabled=chosen.device == "cuda"):
             loss = loss_of(network, batch)
         loss.backward()
-        scale_and_clip(network.parameters(), torch.full((), 1 / batch.count, device=chosen.device), 1.0)
+        gradients.scale_and_clip(torch.full((), 1 / batch.count, device=chosen.device), 1.0)
         set_rate(optimiser, 1e-4)
         optimiser.step()
         optimiser.zero_grad()

@@ -10,9 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.errors import InputError
-from glassformer.messages import message
+from glassformer.messages import literal, message
 from glassformer.place import Place
-from glassformer.runlog import EVENTS, HEADS, SCALARS, Event, RunWriter, find_runs, is_run, read_run
+from glassformer.runlog import (
+    EVENTS,
+    HEADS,
+    SCALARS,
+    Alarm,
+    Event,
+    RunWriter,
+    find_runs,
+    is_run,
+    read_run,
+)
 
 SELF = Place("decoder", "self", 0)
 CROSS = Place("decoder", "cross", 1)
@@ -45,7 +55,9 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     assert log.heads[SELF].heads == 2
     assert str(CROSS) == "decoder layer 1, cross"
     assert [event.kind for event in log.events] == ["started", "alarm", "finished"]
-    assert log.alarms == (Event(2, "alarm", "Look!", topic="loss spike", place="head 1", value=9.5),)
+    assert log.alarms == (
+        Alarm("loss spike", 2, 2, None, literal("Look!"), value=9.5),
+    )  # as version 0.1 wrote it
     assert (log.last_step, log.state, log.damaged) == (2, "finished", 0)
 
 
@@ -164,14 +176,27 @@ def test_reading_needs_no_torch() -> None:
 
 def test_an_event_keeps_its_message_and_place(tmp_path: Path) -> None:
     place = Place("decoder", "cross", 3)
-    text = message("training.alarm.dead_head", head=2, place=place, share=math.nan)
+    heads = [message("training.alarm.heads", place=place, heads=(2,), count=1)]
+    text = message("training.alarm.dead_heads", value=math.nan, heads=heads)
     with RunWriter(tmp_path) as writer:
         writer.write_event(Event.from_message(4, "alarm", text, topic="dead head", place=place))
     (event,) = read_run(tmp_path).events
-    assert event.message.startswith("Head 2 of decoder layer 3, cross adds nan")
+    assert "down to nan% of what is usual: head 2 of decoder layer 3, cross." in event.message
     assert event.find_place() == place
     assert event.as_message().code == text.code
     assert "第 2 头" in event.as_message().text("zh")
+
+
+def test_statistics_that_an_older_version_did_not_write_are_undefined_there(tmp_path: Path) -> None:
+    with RunWriter(tmp_path) as writer:
+        writer.write_event(Event(0, "started", "Go."))
+        writer.write_heads(1, {SELF: {"score": [3.0, 4.0], "peak": [0.5, 0.6]}})
+        writer.write_heads(2, {SELF: {"spread": [1.0, 2.0], "peak": [0.7, 0.8]}})
+    history = read_run(tmp_path).heads[SELF]
+    assert history.steps.tolist() == [1, 2]
+    np.testing.assert_array_equal(history.statistics["score"], [[3.0, 4.0], [np.nan, np.nan]])
+    np.testing.assert_array_equal(history.statistics["spread"], [[np.nan, np.nan], [1.0, 2.0]])
+    np.testing.assert_array_equal(history.statistics["peak"], [[0.5, 0.6], [0.7, 0.8]])
 
 
 def test_events_of_old_logs_are_read_as_they_were_written(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from glassformer.place import Place
 from glassformer.recorders.maps import Axes
 from glassformer.recorders.native.windows import Watch
 from glassformer.recording import Tokens
-from glassformer.training.alarms import HeadWatch
+from glassformer.text.batches import Batch
+from glassformer.training.head_rules import HeadRules
 from glassformer.training.head_statistics import STATISTICS
-from glassformer.training.monitor import Monitor, shorten
+from glassformer.training.monitor import Monitor, find_visible, shorten
 from glassformer.training.settings import MonitorSettings
 from tolerances import assert_near
 from training.networks import make, make_batch
@@ -122,21 +123,103 @@ def damage(network: Transformer, how: str) -> None:
                 qkv[:2] *= 3
                 qkv[:2, 1] = qkv[:2, 0]
             case "entropy collapse":
-                qkv[:2] *= 9
+                qkv[:2] *= 15
+            case "even heads":
+                qkv[:2] = 0
+                attention.qkv.bias.view(3, 2, 8)[:2] = 0
 
 
-@pytest.mark.parametrize("how", ["exploding scores", "dead head", "identical heads", "entropy collapse"])
-def test_damage_to_weights_raises_its_alarm_and_health_none(how: str) -> None:
+def find_causes(rules: HeadRules, monitor: Monitor) -> dict[str, dict[Place, tuple[int, ...]]]:
+    """The heads of each cause at the last of three looks."""
+    found = [
+        {symptom.cause: dict(symptom.heads) for symptom in rules.check(step, monitor.look())}
+        for step in (1, 2, 3)
+    ]
+    return found[-1] | found[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "cause", "heads"),
+    [
+        ("exploding scores", "exploding_scores", (0,)),
+        ("dead head", "dead_heads", (1,)),
+        ("identical heads", "identical_heads", (0, 1)),
+        ("entropy collapse", "collapsed_heads", (0, 1)),
+        ("even heads", "uniform_heads", (0, 1)),
+    ],
+)
+def test_damage_to_weights_raises_its_alarm_and_health_none(
+    how: str, cause: str, heads: tuple[int, ...]
+) -> None:
     network, batch = make("encoder"), make_batch("encoder")
-    settings = MonitorSettings(explode=100.0)
-    monitor = Monitor(network, batch, settings)
-    healthy = HeadWatch(settings)
-    assert [healthy.check(step, monitor.look()) for step in range(3)] == [[], [], []]
+    settings = MonitorSettings(explode=70.0)
+    monitor, rules = Monitor(network, batch, settings), HeadRules(settings)
+    assert find_causes(rules, monitor) == {}
     damage(network, how)
-    watch = HeadWatch(settings)
-    events = [event for step in range(3) for event in watch.check(step, monitor.look())]
-    assert how in {event.topic for event in events}
-    assert all(event.place == "encoder.self.0" for event in events)
+    assert find_causes(rules, monitor)[cause] == {Place("encoder", "self", 0): heads}
+
+
+def masked_batch() -> Batch:
+    """Texts of equal length, so without a mask of padding, and a label at every fifth token."""
+    ids = torch.randint(3, 30, (4, 20), generator=torch.Generator().manual_seed(1))
+    labels = torch.full_like(ids, IGNORED)
+    labels[:, ::5] = ids[:, ::5]
+    return Batch(ids, labels, 16, 80)
+
+
+def test_every_token_of_a_masked_text_is_real() -> None:
+    network = make("encoder", head="masked")
+    sight = find_visible(network, masked_batch())["encoder", "self"]
+    assert sight.rows.all()
+    assert sight.allowed.all()
+    seen = Monitor(network, masked_batch(), MonitorSettings()).look()
+    assert all(0 < share <= 1 for statistics in seen.values() for share in statistics["entropy_share"])
+
+
+def test_twin_heads_of_a_masked_model_are_seen() -> None:
+    network, settings = make("encoder", head="masked"), MonitorSettings()
+    damage(network, "identical heads")
+    monitor, rules = Monitor(network, masked_batch(), settings), HeadRules(settings)
+    assert monitor.look()[Place("encoder", "self", 0)]["likeness"] == pytest.approx([1, 1], abs=1e-6)
+    assert find_causes(rules, monitor) == {"identical_heads": {Place("encoder", "self", 0): (0, 1)}}
+
+
+@pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
+@pytest.mark.parametrize("best_keys", [None, 1, 3])
+def test_a_share_is_of_the_largest_entropy_possible(shape: str, best_keys: int | None) -> None:
+    """Heads that look evenly have all of it, also where they may look at few keys; one key has none."""
+    network = make(shape, best_keys=best_keys)
+    with torch.no_grad():
+        for name, parameter in network.named_parameters():
+            if "attention" in name or "cross" in name:
+                parameter.zero_()
+    for statistics in Monitor(network, make_batch(shape), MonitorSettings()).look().values():
+        expected = [np.nan, np.nan] if best_keys == 1 else [1.0, 1.0]
+        assert statistics["entropy_share"] == pytest.approx(expected, nan_ok=True)
+        assert statistics["spread"] == [0, 0]
+
+
+def test_scores_that_all_keys_share_are_no_spread() -> None:
+    """Softmax ignores them: a shift of a row changes no weight."""
+    network, batch = make("encoder"), make_batch("encoder")
+    assert network.encoder is not None
+    before = Monitor(network, batch, MonitorSettings()).look()
+    for layer in range(2):
+        network.encoder.block(layer).attention.scores.register_forward_hook(
+            lambda _, __, output: output + 500
+        )
+    after = Monitor(network, batch, MonitorSettings()).look()
+    for place, statistics in before.items():
+        np.testing.assert_allclose(after[place]["spread"], statistics["spread"], rtol=1e-3)
+
+
+def test_a_decoder_without_a_mask_ends_at_its_last_label() -> None:
+    """What has no label before that is read all the same: a question, where only the answer is learnt."""
+    ids = torch.arange(3, 13)[None]
+    labels = torch.full_like(ids, IGNORED)
+    labels[0, 4:7] = 5
+    sight = find_visible(make("decoder"), Batch(ids, labels, 3, 7))["decoder", "self"]
+    assert sight.rows.tolist() == [[True] * 7 + [False] * 3]
 
 
 def test_a_long_probe_is_cut() -> None:

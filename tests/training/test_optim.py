@@ -10,15 +10,16 @@ from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError
 from glassformer.model.transformer import Transformer
 from glassformer.training.optim import (
+    Gradients,
     MovingAverage,
     average_weights,
     build_optimiser,
     learning_rate,
-    scale_and_clip,
     set_rate,
 )
 from glassformer.training.settings import TrainSettings
 from tolerances import assert_near
+from training.networks import make
 
 
 def test_the_papers_schedule_is_equation_3() -> None:
@@ -69,18 +70,41 @@ def test_only_matrices_decay() -> None:
 
 
 def test_gradients_are_scaled_then_clipped_by_their_whole_length() -> None:
-    parameters = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(5))]
-    parameters[0].grad, parameters[1].grad = torch.tensor([6.0, 0.0]), torch.tensor([8.0])
-    norm = scale_and_clip(parameters, torch.tensor(0.5), clip=1.0)
-    assert norm.item() == pytest.approx(5.0)
-    assert_near(parameters[0].grad, torch.tensor([0.6, 0.0]))
-    assert_near(parameters[1].grad, torch.tensor([0.8]))
-    parameters[0].grad, parameters[1].grad = torch.tensor([6.0, 0.0]), torch.tensor([8.0])
-    scale_and_clip(parameters, torch.tensor(0.5), clip=0.0)
-    torch.testing.assert_close(parameters[1].grad, torch.tensor([4.0]))
-    parameters[0].grad, parameters[1].grad = torch.tensor([0.06, 0.0]), torch.tensor([0.08])
-    scale_and_clip(parameters, torch.tensor(1.0), clip=1.0)
-    torch.testing.assert_close(parameters[1].grad, torch.tensor([0.08]))
+    names = ("network.encoder.layers.0.weight", "network.embeddings.weight", "network.head.weight")
+    parameters = dict(zip(names, (nn.Parameter(torch.zeros(size)) for size in (2, 1, 5)), strict=True))
+    first, second, _ = parameters.values()
+    gradients = Gradients(parameters)
+    assert gradients.layers == ("encoder.0", "embeddings", "head")
+    first.grad, second.grad = torch.tensor([6.0, 0.0]), torch.tensor([8.0])
+    norms = gradients.scale_and_clip(torch.tensor(0.5), clip=1.0)
+    assert norms.tolist() == pytest.approx([5.0, 3.0, 4.0, 0.0])
+    assert_near(first.grad, torch.tensor([0.6, 0.0]))
+    assert_near(second.grad, torch.tensor([0.8]))
+    first.grad, second.grad = torch.tensor([6.0, 0.0]), torch.tensor([8.0])
+    gradients.scale_and_clip(torch.tensor(0.5), clip=0.0)
+    torch.testing.assert_close(second.grad, torch.tensor([4.0]))
+    first.grad, second.grad = torch.tensor([0.06, 0.0]), torch.tensor([0.08])
+    gradients.scale_and_clip(torch.tensor(1.0), clip=1.0)
+    torch.testing.assert_close(second.grad, torch.tensor([0.08]))
+
+
+@pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
+def test_the_norms_of_layers_are_those_of_their_parameters(shape: str) -> None:
+    network = make(shape)
+    parameters = dict(network.named_parameters())
+    chance = torch.Generator().manual_seed(0)
+    for parameter in parameters.values():
+        parameter.grad = torch.randn(parameter.shape, generator=chance)
+    gradients = Gradients(parameters)
+    norms = gradients.scale_and_clip(torch.tensor(1.0), clip=0.0)
+    whole = torch.cat([parameter.grad.flatten() for parameter in parameters.values()])  # type: ignore[union-attr]
+    assert_near(norms[0], whole.norm().double())
+    for layer, norm in zip(gradients.layers, norms[1:], strict=True):
+        stack, _, number = layer.partition(".")
+        inside = network.get_submodule(f"{stack}.layers.{number}" if number else stack)
+        expected = torch.cat([each.grad.flatten() for each in inside.parameters() if each.grad is not None])
+        assert_near(norm, expected.norm().double())
+    assert len(gradients.layers) == 1 + sum(network.config.depth.values())
 
 
 def test_a_moving_average_follows_and_starts_warm() -> None:

@@ -4,10 +4,11 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from glassformer.errors import ConfigurationError
-from glassformer.runlog import read_run
+from glassformer.runlog import LAYER_NORM, read_run
 from glassformer.training.recipe import train
 from training.runs import run
 
@@ -16,14 +17,24 @@ def test_alarms_reach_the_log_and_the_terminal(recipe: Path, capsys: pytest.Capt
     train(recipe, ["monitor.explode=0.001"], runs=recipe.parent, name="loud")
     alarms = read_run(recipe.parent / "loud").alarms
     assert {alarm.topic for alarm in alarms} == {"exploding scores"}
-    assert alarms[0].step == 4
+    assert alarms[0].first_step == 0
     assert (
-        "Alarm at step 4, exploding scores: Scores of decoder layer 0, self, head 0"
+        "Alarm at step 0, exploding scores: In these heads the scores of a row differ by up to 1.67 on "
+        "average: heads 0 and 1 of decoder layer 0, self, heads 0 and 1 of decoder layer 1, self."
         in capsys.readouterr().err
     )
     train(recipe, runs=recipe.parent, name="quiet")
     assert read_run(recipe.parent / "quiet").alarms == ()
     assert "Alarm" not in capsys.readouterr().err
+
+
+def test_gradients_of_layers_are_logged_every_few_steps(recipe: Path) -> None:
+    scalars = read_run(run(recipe, "train.log_every=3")).scalars
+    layers = {name: curve for name, curve in scalars.items() if name.startswith(LAYER_NORM)}
+    assert list(layers) == ["norm.embeddings", "norm.decoder.0", "norm.decoder.1"]
+    assert all(curve.steps.tolist() == [3, 6, 9, 12] for curve in layers.values())
+    together = sum(curve.values**2 for curve in layers.values()) ** 0.5
+    np.testing.assert_allclose(together, scalars["norm"].values[2::3])
 
 
 def test_tensorboard_gets_what_the_log_gets(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:

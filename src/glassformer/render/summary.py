@@ -17,7 +17,7 @@ import numpy as np
 from glassformer.messages import Message
 from glassformer.metrics import Part, Score, score
 from glassformer.recording import Recording, Tokens
-from glassformer.runlog import RunLog
+from glassformer.runlog import Alarm, RunLog
 
 COLUMNS = (
     "metric",
@@ -116,9 +116,19 @@ def summarise_run(log: RunLog) -> dict[str, Any]:
         "state": log.state,
         "step": log.last_step,
         "scalars": {name: float(curve.values[-1]) for name, curve in log.scalars.items() if len(curve)},
-        "alarms": [
-            {"step": alarm.step, "topic": alarm.topic, "message": alarm.message} for alarm in log.alarms
-        ],
+        "alarms": [_summarise_alarm(alarm) for alarm in log.alarms],
+    }
+
+
+def _summarise_alarm(alarm: Alarm) -> dict[str, Any]:
+    return {
+        "cause": alarm.cause,
+        "first_step": alarm.first_step,
+        "last_step": alarm.last_step,
+        "passed_at": alarm.passed_at,
+        "heads": {place.address: heads for place, heads in alarm.heads.items()},
+        "layers": alarm.layers,
+        "message": alarm.message.text("en"),
     }
 
 

@@ -1,11 +1,13 @@
 """Logs of training runs: written while a network learns, read by everything that shows one. No torch."""
 
+from glassformer.runlog.alarms import ALARM, GREW, PASSED, Alarm, AlarmRecord
 from glassformer.runlog.index import Series
 from glassformer.runlog.log import (
-    ALARM,
     BEST,
+    CHANCE,
     ENVIRONMENT,
     EVENTS,
+    LAYER_NORM,
     RECIPE,
     Curve,
     Event,
@@ -21,11 +23,17 @@ from glassformer.runlog.run_index import HEADS, SCALARS, RunIndex, open_run
 __all__ = [
     "ALARM",
     "BEST",
+    "CHANCE",
     "ENVIRONMENT",
     "EVENTS",
+    "GREW",
     "HEADS",
+    "LAYER_NORM",
+    "PASSED",
     "RECIPE",
     "SCALARS",
+    "Alarm",
+    "AlarmRecord",
     "Curve",
     "Event",
     "HeadHistory",

@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, literal
+from glassformer.messages.catalogues import find_template
 from glassformer.place import Place
+from glassformer.runlog.alarms import ALARM, Alarm, AlarmRecord, join_alarms
 from glassformer.runlog.blocks import TornIndexError
 from glassformer.runlog.index import LogIndex
 from glassformer.runlog.lines import as_number, is_count, read_map
@@ -33,8 +35,9 @@ from glassformer.runlog.run_index import HEADS, SCALARS, lock_index, open_indexe
 
 EVENTS = "events.jsonl"
 RECIPE, ENVIRONMENT = "recipe.toml", "environment.json"
-ALARM = "alarm"  # the kind of event that a person should look at
+CHANCE = "chance_loss"  # in the environment: the loss of a guess that knows nothing, in nats
 BEST = "best"  # the kind of event whose topic and value are the score that decides and its best value so far
+LAYER_NORM = "norm."  # curves "norm.encoder.3": how long the gradient of a layer is, every few steps
 ENDINGS = ("finished", "stopped", "failed")  # kinds of event after which a run writes no more
 DIGITS = 5  # significant ones of a head's statistics
 
@@ -60,12 +63,15 @@ class Event:
     step: int
     kind: str
     message: str  # in English
-    topic: str = ""  # of an alarm: "entropy collapse", "loss spike" …
+    topic: str = ""  # of an alarm: "loss spike", "dead heads" …
     place: str = ""  # the address of an attention map; in logs of version 0.1 a description
     value: float | None = None
     time: float | None = None  # seconds since 1970
     code: str = ""  # of `message` in the catalogues; logs of version 0.1 have none
     parameters: Mapping[str, Any] | None = None  # of `message`, as JSON
+    alarm: Mapping[str, Any] | None = (
+        None  # of an alarm: an `AlarmRecord`, as JSON; logs of version 0.1 have none
+    )
 
     @classmethod
     def from_message(
@@ -78,11 +84,15 @@ class Event:
         place: Place | None = None,
         value: float | None = None,
         time: float | None = None,
+        alarm: AlarmRecord | None = None,
     ) -> Self:
         """An event whose text is a message of the catalogues, where a place is named by its address."""
         address = "" if place is None else place.address
         parameters = _without_nan(message.to_json()["parameters"])
-        return cls(step, kind, message.text("en"), topic, address, value, time, message.code, parameters)
+        record = None if alarm is None else alarm.to_json()
+        return cls(
+            step, kind, message.text("en"), topic, address, value, time, message.code, parameters, record
+        )
 
     @property
     def is_alarm(self) -> bool:
@@ -90,12 +100,18 @@ class Event:
 
     def as_message(self) -> Message:
         """The text for any language; that of an old log is what was written then."""
-        if not self.code:
+        if (
+            not self.code or find_template(self.code, "en") is None
+        ):  # an old log, or a code of another version
             return literal(self.message)
         try:
             return Message.from_json({"code": self.code, "parameters": self.parameters or {}})
         except (KeyError, TypeError, ValueError):
             return literal(self.message)
+
+    def find_record(self) -> AlarmRecord | None:
+        """Which alarm the event is about; None where it is about none, or of an old log."""
+        return None if self.alarm is None else AlarmRecord.from_json(self.alarm)
 
     def find_place(self) -> Place | None:
         """The map that the event is about; None where there is none, or an old log describes it."""
@@ -138,8 +154,9 @@ class RunLog:
     damaged: int  # lines that could not be read, a torn last one not counted
 
     @property
-    def alarms(self) -> tuple[Event, ...]:
-        return tuple(event for event in self.events if event.is_alarm)
+    def alarms(self) -> tuple[Alarm, ...]:
+        """Every trouble that was found, from when it began until it passed."""
+        return join_alarms(self.events)
 
     @property
     def last_step(self) -> int:
@@ -353,15 +370,18 @@ def _collect_heads(entries: Iterable[dict[str, Any]], damage: Callable[[], None]
             damage()
             continue
         for place, statistics in maps:
-            steps, known = records.setdefault(place, ([], {name: [] for name in statistics}))
-            if known.keys() != statistics.keys() or any(
-                series and series[0].shape != statistics[name].shape for name, series in known.items()
-            ):
+            steps, known = records.setdefault(place, ([], {}))
+            series = [*statistics.values(), *(each[0] for each in known.values())]
+            if len({values.shape for values in series}) > 1:
                 damage()
                 continue
+            unknown = np.full(series[0].shape if series else 0, np.nan)
+            for name in statistics:
+                if name not in known:  # older versions wrote others
+                    known[name] = [unknown] * len(steps)
             steps.append(step)
-            for name, values in statistics.items():
-                known[name].append(values)
+            for name, values in known.items():
+                values.append(statistics.get(name, unknown))
     return {
         place: HeadHistory(
             np.array(steps, dtype=np.int64), {name: np.stack(values) for name, values in known.items()}
@@ -391,6 +411,10 @@ def _read_event(entry: Mapping[str, Any]) -> Event:
         raise ValueError("a text is none")
     if any(number is not None and math.isnan(as_number(number)) for number in numbers):
         raise ValueError("a number is none")
+    try:
+        event.find_record()
+    except KeyError as error:
+        raise ValueError("a record of an alarm lacks something") from error
     return event
 
 

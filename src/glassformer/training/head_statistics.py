@@ -11,12 +11,12 @@ from torch import Tensor
 
 STATISTICS = (
     "entropy",  # mean over rows, nats
-    "entropy_share",  # of the logarithm of the keys allowed, over rows that may see two or more
+    "entropy_share",  # of the largest entropy possible, over rows that can weigh two keys or more
     "peak",  # mean of the largest weight
     "sink",  # mean weight on the first key
     "distance",  # mean of Σ weight · |query − key|; NaN across two texts
     "induction",  # mean weight on what followed the last occurrence of the same token; NaN where none repeats
-    "score",  # the largest |score| of an allowed key
+    "spread",  # mean of the largest score less the smallest; softmax ignores what all keys of a row share
     "contribution",  # mean length of what the head adds through W_O; NaN where there is no such product
     "likeness",  # cosine of its pattern, less an even one, with that of the most similar head of the map
     "twin",  # which head that is
@@ -30,6 +30,7 @@ class Visibility:
     rows: Tensor  # (B, T) True where a query is no padding
     allowed: Tensor  # (B, T, S) True where a real row may see a key
     ids: Tensor | None  # (B, S) of the keys, where queries are the same tokens; None across two texts
+    best_keys: int | None = None  # hard attention: a row weighs no more keys than these
 
 
 def measure_heads(sight: Visibility, scores: Tensor, weights: Tensor, added: Tensor | None) -> Tensor:
@@ -37,17 +38,19 @@ def measure_heads(sight: Visibility, scores: Tensor, weights: Tensor, added: Ten
     scores, weights = scores.float(), weights.float()
     seen, rows = sight.allowed[:, None], sight.rows
     keys = sight.allowed.sum(-1)  # (B, T)
+    weighed = keys if sight.best_keys is None else keys.clamp(max=sight.best_keys)
     entropy = torch.special.entr(weights).sum(-1)  # (B, H, T)
     undefined = torch.full((weights.shape[1],), torch.nan, device=weights.device)
     likeness, twin = _find_most_alike(weights, sight.allowed, keys)
     numbers = (
         _mean(entropy, rows),
-        _mean(entropy / keys.clamp(min=2).log()[:, None], rows & (keys > 1)),
+        # no more than 1: rounding can add a little
+        _mean(entropy / weighed.clamp(min=2).log()[:, None], rows & (weighed > 1)).clamp(max=1),
         _mean(weights.amax(-1), rows),
         _mean(weights[..., 0], rows),
         undefined if sight.ids is None else _mean(_distance(weights), rows),
         undefined if sight.ids is None else _induction(weights, sight.ids, rows),
-        scores.abs().masked_fill(~seen, 0).amax((0, 2, 3)),
+        _mean(_spread(scores, seen), rows),
         undefined if added is None else _mean(added.float(), rows),
         likeness,
         twin,
@@ -58,6 +61,13 @@ def measure_heads(sight: Visibility, scores: Tensor, weights: Tensor, added: Ten
 def _mean(values: Tensor, rows: Tensor) -> Tensor:
     """The mean of values (B, H, T) over chosen rows (B, T): (H,); NaN where there are none."""
     return (values * rows[:, None]).sum((0, 2)) / rows.sum()
+
+
+def _spread(scores: Tensor, seen: Tensor) -> Tensor:
+    """The largest score of a row less the smallest, of keys that it sees (B, H, T); 0 where it sees none."""
+    largest = scores.masked_fill(~seen, -torch.inf).amax(-1)
+    smallest = scores.masked_fill(~seen, torch.inf).amin(-1)
+    return torch.where(seen.any(-1), largest - smallest, 0.0)
 
 
 def _distance(weights: Tensor) -> Tensor:

@@ -18,7 +18,7 @@ from glassformer.model.transformer import Transformer
 from glassformer.tasks.task import Network, TaskModule
 from glassformer.text.batches import Batch
 from glassformer.training.distributed import Processes, copy_into, gather, sync_last, wrap
-from glassformer.training.optim import MovingAverage, build_optimiser, learning_rate, scale_and_clip, set_rate
+from glassformer.training.optim import Gradients, MovingAverage, build_optimiser, learning_rate, set_rate
 from glassformer.training.settings import TrainSettings
 from glassformer.training.steps import Step, build_step
 
@@ -46,12 +46,13 @@ class Learner:
         self.optimiser = build_optimiser(module, settings)
         self.parameters = dict(module.named_parameters())
         self.buffers = dict(module.named_buffers())
+        self.gradients = Gradients(self.parameters)
         trained = list(self.parameters.values())
         self.average = MovingAverage(trained, settings.ema) if settings.ema else None
         self.step_on: Step = build_step(self.wrapped, settings, self.device, varied=varied)
 
     def step(self, number: int, batches: Sequence[Batch], rate: float) -> tuple[Tensor, int]:
-        """One update, the `number`th; (loss and gradient's length), tokens read.
+        """One update, the `number`th; (loss, gradient's length, that of each layer), tokens read.
 
         Gradients are those of the loss summed over all labels of all batches and processes, divided once by
         their number: however an update is cut into batches, it is the same update.
@@ -70,13 +71,13 @@ class Learner:
             total = numbers[0]
         labels, tokens = int(numbers[1]), int(numbers[2])
         factor = torch.full((), self.processes.world / labels, device=self.device)
-        norm = scale_and_clip(self.parameters.values(), factor, self.settings.clip)
+        norms = self.gradients.scale_and_clip(factor, self.settings.clip)
         set_rate(self.optimiser, rate)
         self.optimiser.step()
         self.step_on.clear()
         if self.average is not None:
             self.average.update(number)
-        return torch.stack((total / labels, norm.double())), tokens
+        return torch.cat(((total / labels)[None], norms)), tokens
 
     def rate(self, number: int, used: float) -> float:
         """The learning rate of an update; see `learning_rate`."""

@@ -23,6 +23,7 @@ import torch
 
 from glassformer.errors import ConfigurationError, GlassformerError, TrainingError
 from glassformer.messages import Message, message
+from glassformer.place import name_term
 from glassformer.registry import suggestion
 from glassformer.runlog import Curve, read_run
 from glassformer.tasks.task import Network, Task, TaskModule
@@ -48,7 +49,7 @@ LEVEL = 0.1  # of the fall of the loss so far: what is closer to the lowest loss
 LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error")  # scores that should fall
 
 
-Ending = Literal["finished", "interrupted", "no_improvement"]
+Ending = Literal["finished", "interrupted", "no_improvement", "alarm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,7 @@ class _Run:
         varied = len(lengths) > 0 and bool(lengths.min() != lengths.max())
         self.learner = Learner(module, plan.train, processes, varied=varied)
         self.reporter = Reporter(folder, plan.train, plan.monitor, writing=processes.first, silent=silent)
+        self.reporter.layers = self.learner.gradients.layers
         self.score_name, self.direction = _choose_score(plan)
         self.request = StopRequest(self.reporter.display.note)
         self.restored: list[Message] = []  # what a person should know about the state that was restored
@@ -200,6 +202,8 @@ class _Run:
 
     def _loop(self) -> Ending:
         settings, progress = self.settings, self.progress
+        if progress.step == 0 and self.plan.monitor.every:
+            self._monitor(0)  # what the heads were before they learnt: later looks are compared with it
         with closing(self._updates()) as updates:
             while progress.step < settings.steps:
                 position, batches = next(updates)
@@ -239,7 +243,7 @@ class _Run:
         if save or better or no_improvement:
             self._save(step)
         if stop:
-            return "interrupted"
+            return "interrupted" if self.request.made or not self.reporter.act.stopped_by else "alarm"
         return "no_improvement" if no_improvement else None
 
     def _updates(self) -> Generator[tuple[Position, list[Batch]], None, None]:
@@ -290,6 +294,7 @@ class _Run:
         """After a divergence: resuming would repeat it, so a new run starts before it, with a lower rate."""
         run = self.checkpoints.run
         onset = find_onset(read_run(run).scalars["loss"], step) if self.processes.first else step
+        onset = min(onset, self.reporter.watch.find_first_trouble(step))
         before = [known for known in self.checkpoints.steps() if known < onset]
         if not before:
             return message("training.no_checkpoint_before", step=onset)
@@ -370,6 +375,7 @@ class _Run:
         self.progress = Progress(progress.step, progress.epoch, progress.index, progress.tokens)
         if fork.other_batches and progress.index:  # another order of batches begins with an epoch
             self.progress.epoch, self.progress.index = progress.epoch + 1, 0
+        self.reporter.watch.forget_alarms()  # they are those of the other run
         self.restored.append(message("training.event.forked", run=fork.run, step=progress.step))
 
     def _restore(self, state: State) -> None:
@@ -420,13 +426,18 @@ class _Run:
     def _summary(self, ending: Ending) -> Message:
         progress, name = self.progress, self.score_name
         signal = self.request.signal if ending == "interrupted" else ""
+        stopped_by = self.reporter.act.stopped_by
         text = message(
             f"training.ending.{'signalled' if signal else ending}",
             step=progress.step,
             name=name,
             patience=self.settings.patience,
             signal=signal,
+            topic=None if stopped_by is None else name_term(stopped_by.topic),
         )
+        topics = [name_term(cause.replace("_", " ")) for cause in self.reporter.watch.open]
+        if topics and ending != "alarm":
+            text = message("training.ending.with_alarms", text=text, topics=topics)
         if progress.best_score is None:
             return text
         score, best_step = progress.best_score, progress.best_step
@@ -434,11 +445,12 @@ class _Run:
 
     def _agree_to_stop(self, step: int) -> bool:
         """Whether any process was asked to stop; several processes check at the same steps only."""
+        wanted = self.request.made or self.reporter.act.stopped_by is not None
         if self.processes.world == 1:
-            return self.request.made
+            return wanted
         if step % self.settings.log_every:
             return False
-        asked = torch.tensor(float(self.request.made), device=self.device)
+        asked = torch.tensor(float(wanted), device=self.device)
         return bool(self.processes.sum(asked) > 0)
 
 

@@ -60,7 +60,7 @@ class Monitor:
         }
 
     def _measure(self, batch: Batch) -> dict[Place, Tensor]:
-        visible = _find_visible(batch)
+        visible = find_visible(self.network, batch)
         maps: dict[tuple[str, Kind], list[Tensor]] = {group: [] for group in visible}  # by layer
 
         def finish(found: FoundAttention, seen: Mapping[str, Tensor]) -> None:
@@ -114,29 +114,41 @@ def _run(network: Network, batch: Batch) -> None:
         network.encode(batch.ids, batch.real, batch.segments)
 
 
-def _find_visible(batch: Batch) -> dict[tuple[str, Kind], Visibility]:
+def find_visible(network: Network, batch: Batch) -> dict[tuple[str, Kind], Visibility]:
     """What each kind of attention may see, by stack and kind."""
-    source = _real(batch)
-    visible: dict[tuple[str, Kind], Visibility] = {
-        ("encoder", "self"): Visibility(source, source[:, :, None] & source[:, None, :], batch.ids)
-    }
+    best_keys = None if isinstance(network, RecurrentTranslator) else network.config.best_keys
+    source = _find_real(network, batch)
+    visible: dict[tuple[str, Kind], Visibility] = {}
+    encoder = source[:, :, None] & source[:, None, :]
+    visible["encoder", "self"] = Visibility(source, encoder, batch.ids, best_keys)
     ids, written = batch.ids, source
     if batch.target is not None:
-        ids, written = batch.target, batch.labels != IGNORED
+        ids, written = batch.target, _until_last_label(batch.labels)
     length = ids.shape[1]
     earlier = written[:, None, :] & triangle(length, length, ids.device)
-    visible["decoder", "self"] = Visibility(written, written[:, :, None] & earlier, ids)
-    visible["decoder", "cross"] = Visibility(written, written[:, :, None] & source[:, None, :], None)
+    visible["decoder", "self"] = Visibility(written, written[:, :, None] & earlier, ids, best_keys)
+    across = written[:, :, None] & source[:, None, :]
+    visible["decoder", "cross"] = Visibility(written, across, None, best_keys)
     return visible
 
 
-def _real(batch: Batch) -> Tensor:
-    """Which tokens of the source are no padding (B, S)."""
+def _find_real(network: Network, batch: Batch) -> Tensor:
+    """Which tokens of the source are no padding (B, S).
+
+    Only a decoder alone comes without a mask although it is padded: its padding follows its words. In a
+    masked language model labels say nothing about this: most words have none.
+    """
     if batch.real is not None:
         return batch.real
-    if batch.target is None and batch.labels.shape == batch.ids.shape:
-        return batch.labels != IGNORED  # a decoder alone needs no mask: its padding follows its words
+    alone = isinstance(network, Transformer) and network.config.shape == "decoder"
+    if alone and batch.labels.shape == batch.ids.shape:
+        return _until_last_label(batch.labels)
     return torch.ones_like(batch.ids, dtype=torch.bool)
+
+
+def _until_last_label(labels: Tensor) -> Tensor:
+    """True up to the last label that counts in each row: what follows is padding."""
+    return (labels != IGNORED).flip(1).cumsum(1).flip(1) > 0
 
 
 def _measure_contributions(attention: Attention, mixed: Tensor) -> Tensor:

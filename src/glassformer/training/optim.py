@@ -63,17 +63,47 @@ def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
             group["lr"] = rate
 
 
-def scale_and_clip(parameters: Iterable[nn.Parameter], factor: Tensor, clip: float) -> Tensor:
-    """Gradients of a sum become those of a mean, no longer than `clip`; returns how long they were.
+class Gradients:
+    """The gradients of named parameters: how long they are, all together and layer by layer."""
 
-    Both are one multiplication, so that gradients are read and written once.
-    """
-    gradients = [parameter.grad for parameter in parameters if parameter.grad is not None]
-    norm = gather(torch.nn.utils.get_total_norm(gradients, foreach=True)) * factor
-    if clip:
-        factor = factor * (clip / (norm + 1e-6)).clamp(max=1.0)
-    torch._foreach_mul_([local(gradient) for gradient in gradients], factor)
-    return norm
+    def __init__(self, parameters: Mapping[str, nn.Parameter]) -> None:
+        self.parameters = parameters
+        layers = [name_layer(name) for name in parameters]
+        self.layers = tuple(dict.fromkeys(layers))  # such as "encoder.0", in the order of the parameters
+        self._layer_of = dict(zip(parameters, map(self.layers.index, layers), strict=True))
+        self._last: tuple[list[int], Tensor] | None = None  # the layer of each gradient; also on the device
+
+    def scale_and_clip(self, factor: Tensor, clip: float) -> Tensor:
+        """Gradients of a sum become those of a mean, no longer than `clip`; returns how long they were.
+
+        Both are one multiplication, so that gradients are read and written once. (1 + layers,) float64: the
+        whole gradient, then each layer's. Every process must ask for it.
+        """
+        named = {name: each.grad for name, each in self.parameters.items() if each.grad is not None}
+        lengths = gather(torch.stack(torch._foreach_norm(list(named.values())))).double()
+        squares = lengths.new_zeros(len(self.layers))
+        squares.index_add_(0, self._find_layers(named, lengths.device), lengths.square())
+        norms = torch.cat((squares.sum()[None], squares)).sqrt() * factor
+        if clip:
+            factor = factor * (clip / (norms[0].float() + 1e-6)).clamp(max=1.0)
+        torch._foreach_mul_([local(gradient) for gradient in named.values()], factor)
+        return norms
+
+    def _find_layers(self, names: Iterable[str], device: torch.device) -> Tensor:
+        """The number of each gradient's layer, copied to the device once: nearly always all have one."""
+        numbers = [self._layer_of[name] for name in names]
+        if self._last is None or self._last[0] != numbers:
+            self._last = numbers, torch.tensor(numbers, device=device)
+        return self._last[1]
+
+
+def name_layer(parameter: str) -> str:
+    """The layer that a parameter is of, as "encoder.3"; outside of layers the part of the network."""
+    parts = parameter.removeprefix("network.").split(".")
+    if "layers" in parts[:-1]:
+        place = parts.index("layers")
+        return ".".join((*parts[:place], parts[place + 1]))
+    return parts[0]
 
 
 class MovingAverage:

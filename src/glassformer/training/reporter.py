@@ -11,7 +11,7 @@ import math
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,20 @@ import torch
 from torch import Tensor, nn
 
 from glassformer import __version__
+from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.runlog import BEST, ENVIRONMENT, Event, RunWriter
+from glassformer.runlog import ALARM, BEST, CHANCE, ENVIRONMENT, LAYER_NORM, PASSED, Event, RunWriter
 from glassformer.tasks.task import Network, Task
 from glassformer.text.files import write_json
-from glassformer.training.alarms import HeadWatch, LossWatch
+from glassformer.training.alarm_action import AlarmAction
+from glassformer.training.alarms import AlarmWatch
 from glassformer.training.display import Display
 from glassformer.training.monitor import Monitor
 from glassformer.training.settings import MonitorSettings, TrainSettings
+
+DEV = "dev_"  # before the names of scores that decide
 
 
 class Reporter:
@@ -45,15 +49,18 @@ class Reporter:
         self.display = Display(settings.steps, silent=silent or not writing)
         self.writer = RunWriter(folder) if writing else None
         self.board = _open_board(folder) if writing and watching.tensorboard else None
-        self.losses = LossWatch(watching)
-        self.heads = HeadWatch(watching)
+        self.watch = AlarmWatch(watching)
+        self.act = AlarmAction(watching.on_alarm, folder)
         self.monitor: Monitor | None = None
-        # step, (loss, norm), rate, tokens, time
+        self.log_every = settings.log_every
+        self.layers: tuple[str, ...] = ()  # whose gradients' lengths come with every step
+        # step, (loss, norm, norms of layers), rate, tokens, time
         self._pending: list[tuple[int, Tensor, float, int, float]] = []
 
     def begin(self, step: int, network: Network, device: torch.device) -> None:
         """The start of the run, and the machine that it runs on."""
-        environment = describe_environment(network, device)
+        chance = self.watch.steps.memory["chance"] = find_chance_loss(network)
+        environment = describe_environment(network, device) | {CHANCE: chance}
         if self.writer is not None:
             write_json(self.folder / ENVIRONMENT, environment)
         where = {"parameters": environment["parameters"], "device": environment["device"]}
@@ -63,7 +70,7 @@ class Reporter:
             self._log(0, "started", message("training.event.started", **where))
 
     def add_step(self, step: int, numbers: Tensor, rate: float, tokens: int) -> None:
-        """The loss and the gradient norm of a step, on their device, for the next `write_steps`."""
+        """The loss and the gradient norms of a step, on their device, for the next `write_steps`."""
         self._pending.append((step, numbers, rate, tokens, time.time()))
 
     def write_steps(self) -> tuple[int, float, float] | None:
@@ -74,14 +81,23 @@ class Reporter:
         values = torch.stack([numbers for _, numbers, _, _, _ in pending]).tolist()  # one copy for all steps
         rows = []
         wrong = None
-        for (step, _, rate, tokens, moment), (loss, norm) in zip(pending, values, strict=True):
-            rows.append((step, {"loss": loss, "norm": norm, "rate": rate, "tokens": tokens, "time": moment}))
-            if not (math.isfinite(loss) and math.isfinite(norm)):
+        for (step, _, rate, tokens, moment), (loss, norm, *norms) in zip(pending, values, strict=True):
+            row = {"loss": loss, "norm": norm, "rate": rate, "tokens": tokens, "time": moment}
+            finite = math.isfinite(loss) and math.isfinite(norm)
+            if not finite or step % self.log_every == 0:
+                row |= {f"{LAYER_NORM}{layer}": each for layer, each in zip(self.layers, norms, strict=True)}
+            rows.append((step, row))
+            if not finite:
                 wrong = step, loss, norm
                 break
         self._write(rows)
-        for step, numbers in rows[: len(rows) - (wrong is not None)]:
-            self._log_alarm(self.losses.check(step, numbers["loss"]))
+        for step, numbers in rows:
+            layers = {
+                layer: numbers[name] for layer in self.layers if (name := f"{LAYER_NORM}{layer}") in numbers
+            }
+            self._log_alarms(
+                self.watch.check_step(step, numbers["loss"], numbers["norm"], numbers["rate"], layers)
+            )
         step, _, rate, tokens, _ = pending[-1]
         self.display.show(step, tokens, values[-1][0], rate)
         return wrong
@@ -93,11 +109,10 @@ class Reporter:
         maps = self.monitor.look()
         if self.writer is not None and maps:
             self.writer.write_heads(step, maps)
-        for alarm in self.heads.check(step, maps):
-            self._log_alarm(alarm)
+        self._log_alarms(self.watch.check_look(step, maps))
 
     def log_evaluation(
-        self, step: int, evaluate: Callable[[], Mapping[str, float]], *, prefix: str = "dev_"
+        self, step: int, evaluate: Callable[[], Mapping[str, float]], *, prefix: str = DEV
     ) -> Mapping[str, float]:
         """Evaluate; write and show the scores."""
         scores = evaluate()
@@ -105,6 +120,8 @@ class Reporter:
         shown = [message("training.score", name=name, score=score) for name, score in scores.items()]
         self.display.note(message("training.scores", step=step, split=prefix.rstrip("_"), scores=shown))
         self.display.pause()
+        if prefix == DEV:
+            self._log_alarms(self.watch.check_scores(step, scores))
         return scores
 
     def log_best(self, step: int, name: str, score: float) -> None:
@@ -128,12 +145,11 @@ class Reporter:
 
     def state(self) -> dict[str, Any]:
         """The memory of the alarms: plain numbers."""
-        return {"loss": dict(self.losses.memory), "heads": dict(self.heads.memory)}
+        return self.watch.state()
 
     def load_state(self, state: Mapping[str, Any]) -> None:
         """Restore what `state` returned."""
-        self.losses.memory = dict(state["loss"])
-        self.heads.memory = dict(state["heads"])
+        self.watch.load_state(state)
 
     def close(self) -> None:
         self.display.close()
@@ -150,11 +166,17 @@ class Reporter:
                 for name, value in numbers.items():
                     self.board.add_scalar(name, value, step)
 
-    def _log_alarm(self, alarm: Event | None) -> None:
-        if alarm is not None:
-            self._write_event(alarm)
-            topic, text = name_term(alarm.topic), alarm.as_message()
-            self.display.note(message("training.alarm_at", step=alarm.step, topic=topic, text=text))
+    def _log_alarms(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._write_event(event)
+            text = event.as_message()
+            if event.kind == PASSED:
+                self.display.note(message("training.alarm_passed_at", step=event.step, text=text))
+                continue
+            topic = name_term(event.topic)
+            self.display.note(message("training.alarm_at", step=event.step, topic=topic, text=text))
+            if event.kind == ALARM and self.writer is not None:
+                self.act(event)
 
     def _log(self, step: int, kind: str, text: Message) -> None:
         self._write_event(Event.from_message(step, kind, text, time=time.time()))
@@ -163,6 +185,13 @@ class Reporter:
     def _write_event(self, event: Event) -> None:
         if self.writer is not None:
             self.writer.write_event(event)
+
+
+def find_chance_loss(network: Network) -> float:
+    """The loss of a guess that knows nothing, in nats: of one class among all, or one word."""
+    config = network.config
+    classes = config.classes if isinstance(config, ModelConfig) and config.head == "classes" else 0
+    return math.log(classes or config.vocabulary_size)
 
 
 def describe_environment(network: nn.Module, device: torch.device) -> dict[str, Any]:

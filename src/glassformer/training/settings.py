@@ -4,10 +4,13 @@ In:   values that a person wrote.
 Out:  frozen `TrainSettings` and `MonitorSettings`, known to be possible, or an error that names the setting.
 """
 
+import shlex
+import shutil
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from glassformer.errors import ConfigurationError
+from glassformer.registry import suggestion
 from glassformer.settings import (
     AboveZero,
     AtLeastZero,
@@ -77,9 +80,21 @@ class MonitorSettings(Settings):
     every: CountOrZero = 100  # steps between looks at every head; 0: never
     texts: Count = 8  # of the probe batch that are looked at
     tokens: Count = 128  # of each of them
-    collapse: UpToOne = 0.03  # alarm: the heads of a layer have an entropy below this share of the largest
-    dead: UpToOne = 0.01  # alarm: a head that adds less than this share of what its neighbours add
+    on_alarm: str = "continue"  # when an alarm begins: "continue", "stop", or a command to start
+    collapse: UpToOne = 0.03  # alarm: heads that lately have an entropy below this share of the largest
+    dead: UpToOne = 0.01  # alarm: a head that adds less than this share of what is usual in its layer
     identical: UpToOne = 0.99  # alarm: two heads of a layer whose patterns are as alike as this (cosine)
-    explode: AboveZero = 100.0  # alarm: a score of attention beyond this
-    spike: AboveZero = 6.0  # alarm: a loss so many standard deviations above its running mean
+    explode: AboveZero = 100.0  # alarm: scores of a row differ by more than this on average
+    spike: AboveZero = 6.0  # alarm: a loss above its level by so many times the noise
     tensorboard: bool = False  # write TensorBoard's event files too
+
+    def check(self) -> None:
+        if self.on_alarm in ("continue", "stop"):
+            return
+        try:
+            words = shlex.split(self.on_alarm)
+        except ValueError:
+            words = []
+        if not words or shutil.which(words[0]) is None:
+            near = suggestion(self.on_alarm, ("continue", "stop"))
+            raise ConfigurationError("training.on_alarm", value=self.on_alarm, suggestion=near)

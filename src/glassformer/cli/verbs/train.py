@@ -8,6 +8,7 @@ from glassformer.errors import InputError
 from glassformer.messages import message
 
 POSITION = 100
+STOPPED_BY_ALARM = 3  # the exit code
 EXAMPLES = (
     "glassformer train recipes/first.toml --set task.folder=. --set task.path=my-text.txt",
     "glassformer train --resume --name first",
@@ -54,3 +55,5 @@ def run(arguments: Arguments) -> None:
         print(message("cli.train.last", folder=outcome.last))
     if outcome.ending == "interrupted":
         raise KeyboardInterrupt
+    if outcome.ending == "alarm":
+        raise SystemExit(STOPPED_BY_ALARM)

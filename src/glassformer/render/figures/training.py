@@ -30,7 +30,7 @@ def draw(sheet: Sheet) -> None:
     if not curves:
         raise InputError("render.figures.no_curve", run=log.name)
     watched = {} if sheet.choice.names else mean_spread(log)
-    alarms = sorted({alarm.step for alarm in log.alarms})
+    alarms = sorted({alarm.first_step for alarm in log.alarms})
     about = [message("render.figures.run", run=log.name, state=name_state(log), steps=log.last_step)]
     about += [message("render.figures.alarms", count=len(log.alarms))] if alarms else []
     about += [message("render.figures.watched_heads")] if watched else []

@@ -14,7 +14,7 @@ from glassformer.messages import Message, message
 from glassformer.place import Place, name_term
 from glassformer.render.terminal.tables import draw_table
 from glassformer.render.terminal.text import measure, wrap
-from glassformer.runlog import BEST, Curve, RunLog
+from glassformer.runlog import BEST, Alarm, Curve, RunLog
 
 ALARMS = 12  # the last ones that are shown
 HEIGHT = 10  # lines of a curve
@@ -163,13 +163,18 @@ def _draw_alarms(log: RunLog, columns: int) -> str:
         return ""
     code = "render.runs.last_alarms" if len(alarms) > ALARMS else "render.runs.alarms"
     lines = [message(code, count=len(alarms), shown=ALARMS)]
-    lines += [
-        message("render.runs.alarm", step=alarm.step, topic=name_term(alarm.topic), text=alarm)
-        for alarm in alarms[-ALARMS:]
-    ]
+    lines += [_describe_alarm(alarm) for alarm in alarms[-ALARMS:]]
     return "\n".join(
         wrap(str(line), columns, indent=2 if number else 0, hanging=2) for number, line in enumerate(lines)
     )
+
+
+def _describe_alarm(alarm: Alarm) -> Message:
+    topic = name_term(alarm.topic)
+    if alarm.passed_at is None:
+        return message("render.runs.alarm", step=alarm.first_step, topic=topic, text=alarm)
+    first, last = alarm.first_step, alarm.last_step
+    return message("render.runs.passed_alarm", first=first, last=last, topic=topic, text=alarm)
 
 
 def _draw_end(log: RunLog) -> str:

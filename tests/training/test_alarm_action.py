@@ -1,0 +1,43 @@
+"""What happens when an alarm begins: a run stops, or a command is started."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from glassformer.errors import ConfigurationError
+from glassformer.runlog import read_run
+from glassformer.settings import read_settings
+from glassformer.training.alarm_action import OUTPUT, AlarmAction
+from glassformer.training.settings import MonitorSettings
+from training.runs import run
+from training.watching import look
+
+
+def test_a_run_stops_at_an_alarm_where_that_is_wanted(recipe: Path) -> None:
+    log = read_run(run(recipe, "monitor.explode=0.5", "monitor.on_alarm=stop", name="stops"))
+    assert log.state == "stopped"
+    assert log.last_step == 1  # the alarm is that of the first look, before step 1
+    assert log.events[-1].message.startswith("Stopped at step 1 by an alarm (exploding scores")
+
+
+def test_a_command_gets_the_alarm(tmp_path: Path) -> None:
+    script = (
+        "import json, os, sys; print(os.environ['GLASSFORMER_CAUSE'], json.load(sys.stdin)['alarm']['heads'])"
+    )
+    act = AlarmAction(f'"{sys.executable}" -c "{script}"', tmp_path)
+    (event,) = look({}, {"spread": [500.0, 1.0, 1.0]})
+    act(event)
+    for process in act._started:
+        process.wait(timeout=60)
+    assert (tmp_path / OUTPUT).read_text() == "exploding_scores {'decoder.self.3': [0]}\n"
+    assert act.stopped_by is None
+
+
+def test_a_command_that_is_not_there_is_refused() -> None:
+    for value in ("stopp", "", 'no-such-program --now "', "no-such-program now"):
+        with pytest.raises(ConfigurationError) as error:
+            read_settings(MonitorSettings, {"on_alarm": value})
+        assert error.value.message.code == "training.on_alarm"
+    with pytest.raises(ConfigurationError, match="'stop'"):
+        read_settings(MonitorSettings, {"on_alarm": "stopp"})
