@@ -99,6 +99,8 @@ def test_the_translator_speaks_four_languages(translator: LoadedModel) -> None:
     assert "Klavier" in say("He plays the piano.", "de")
     assert "我" in say("I am a student.", "zh")
     assert say("Je suis fatigué.", "en").startswith("I'm tired")
+    assert say("我爱你", "en") == "I love you."
+    assert say("汤姆追逐杰瑞", "en").startswith("Tom chased Jerry")  # a name that the data do not have
 
 
 def test_the_recurrent_one_translates_too() -> None:
@@ -110,6 +112,14 @@ def test_the_recurrent_one_translates_too() -> None:
 def test_opinions_are_told_apart() -> None:
     texts = ["a moving , funny and beautifully acted film .", "a dull , lifeless and utterly boring mess ."]
     assert [found.label for found in classify("zoo/sentiment", texts)] == ["positive", "negative"]
+
+
+def test_a_negation_turns_an_opinion() -> None:
+    """None of these adjectives is in the phrases that it was trained with (recipes/negated_phrases.py)."""
+    praise = ["not bad", "not boring at all", "never boring .", "far from perfect , but never dull ."]
+    blame = ["it is not good .", "not a good film .", "not funny ."]
+    found = [each.label for each in classify("zoo/sentiment", praise + blame)]
+    assert found == ["positive"] * len(praise) + ["negative"] * len(blame)
 
 
 def test_whole_reviews_are_told_apart() -> None:
