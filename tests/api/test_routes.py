@@ -17,6 +17,7 @@ from glassformer.messages import literal
 from glassformer.metrics import METRICS, PANEL, score
 from glassformer.recording import tile
 from texts import text_of
+from tolerances import assert_near
 
 
 def test_about(site: Any, build_site: Any) -> None:
@@ -157,10 +158,10 @@ def test_hidden_states(site: Any) -> None:
     part = site.frame(f"{address}/0?tokens=4:10&every=3").arrays["states"].array
     assert np.array_equal(part, known[0, 4:10:3].astype(np.float16))
     norms = site.frame(f"{address}/activations").arrays["activations"].array
-    assert np.allclose(norms, np.linalg.norm(known, axis=2), rtol=1e-5)
+    assert_near(norms, np.linalg.norm(known, axis=2), operations=1)
     change = site.frame(f"{address}/activations?by=change").arrays["activations"].array
     assert (change[0] == 0).all()
-    assert np.allclose(change[1:], np.linalg.norm(np.diff(known, axis=0), axis=2), rtol=1e-5)
+    assert_near(change[1:], np.linalg.norm(np.diff(known, axis=0), axis=2), operations=1)
     neuron = site.frame(f"{address}/activations?by=neuron&neuron=5").arrays["activations"].array
     assert np.array_equal(neuron, known[:, :, 5])
     assert site.refusal(f"{address}/activations?by=neuron&neuron=99", 422)["code"] == "out_of_range"
@@ -218,7 +219,7 @@ def test_every_metric_answers_or_says_why(site: Any) -> None:
 def test_rollout(site: Any) -> None:
     frame = site.frame(site.of("decoder") + "/flow?stack=decoder")
     known = score(site.recordings["decoder"], "rollout").parts
-    assert np.allclose(frame.arrays["rollout"].array, np.stack([part.values for part in known]), atol=1e-6)
+    assert_near(frame.arrays["rollout"].array, np.stack([part.values for part in known]), operations=1)
     assert frame.meta == {"stack": "decoder", "layers": [0, 1, 2], "residual": 0.5}
     last = site.frame(site.of("translation") + "/flow?stack=decoder&layers=false&residual=0")
     assert last.arrays["rollout"].array.shape == (1, 9, 9)

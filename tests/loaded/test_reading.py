@@ -15,6 +15,7 @@ from glassformer.text.builders import build_words
 from glassformer.weights.checkpoint import adopt
 from live_models import TOKENIZER, make
 from our_networks import ENGLISH, TEXT, WORDS, build
+from tolerances import assert_near
 
 SENTENCE = "the animal was tired"
 
@@ -69,8 +70,9 @@ def test_segments_come_with_a_mapping() -> None:
     ]
     plain = gf.record(network, ids)
     for one, other in zip(recordings[0].maps, recordings[1].maps, strict=True):
-        assert np.abs(one.weights() - other.weights()).max() < 1e-5
-    assert np.abs(recordings[0].maps[0].weights() - plain.maps[0].weights()).max() > 1e-4
+        assert_near(one.weights(), other.weights(), layers=len(plain.maps))
+    with pytest.raises(AssertionError, match="apart"):  # without segments other weights
+        assert_near(recordings[0].maps[0].weights(), plain.maps[0].weights(), layers=len(plain.maps))
 
 
 @pytest.mark.parametrize(

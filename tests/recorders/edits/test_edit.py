@@ -24,6 +24,7 @@ from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders import edits
 from glassformer.recorders.edits import EDITS, AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
+from tolerances import assert_near
 
 TOY = '''
 """Attention that fades with distance, and one head whose weights are halved."""
@@ -97,7 +98,7 @@ def test_a_new_edit_is_one_file(executor: str, fade: Any) -> None:
     expected = plain.maps[1].weights() * np.exp(-0.7 * distance)
     expected /= expected.sum(axis=-1, keepdims=True)
     expected[2] /= 2
-    np.testing.assert_allclose(edited.maps[1].weights(), expected, atol=1e-6)
+    assert_near(edited.maps[1].weights(), expected)
     np.testing.assert_array_equal(edited.maps[0].weights(), plain.maps[0].weights())
     assert np.abs(edited.maps[2].weights() - plain.maps[2].weights()).max() > 1e-6  # the layer above reads it
     assert [str(edit) for edit in edited.evidence.edits] == ["fades by 0.7 in layer 1"]
@@ -148,7 +149,7 @@ def test_what_is_added_is_scaled_by_a_later_edit() -> None:
         for edits in ([Add(), ScaleScores(0.0)], [ScaleScores(0.0)])
     ]
     for added, plain in zip(results[::2], results[1::2], strict=True):
-        np.testing.assert_allclose(added, plain, atol=1e-6)
+        assert_near(added, plain)
 
 
 @pytest.mark.parametrize("executor", ["windows", "interface", "softmaxes"])

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
 from glassformer.loaded.opening import load
 from our_networks import TEXT, WORDS, build_recurrent
 from proof import prove
+from tolerances import assert_near
 from traces import record_recurrent
 
 WANT = ("weights", "hidden", "output", "trace", "parameters")
@@ -37,7 +37,7 @@ def test_states_and_scores_are_those_of_the_network(context: str) -> None:
     assert (trace["encoder/1/bridge/last"] == source.summary[0].numpy()).all()
     assert (trace["decoder/1/forward/state"] == recording.hidden["decoder"][0]).all()
     start = trace["encoder/1/bridge/start"]
-    np.testing.assert_allclose(start, source.start[0][1, 0].numpy(), rtol=1e-6, atol=1e-7)
+    assert_near(start, source.start[0][1, 0], operations=1)
     if context == "fixed":
         assert (trace["decoder/context/context"] == source.summary[0].numpy()).all()
 

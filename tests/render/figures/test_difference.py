@@ -6,6 +6,7 @@ import pytest
 from glassformer.errors import InputError
 from glassformer.recording import from_arrays
 from glassformer.render.figures import figure
+from tolerances import assert_near
 
 FIRST = np.random.default_rng(1).dirichlet(np.ones(4), size=(2, 2, 4))
 SECOND = np.random.default_rng(2).dirichlet(np.ones(4), size=(2, 2, 4))
@@ -17,10 +18,10 @@ def test_the_first_minus_the_second():
     drawn = figure(first, "difference", against=second, layer=1, head=0)
     picture = drawn.canvas.axes[0].collections[0]
     wanted = FIRST[1, 0] - SECOND[1, 0]
-    np.testing.assert_allclose(picture.get_array().reshape(4, 4), wanted, atol=1e-6)
+    assert_near(picture.get_array().reshape(4, 4), wanted, operations=1, summands=1)
     assert picture.get_clim() == pytest.approx((-np.abs(wanted).max(), np.abs(wanted).max()))
     assert picture.cmap(1.0)[0] > picture.cmap(1.0)[2]  # red above zero: the first has more
-    assert "A minus B: red where A gives more weight, blue where B does" in drawn.caption
+    assert "Difference: A minus B; red where A gives more weight, blue where B does" in drawn.caption
     assert drawn.canvas.axes[1].get_ylabel() == "weight: first − second"
 
 

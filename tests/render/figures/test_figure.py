@@ -102,12 +102,13 @@ def test_a_file_is_exactly_as_wide_as_asked_for(view, width, inches):
     words = {"against": recording} if view == "difference" else {}
     drawn = figure(recording, view, width=width, title="a title " * 30, **words)
     [box] = re.findall(rb"/MediaBox \[ ?0 0 ([\d.]+) ([\d.]+) ?\]", drawn.encode("pdf"))
-    assert float(box[0]) / 72 == pytest.approx(inches, abs=1e-4)
+    assert float(box[0]) / 72 == pytest.approx(inches, abs=0.005 / 72)  # two decimals of a point
     image = Image.open(io.BytesIO(drawn.encode("png")))
     assert image.width == round(inches * 300)
     assert image.height == pytest.approx(float(box[1]) / 72 * 300, abs=2)
     root = read_svg(drawn)
-    assert float(root.get("width").removesuffix("pt")) / 72 == pytest.approx(inches, abs=1e-4)
+    points = float(root.get("width").removesuffix("pt"))  # with six decimals
+    assert points / 72 == pytest.approx(inches, abs=5e-7)
     drawn.canvas.draw_without_rendering()
     inside = drawn.canvas.get_tightbbox()  # inches: nothing is cut off
     assert inside.x0 > -0.02
@@ -164,6 +165,8 @@ def test_axes_of_a_persons_own_figure():
     recording = make_recording()
     drawn = figure(recording, "heatmap", layer=1, head=0, ax=left)
     figure(recording, "bars", ax=right)
+    assert not any(spine.get_visible() for spine in left.spines.values())  # no half frame around a matrix
+    assert left.title.get_wrap()
     assert drawn.canvas is own
     assert own.get_size_inches().tolist() == [6, 3]
     np.testing.assert_array_equal(left.collections[0].get_array().reshape(3, 4), recording.maps[1].weights(0))

@@ -13,7 +13,7 @@ from glassformer.metrics.differences import require_alike
 from glassformer.render.choice import describe_rows, label_rows
 from glassformer.render.figures import parts
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.heatmap import CELLS, PIXELS
+from glassformer.render.figures.heatmap import PIXELS
 
 
 def draw(sheet: Sheet) -> None:
@@ -27,7 +27,6 @@ def draw(sheet: Sheet) -> None:
     if max(first.shape[1:]) > PIXELS:
         raise InputError("render.figures.too_long", queries=first.shape[1], keys=first.shape[2], most=PIXELS)
     values = first.weights(head).astype(np.float64) - second.weights(head)
-    few = max(values.shape) <= CELLS
     largest = float(np.abs(values).max()) or 1.0
     colours = sheet.choose_scale(largest, signed=True)
     names = {"first": sheet.recording.model, "second": other.model}
@@ -47,10 +46,4 @@ def draw(sheet: Sheet) -> None:
     rows = parts.name_tokens(label_rows(sheet.recording, first, sheet.choice.reading))
     columns = parts.name_tokens(first.key.texts)
     query, key = sheet.text(describe_rows(sheet.recording, first, sheet.choice.reading)), sheet.text("key")
-    sheet.choose_fonts(*parts.drawn_labels(rows, columns), title, query, key)
-    sheet.set_size(parts.TALLEST)
-    [axes] = sheet.make_panels(1, 1)
-    picture = parts.draw_matrix(axes, values, rows, columns, colours, vectors=few)
-    parts.name_matrix(axes, key, query)
-    parts.add_scale(sheet, axes, picture, colours, "first_minus_second")
-    parts.write_texts(sheet, axes, title)
+    parts.draw_whole(sheet, values, rows, columns, colours, (title, query, key), "first_minus_second")

@@ -14,7 +14,6 @@ from glassformer.render.choice import describe_rows, label_rows
 from glassformer.render.figures import parts
 from glassformer.render.figures.figure import Sheet
 
-CELLS = 96  # tokens a side that are drawn as vectors
 PIXELS = 1024  # a side
 _PANEL = 1.5  # inches that a panel of several needs
 
@@ -31,7 +30,7 @@ def draw(sheet: Sheet) -> None:
     signed = any(each.content == "signed" for each, _ in chosen)
     rows = [parts.name_tokens(label_rows(sheet.recording, each, sheet.choice.reading)) for each, _ in chosen]
     columns = [parts.name_tokens(each.key.texts) for each, _ in chosen]
-    few = level == 0 and max(max(values.shape) for values in masked) <= CELLS
+    few = level == 0 and max(max(values.shape) for values in masked) <= parts.CELLS
     largest = max(float(np.abs(values).max()) for values, _ in matrices) or 1.0
     colours = sheet.choose_scale(largest, signed=signed, power=1.0 if few else 0.5)
     sheet.caption = _describe(sheet, [each for each, _ in chosen], level, colours)

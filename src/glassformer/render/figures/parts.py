@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from glassformer.render.figures.figure import Sheet
 
+CELLS = 96  # tokens a side that are drawn as vectors
 LABELS = 64  # more tokens than this are numbered, not named
 SCALES = ("linear", "root")
 _LONGEST = 16  # letters of a token
@@ -193,7 +194,27 @@ def name_matrix(axes: "Axes", columns: str, rows: str) -> None:
     axes.xaxis.set_label_position("top")
     axes.set_xlabel(columns)
     axes.set_ylabel(rows)
-    axes.spines[["left", "bottom"]].set_visible(False)
+    axes.spines[:].set_visible(False)
+
+
+def draw_whole(
+    sheet: "Sheet",
+    values: NDArray[np.floating[Any]] | np.ma.MaskedArray[Any, Any],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    colours: Colours,
+    names: tuple[str, str, str],
+    scale: str,
+) -> None:
+    """A figure of one matrix; `names` are its title and what its rows and columns are, `scale` the values."""
+    title, row, column = names
+    sheet.choose_fonts(*drawn_labels(rows, columns), *names)
+    sheet.set_size(TALLEST)  # what is not needed is taken away again
+    [axes] = sheet.make_panels(1, 1)
+    picture = draw_matrix(axes, values, rows, columns, colours, vectors=max(values.shape) <= CELLS)
+    name_matrix(axes, column, row)
+    add_scale(sheet, axes, picture, colours, scale)
+    write_texts(sheet, axes, title)
 
 
 def write_texts(sheet: "Sheet", axes: "Axes", title: str) -> None:
@@ -205,7 +226,7 @@ def write_texts(sheet: "Sheet", axes: "Axes", title: str) -> None:
 
     shown = title if sheet.choice.title is None else sheet.choice.title
     if not sheet.owns_canvas:
-        axes.set_title(f"{shown}\n{sheet.mark}" if sheet.mark else shown)
+        axes.set_title(f"{shown}\n{sheet.mark}" if sheet.mark else shown, wrap=True)
         return
     canvas, small = sheet.canvas, matplotlib.rcParams["font.size"] * CAPTION
     look: dict[str, Any] = {"ha": "left", "fontsize": small}

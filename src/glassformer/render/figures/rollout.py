@@ -13,7 +13,6 @@ from glassformer.place import name_term
 from glassformer.render.choice import name_part
 from glassformer.render.figures import parts
 from glassformer.render.figures.figure import Sheet
-from glassformer.render.figures.heatmap import CELLS
 
 
 def draw(sheet: Sheet) -> None:
@@ -25,7 +24,7 @@ def draw(sheet: Sheet) -> None:
     values = np.ma.masked_invalid(part.values)
     rows, columns = (parts.name_tokens(texts) for texts in part.labels)
     largest = float(values.max()) or 1.0
-    few = max(values.shape) <= CELLS
+    few = max(values.shape) <= parts.CELLS
     colours = sheet.choose_scale(largest, signed=False, power=1.0 if few else 0.5)
     about = message(
         "render.figures.rollout_caption", layer=part.place.layer, residual=result.parameters["residual"]
@@ -40,13 +39,7 @@ def draw(sheet: Sheet) -> None:
         )
     )
     after, source = sheet.text("after_layer"), sheet.text("input_token")
-    sheet.choose_fonts(*parts.drawn_labels(rows, columns), title, after, source)
-    sheet.set_size(parts.TALLEST)
-    [axes] = sheet.make_panels(1, 1)
-    picture = parts.draw_matrix(axes, values, rows, columns, colours, vectors=few)
-    parts.name_matrix(axes, source, after)
-    parts.add_scale(sheet, axes, picture, colours, "share")
-    parts.write_texts(sheet, axes, title)
+    parts.draw_whole(sheet, values, rows, columns, colours, (title, after, source), "share")
 
 
 def _choose(sheet: Sheet, found: tuple[Part, ...]) -> Part:
