@@ -77,6 +77,7 @@ export default defineConfig({
   },
   test: {
     environment: "happy-dom",
+    css: { include: /\?raw/ }, // tests read style sheets; otherwise they would be empty
     isolate: false, // with what vitest.setup.ts does instead: half the time of `npm test` went into new windows
     setupFiles: "vitest.setup.ts",
     include: ["src/**/*.test.{ts,tsx}"],

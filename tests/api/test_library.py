@@ -34,6 +34,16 @@ def test_an_id_means_the_same_content_on_every_start(invented: dict[str, Path], 
     second.close()
 
 
+def test_a_file_named_by_a_relative_path_can_be_opened(
+    invented: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(invented["decoder"].parent)
+    library = Library(shipped=None)
+    id = library.open_file(invented["decoder"].name)
+    assert library.get(id).maps
+    library.close()
+
+
 def test_memory_is_bounded_and_what_falls_out_comes_back_from_disk() -> None:
     made = [invent_decoder(tokens=20 + number) for number in range(4)]
     library = Library(shipped=None, memory=int(estimate_bytes(made[0]) * 2.5))

@@ -25,6 +25,7 @@ describe("design tokens", () => {
   test("no type size or distance is written in pixels elsewhere", () => {
     const others = Object.entries(sheets).filter(([path]) => path !== TOKENS);
     expect(others.length).toBeGreaterThan(15);
+    expect(Math.min(...Object.values(sheets).map((css) => css.length))).toBeGreaterThan(100); // they were read
     expect(others.flatMap(([path, css]) => rawLengths(css).map((found) => `${path}: ${found}`))).toEqual([]);
   });
 

@@ -206,7 +206,7 @@ class Library:
 
     def open_file(self, path: str | PathLike[str]) -> str:
         """Add a file of the user: it is read where it is, and never removed."""
-        place = Path(path)
+        place = Path(path).absolute()  # a relative one would be looked for in the library's folder
         return self._add(list_facts(bundle.open(place)), place, "file", Card())
 
     def adopt(
