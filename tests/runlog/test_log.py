@@ -78,7 +78,7 @@ def test_a_resumed_run_makes_later_lines_void(tmp_path: Path) -> None:
     log = read_run(tmp_path)
     assert log.scalars["loss"].steps.tolist() == [1, 2, 3, 4, 5, 6]
     assert log.alarms == ()
-    assert log.state == "open"
+    assert log.state == "killed"
 
 
 @given(cut=st.integers(1, 60))

@@ -17,7 +17,7 @@ import numpy as np
 from glassformer.messages import Message
 from glassformer.metrics import Part, Score, score
 from glassformer.recording import Recording, Tokens
-from glassformer.runlog import Alarm, RunLog
+from glassformer.runlog import BEST, Alarm, RunLog
 
 COLUMNS = (
     "metric",
@@ -115,6 +115,9 @@ def summarise_run(log: RunLog) -> dict[str, Any]:
         "folder": str(log.folder),
         "state": log.state,
         "step": log.last_step,
+        "started": log.started,
+        "updated": log.updated,
+        "settings": dict(log.settings),
         "scalars": {name: float(curve.values[-1]) for name, curve in log.scalars.items() if len(curve)},
         "alarms": [_summarise_alarm(alarm) for alarm in log.alarms],
     }
@@ -129,6 +132,35 @@ def _summarise_alarm(alarm: Alarm) -> dict[str, Any]:
         "heads": {place.address: heads for place, heads in alarm.heads.items()},
         "layers": alarm.layers,
         "message": alarm.message.text("en"),
+    }
+
+
+def compare_runs(first: RunLog, second: RunLog) -> dict[str, Any]:
+    """Two runs side by side: the settings that differ, and how both stand."""
+    runs = (first, second)
+    settings = [log.settings for log in runs]
+    names = [
+        name for name in {**settings[0], **settings[1]} if settings[0].get(name) != settings[1].get(name)
+    ]
+    results: dict[str, list[Any]] = {
+        "state": [log.state for log in runs],
+        "step": [log.last_step for log in runs],
+        "alarms": [len(log.alarms) for log in runs],
+    }
+    for name in {**first.scalars, **second.scalars}:
+        if name not in ("time", "rate", "norm"):
+            curves = [log.scalars.get(name) for log in runs]
+            results[name] = [
+                float(each.values[-1]) if each is not None and len(each) else None for each in curves
+            ]
+    for log in runs:
+        best = next((event for event in reversed(log.events) if event.kind == BEST), None)
+        if best is not None:
+            results.setdefault(f"best {best.topic}", [None, None])[runs.index(log)] = best.value
+    return {
+        "runs": [log.name for log in runs],
+        "settings": {name: [each.get(name) for each in settings] for name in names},
+        "results": results,
     }
 
 

@@ -15,10 +15,12 @@ from glassformer.runlog.log import (
     RunLog,
     RunWriter,
     find_runs,
+    find_state,
     is_run,
+    read_events,
     read_run,
 )
-from glassformer.runlog.run_index import HEADS, SCALARS, RunIndex, open_run
+from glassformer.runlog.run_index import HEADS, SCALARS, RunIndex, count_unindexed, open_run
 
 __all__ = [
     "ALARM",
@@ -41,8 +43,11 @@ __all__ = [
     "RunLog",
     "RunWriter",
     "Series",
+    "count_unindexed",
     "find_runs",
+    "find_state",
     "is_run",
     "open_run",
+    "read_events",
     "read_run",
 ]

@@ -209,11 +209,7 @@ class LogIndex:
 
     def _read_state(self) -> list[int]:
         """How far the log was read; how many rows of each group count, then of damaged lines."""
-        line = (self.folder / STATE).read_bytes().partition(b"\n")[0]
-        checksum, _, text = line.partition(b" ")
-        if int(checksum, 16) != zlib.crc32(text):
-            raise TornIndexError  # the state of the index is damaged
-        self.position, self._last, damaged, rows = json.loads(text)
+        self.position, self._last, damaged, rows = _read_state(self.folder)
         if len(rows) > len(self.groups):
             raise TornIndexError  # groups are missing
         return [*rows, *[0] * (len(self.groups) - len(rows)), damaged]
@@ -477,6 +473,22 @@ class Group:
                 raise TornIndexError  # a row is not where the index says
             values[number] = parsed[2][columns]
         return values
+
+
+def read_position(folder: Path) -> int:
+    """How many bytes of its log an index knows."""
+    try:
+        return int(_read_state(folder)[0])
+    except (TornIndexError, OSError, ValueError, IndexError, TypeError):
+        return 0
+
+
+def _read_state(folder: Path) -> Any:
+    line = (folder / STATE).read_bytes().partition(b"\n")[0]
+    checksum, _, text = line.partition(b" ")
+    if int(checksum, 16) != zlib.crc32(text):
+        raise TornIndexError  # the state of the index is damaged
+    return json.loads(text)
 
 
 def _size(level: int) -> int:

@@ -15,7 +15,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -28,13 +28,14 @@ from glassformer.messages import Message, literal
 from glassformer.messages.catalogues import find_template
 from glassformer.place import Place
 from glassformer.runlog.alarms import ALARM, Alarm, AlarmRecord, join_alarms
+from glassformer.runlog.alive import Heartbeat, is_alive
 from glassformer.runlog.blocks import TornIndexError
 from glassformer.runlog.index import LogIndex
 from glassformer.runlog.lines import as_number, is_count, read_map
 from glassformer.runlog.run_index import HEADS, SCALARS, lock_index, open_indexes
 
 EVENTS = "events.jsonl"
-RECIPE, ENVIRONMENT = "recipe.toml", "environment.json"
+RECIPE, SETTINGS, ENVIRONMENT = "recipe.toml", "settings.json", "environment.json"
 CHANCE = "chance_loss"  # in the environment: the loss of a guess that knows nothing, in nats
 BEST = "best"  # the kind of event whose topic and value are the score that decides and its best value so far
 LAYER_NORM = "norm."  # curves "norm.encoder.3": how long the gradient of a layer is, every few steps
@@ -163,13 +164,46 @@ class RunLog:
         return max((int(curve.steps[-1]) for curve in self.scalars.values() if len(curve)), default=0)
 
     @property
+    def settings(self) -> Mapping[str, Any]:
+        """All values of the recipe by their full names; empty where they cannot be read."""
+        return _read_object(self.folder / SETTINGS)
+
+    @property
+    def started(self) -> float | None:
+        """When it was started, in seconds since 1970."""
+        return next((event.time for event in self.events if event.time is not None), None)
+
+    @property
+    def updated(self) -> float:
+        """When something was last written, in seconds since 1970."""
+        paths = (self.folder / name for name in (SCALARS, HEADS, EVENTS))
+        return max((path.stat().st_mtime for path in paths if path.is_file()), default=0.0)
+
+    @property
     def state(self) -> str:
-        """Its last ending, or "open": still running, or killed."""
-        ends = [number for number, event in enumerate(self.events) if event.kind in ENDINGS]
-        starts = [number for number, event in enumerate(self.events) if event.kind in ("started", "resumed")]
-        if not ends or (starts and starts[-1] > ends[-1]):
-            return "open"
-        return self.events[ends[-1]].kind
+        """One of: running, finished, stopped, failed, killed (it ended without saying so)."""
+        return find_state(self.folder, self.events)
+
+
+def find_state(folder: Path, events: Sequence[Event]) -> str:
+    """How a run stands; see `RunLog.state`."""
+    for event in reversed(events):
+        if event.kind in ENDINGS:
+            return event.kind
+        if event.kind in ("started", "resumed"):
+            break
+    return "running" if is_alive(folder) else "killed"
+
+
+def read_events(folder: Path) -> tuple[tuple[Event, ...], int]:
+    """The events of a run, and how many lines could not be read."""
+    damaged = 0
+
+    def count() -> None:
+        nonlocal damaged
+        damaged += 1
+
+    return tuple(_read_events(_read_lines(folder / EVENTS, count), count)), damaged
 
 
 def is_run(folder: str | Path) -> bool:
@@ -225,6 +259,7 @@ class RunWriter:
         self._lock: int | None = None
         self._indexes: dict[str, LogIndex] = {}
         self._open_indexes()
+        self._heartbeat = Heartbeat(self.folder)
 
     def write_scalars(self, rows: Iterable[tuple[int, Mapping[str, float]]]) -> None:
         """Numbers of one or many steps; a step may be written to more than once, with other names."""
@@ -249,6 +284,7 @@ class RunWriter:
             os.close(number)
         self._files.clear()
         self._close_indexes()
+        self._heartbeat.close()
 
     def __enter__(self) -> Self:
         return self

@@ -15,7 +15,7 @@ from typing import Self
 from glassformer.errors import InputError
 from glassformer.place import Place
 from glassformer.runlog.blocks import TornIndexError
-from glassformer.runlog.index import LogIndex, Progress, Series, join_series
+from glassformer.runlog.index import LogIndex, Progress, Series, join_series, read_position
 from glassformer.runlog.lines import parse_heads, parse_scalars
 
 SCALARS, HEADS = "scalars.jsonl", "heads.jsonl"
@@ -183,6 +183,16 @@ def open_indexes(folder: Path, *, writable: bool, progress: Progress | None = No
         found[name] = LogIndex(folder / name, place, parse, writable=writable, progress=part)
         before += sizes[name]
     return found
+
+
+def count_unindexed(folder: Path) -> int:
+    """Bytes of the logs that an index does not know yet; reading them takes a while where they are many."""
+    missing = 0
+    for name in PARSERS:
+        path = folder / name
+        size = path.stat().st_size if path.is_file() else 0
+        missing += max(0, size - read_position(folder / INDEX / name.removesuffix(".jsonl")))
+    return missing
 
 
 def lock_index(folder: Path) -> int | None:

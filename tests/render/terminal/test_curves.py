@@ -70,7 +70,7 @@ def test_a_list_of_runs(log: RunLog, tmp_path: Path) -> None:
         )
     told = draw_runs([read_run(tmp_path / "mine")]).splitlines()[1].split()
     assert told[4:6] == ["dev_accuracy", "0.8"]  # the score that decides, where the log says which
-    assert lines[2].split() == ["young", "open", "0", "–", "–", "–"]
+    assert lines[2].split() == ["young", "killed", "0", "–", "–", "–"]
     assert "no runs here yet" in draw_runs([])
     assert draw_run(read_run(tmp_path / "young")).startswith("young: open, step 0")
 

@@ -9,7 +9,12 @@ function aRun(steps: readonly number[], change: Partial<RunDescription> = {}): R
   const last = steps.at(-1) ?? 0;
   return {
     id: "a b",
-    state: "open",
+    state: "running",
+    started: null,
+    score_name: null,
+    score: null,
+    loss: [],
+    indexing: null,
     last_step: last,
     updated: last,
     alarms: 0,

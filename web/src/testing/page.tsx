@@ -31,7 +31,12 @@ export function aView(name: string, change: Partial<View>): AnyView {
 
 const run: RunDescription = {
   id: "first",
-  state: "open",
+  state: "running",
+  started: null,
+  score_name: null,
+  score: null,
+  loss: [],
+  indexing: null,
   last_step: 2,
   updated: 1,
   alarms: 0,

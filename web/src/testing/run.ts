@@ -35,6 +35,11 @@ export function inventRun(change: Partial<RunDescription> = {}): RunDescription 
   return {
     id: "first",
     state: "finished",
+    started: null,
+    score_name: null,
+    score: null,
+    loss: [],
+    indexing: null,
     last_step: 50,
     updated: 0,
     alarms: 1,

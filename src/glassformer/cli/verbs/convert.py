@@ -25,6 +25,7 @@ def run(arguments: Arguments) -> None:
     from glassformer.text.opening import open_tokenizer
     from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
     from glassformer.weights.hub import find_folder
+    from glassformer.weights.native import KINDS
 
     if (arguments.folder / "config.json").exists() and not arguments.overwrite:
         raise InputError("cli.convert.exists", folder=arguments.folder)
@@ -38,3 +39,5 @@ def run(arguments: Arguments) -> None:
         labels=checkpoint.labels,
     )
     print(message("cli.convert.written", folder=arguments.folder, kind=kind))
+    if kind in KINDS:
+        print(message("cli.convert.native"))

@@ -179,6 +179,6 @@ def _describe_alarm(alarm: Alarm) -> Message:
 
 def _draw_end(log: RunLog) -> str:
     ends = [event.as_message() for event in log.events if event.kind in ("finished", "stopped", "failed")]
-    end = str(ends[-1]) if ends and log.state != "open" else ""
+    end = str(ends[-1]) if ends and log.state not in ("running", "killed") else ""
     damage = str(message("render.runs.damaged", count=log.damaged)) if log.damaged else ""
     return "\n".join(filter(None, (end, damage)))

@@ -38,9 +38,9 @@ test("an alarm opens its step, and the heads of its map", () => {
 });
 
 test("a run that goes on is drawn again when there is news", async () => {
-  const { element, news } = mount([inventRun({ curves: {}, events: [], state: "open", last_step: 0 })]);
+  const { element, news } = mount([inventRun({ curves: {}, events: [], state: "running", last_step: 0 })]);
   expect(element.querySelector(".note")!.textContent).toContain("Nothing was logged yet");
-  news(inventRun({ state: "open" }));
+  news(inventRun({ state: "running" }));
   await vi.waitFor(() => expect(element.querySelector("[data-chart=loss]")).not.toBeNull());
   expect(element.querySelector(".note")!.textContent).toBe("");
 });

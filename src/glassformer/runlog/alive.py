@@ -1,0 +1,95 @@
+"""Whether the process that trains a run is alive: a small file that it writes, and touches while it lives.
+
+In:   the folder of a run.
+Out:  `running.json` while the process lives: its number, when it started, the machine; `is_alive`.
+
+On the machine of the process the answer is exact: a process with this number must have started at the same
+time, which is false after `kill -9`, a reboot, or when the number was given again. From another machine or
+container that shares the folder, the file must have been touched in the last minutes.
+"""
+
+import json
+import os
+import socket
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+RUNNING = "running.json"
+BEAT = 10.0  # seconds between two touches
+LOST = 120.0  # seconds without a touch: a process elsewhere is dead; clocks must differ by less
+
+
+class Heartbeat:
+    """Tells others that this process writes a run, until it is closed or the process ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / RUNNING
+        self._end = threading.Event()
+        new = self.path.with_name(f".{RUNNING}")
+        with suppress(OSError):  # a full disk: what is written to the log will say so
+            new.write_text(json.dumps(describe_process()), encoding="utf-8")
+            os.replace(new, self.path)
+        self._thread = threading.Thread(target=self._beat, name="heartbeat of a run", daemon=True)
+        self._thread.start()
+
+    def _beat(self) -> None:
+        while not self._end.wait(BEAT):
+            with suppress(OSError):
+                os.utime(self.path)
+
+    def close(self) -> None:
+        self._end.set()
+        self._thread.join()
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def describe_process() -> dict[str, Any]:
+    """This process, so that no other one, here or elsewhere, now or later, is the same."""
+    return {
+        "process": os.getpid(),
+        "started": _start_time(os.getpid()),
+        "machine": _identify_machine(),
+        "host": socket.gethostname(),
+    }
+
+
+def is_alive(folder: Path) -> bool:
+    """Whether the process that wrote `running.json` lives."""
+    path = folder / RUNNING
+    try:
+        process = json.loads(path.read_text(encoding="utf-8"))
+        touched = path.stat().st_mtime
+        number, started, machine = process["process"], process["started"], process["machine"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    if machine is not None and machine == _identify_machine() and isinstance(number, int):
+        return started is not None and started == _start_time(number)
+    return time.time() - touched < LOST
+
+
+def _identify_machine() -> str | None:
+    """This boot of this machine, and the space in which its processes are numbered; None where unknown."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return f"{boot} {os.readlink('/proc/self/ns/pid')}"
+    except OSError:
+        return None
+
+
+def _start_time(process: int) -> int | None:
+    """When a process started, in ticks since the machine did; None where there is none, or it is dead."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    fields = text.rpartition(")")[2].split()  # behind the name, which may hold anything
+    return None if fields[0] in ("Z", "X") else int(fields[19])
