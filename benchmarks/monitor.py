@@ -1,9 +1,9 @@
-"""What the monitor costs: one look at every head beside the training steps between two looks.
+"""What the monitor costs: looks at every head, gradient norms of layers and rules, beside the training steps.
 
     python benchmarks/monitor.py [--model translator | language] [--device cuda]
 
 In:   random words; on a CPU one thread and process CPU seconds, on a GPU wall seconds.
-Out:  seconds of a step and of a look, and the look's share of `every` steps.
+Out:  seconds of a step, of a look, of what each step costs more (norms of layers, rules), and their share.
 """
 
 import argparse
@@ -17,6 +17,7 @@ from torch import Tensor
 from glassformer.config import ModelConfig
 from glassformer.model.transformer import Transformer
 from glassformer.text.batches import Batch
+from glassformer.training.alarms import AlarmWatch
 from glassformer.training.monitor import Monitor
 from glassformer.training.optim import Gradients, build_optimiser, set_rate
 from glassformer.training.settings import MonitorSettings, TrainSettings
@@ -69,6 +70,27 @@ def measure(work: Callable[[], object], repeats: int, device: str) -> float:
     return statistics.median(seconds[2:])
 
 
+def measure_each_step(
+    network: Transformer, batch: Batch, gradients: Gradients, device: str
+) -> tuple[float, float]:
+    """What every step costs more: the norms of layers, and the rules of alarms."""
+    watch = AlarmWatch(MonitorSettings(), chance=9.0)
+    losses = iter((10 + torch.rand(10_000)).tolist())
+    layers = dict.fromkeys(gradients.layers, 1.0)
+
+    def check() -> None:
+        for number in range(100):  # every tenth step has the norms of layers
+            watch.check_step(number, next(losses), 1.0, 1e-4, {} if number % 10 else layers)
+
+    loss_of(network, batch).backward()  # gradients to measure
+    one = torch.ones((), device=device)
+    given = [each.grad for each in network.parameters() if each.grad is not None]
+    plain = measure(lambda: torch.nn.utils.get_total_norm(given, foreach=True) * one, 50, device)
+    plain += measure(lambda: torch._foreach_mul_(given, one), 50, device)
+    norms = measure(lambda: gradients.scale_and_clip(one, 0.0), 50, device) - plain
+    return max(0.0, norms), measure(check, 7, device) / 100
+
+
 def main() -> None:
     """Measure one model and print a line."""
     options = argparse.ArgumentParser(description=__doc__)
@@ -97,12 +119,15 @@ def main() -> None:
 
     stepping = measure(step, chosen.repeats, chosen.device)
     looking = measure(monitor.look, chosen.repeats, chosen.device)
-    share = looking / (looking + chosen.every * stepping)
+    norms, rules = measure_each_step(network, batch, gradients, chosen.device)
+    extra = looking + chosen.every * (norms + rules)
+    share = extra / (extra + chosen.every * stepping)
     print(
         f"{chosen.model}, {chosen.device}, torch {torch.__version__}: step {stepping * 1e3:.1f} ms, look",
         end=" ",
     )
-    print(f"{looking * 1e3:.1f} ms, {share:.2%} of training time at every = {chosen.every}")
+    print(f"{looking * 1e3:.1f} ms, norms {norms * 1e6:.0f} µs, rules {rules * 1e6:.0f} µs a step:", end=" ")
+    print(f"{share:.2%} of training time at every = {chosen.every}")
 
 
 if __name__ == "__main__":
