@@ -19,14 +19,19 @@ import glassformer as gf
 IMAGES = Path(__file__).with_name("images")
 
 
+def keep(picture: bytes, name: str) -> None:
+    """Write a picture in 256 colours: a third of the bytes, and no difference that is seen."""
+    image = Image.open(io.BytesIO(picture)).convert("RGB")
+    image.quantize(256, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
+
+
 def take(page: Page, address: str, name: str) -> None:
-    """One picture, in 256 colours: a third of the bytes, and no difference that is seen."""
+    """One picture of the page."""
     page.goto(address)
     page.reload()
     page.wait_for_load_state("networkidle")
     page.wait_for_timeout(4000)  # tiles are drawn after they have come
-    picture = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
-    picture.quantize(256, dither=Image.Dither.NONE).save(IMAGES / f"{name}.png", optimize=True)
+    keep(page.screenshot(), name)
 
 
 def draw_figures() -> None:
@@ -36,9 +41,9 @@ def draw_figures() -> None:
     recording = gf.record(model, text, target_language="fr")
     edited = gf.record(model, text, recording.target.text, target_language="fr", edits=[edit])
     grid = gf.figure(recording, place="decoder.cross.2", head=[0, 1, 2], width="page", vmax=1)
-    grid.save(IMAGES / "figure-grid.png")
+    keep(grid.encode("png"), "figure-grid")
     change = gf.figure(recording, "difference", against=edited, place="decoder.cross.2", head=1)
-    change.save(IMAGES / "figure-difference.png")
+    keep(change.encode("png"), "figure-difference")
 
 
 def main() -> None:
@@ -76,12 +81,12 @@ def _take_all(address: str) -> None:
         found = page.evaluate("fetch('api/recordings').then(r => r.json())")
         ids = {entry["title"]["parameters"].get("text"): entry["id"] for entry in found}  # files by name
         shipped = [entry for entry in found if entry["origin"] == "shipped"]
-        place = "&".join(
-            f"{name}={value}" for name, value in shipped[0]["selection"].items() if name != "view"
-        )
-        first = f"{address}#recording={shipped[0]['id']}&{place}"
-        take(page, f"{first}&view=canvas", "canvas")
-        take(page, f"{first}&view=lines", "first")
+        chosen = {name: value for name, value in shipped[0]["selection"].items() if name != "view"}
+        first = f"{address}#recording={shipped[0]['id']}"
+        words = "&".join(f"{name}={value}" for name, value in chosen.items())
+        take(page, f"{first}&view=canvas&{words}", "canvas")
+        all_rows = f"place={chosen['place']}&head={chosen['head']}"  # no word in focus
+        take(page, f"{first}&view=lines&{all_rows}", "first")
         cross = "view=heatmap&place=decoder.cross.2&head=1"
         take(page, f"{address}#recording={ids['translator']}&{cross}", "heatmap")
         take(page, f"{address}#recording={ids['long']}&view=heatmap", "long")
