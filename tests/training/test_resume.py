@@ -1,6 +1,7 @@
 """Whatever ends a run, it goes on as if nothing had happened, or says why it cannot."""
 
 import errno
+import inspect
 import json
 import multiprocessing
 import os
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 
-from campaigns import rounds
+from campaigns import campaign, rounds
 from glassformer.cli import main
 from glassformer.errors import TrainingError
 from glassformer.runlog import SCALARS, Curve, read_run
@@ -130,6 +131,45 @@ def test_a_disk_that_fills_up_later_leaves_what_was_before(
     assert kept == ["step-00000003", "step-00000004"]
     train(recipe, resume=True, runs=tmp_path, name="full", silent=True)
     assert_same(tmp_path / "full", tmp_path / "whole")
+
+
+class KilledError(BaseException):
+    """Nothing handles it: what is on the disk is what a kill at this moment leaves."""
+
+
+@campaign("call", range(2, 60), sample=2)
+@pytest.mark.parametrize("error", [KilledError(), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))])
+def test_a_kill_or_a_full_disk_while_a_state_is_written_changes_no_loss(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int, error: BaseException
+) -> None:
+    """It ends before one of the operations that make, rename, link and remove checkpoints."""
+    train(recipe, runs=tmp_path, name="whole", silent=True)
+    calls = 0
+
+    def fail_at(name: str) -> None:
+        operation = getattr(os, name)
+
+        def count(*arguments: object, **others: object) -> object:
+            nonlocal calls
+            if inspect.stack()[1].filename == checkpoints.__file__:
+                calls += 1
+                if calls == call:
+                    raise error
+            return operation(*arguments, **others)
+
+        patched.setattr(checkpoints.os, name, count)
+
+    with monkeypatch.context() as patched:
+        for name in ("replace", "fsync", "open"):
+            fail_at(name)
+        with pytest.raises((KilledError, TrainingError)):
+            train(recipe, runs=tmp_path, name="broken", silent=True)
+    if checkpoints.Checkpoints(tmp_path / "broken").states():
+        train(resume=True, runs=tmp_path, name="broken", silent=True)
+        assert_same(tmp_path / "broken", tmp_path / "whole")
+    else:
+        with pytest.raises(TrainingError, match="no checkpoint to continue from"):
+            train(resume=True, runs=tmp_path, name="broken", silent=True)
 
 
 def test_a_loss_that_is_no_number_ends_the_run_before_it_is_saved(
