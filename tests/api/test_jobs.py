@@ -2,11 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 
+from glassformer.api.jobs import Event
 from glassformer.api.routes import jobs
 from glassformer.recorders.edits import AblateHead
 from texts import text_of
@@ -80,7 +81,7 @@ def test_a_job_from_request_to_done(site: Any) -> None:
         ("done", {"recording": "一"}),
     ]
     assert site.client.delete(f"/api/jobs/{job['id']}").json()["state"] == "cancelled"
-    assert site.app.state.listeners == set()
+    assert site.app.state.listeners.total == 0
 
 
 def test_edits_as_version_0_1_wrote_them(site: Any) -> None:
@@ -153,3 +154,33 @@ def test_the_workbench_is_closed_with_the_server(site: Any) -> None:
         assert site.client.get("/api/about").status_code == 200
         assert not site.workbench.closed
     assert site.workbench.closed
+
+
+def test_one_client_has_a_share_of_the_queue(build_site: Callable[..., Any]) -> None:
+    site = build_site(queue=3, jobs=1, client_share=0.5)
+    for _ in range(2):
+        assert site.client.post("/api/jobs", json=ASKED).status_code == 202
+    assert site.refusal("/api/jobs", 429, method="POST", json=ASKED)["message"]["code"] == "api.too_many_jobs"
+    site.client.delete("/api/jobs/0")
+    assert site.client.post("/api/jobs", json=ASKED).status_code == 202
+
+
+def test_events_end_with_a_last_one_when_the_server_does(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def endless(id: str) -> AsyncIterator[Event]:
+        yield Event(name="progress", data={})
+        site.app.state.closing.set()
+        await asyncio.sleep(1000)
+
+    monkeypatch.setattr(site.workbench, "events", endless)
+    site.client.post("/api/jobs", json=ASKED)
+    heard = read_events(site.client.get("/api/jobs/0/events").text)
+    assert [name for name, _ in heard] == ["progress", "cancelled"]
+
+
+def test_a_malformed_field_is_named_in_the_language_of_the_request(site: Any) -> None:
+    chinese = {"accept-language": "zh"}
+    answer = site.client.post("/api/jobs", json={**ASKED, "length": -1}, headers=chinese)
+    assert "length：应不小于 1" in answer.json()["error"]["sentence"]
+    assert "length: expected at least 1" in site.refusal(
+        "/api/jobs", 422, method="POST", json={**ASKED, "length": -1}
+    )["sentence"]  # fmt: skip

@@ -10,6 +10,7 @@ import pytest
 from glassformer import bundle
 from glassformer.api.cards import estimate_bytes
 from glassformer.api.index import FILE
+from glassformer.api.inspection import INSPECTOR
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import Library
 from glassformer.errors import ApiError, BundleError
@@ -217,3 +218,84 @@ def test_two_libraries_in_one_folder(tmp_path: Path, invented: dict[str, Path]) 
     assert len(third.broken) == 1
     for each in (first, second, third):
         each.close()
+
+
+def test_a_folder_is_private_and_a_file_that_somebody_put_there_is_never_removed(tmp_path: Path) -> None:
+    library = Library(tmp_path / "kept", shipped=None)
+    assert (tmp_path / "kept").stat().st_mode & 0o077 == 0
+    library.close()
+    bundle.save(invent_decoder(tokens=3), tmp_path / "kept" / "mine.bundle")
+    again = Library(tmp_path / "kept", shipped=None, disk=1)
+    [entry] = again.entries()
+    for tokens in (4, 5):
+        path = again.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        newest = again.adopt(path)
+    assert {each.id for each in again.entries()} == {entry.id, newest}
+    again.remove(entry.id)
+    assert (tmp_path / "kept" / "mine.bundle").exists()
+    again.close()
+
+
+def test_what_is_removed_for_room_is_logged_and_without_a_limit_nothing_is(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for disk, left in ((1, 1), (None, 3)):
+        library = Library(tmp_path / str(disk), shipped=None, disk=disk)
+        for tokens in (5, 6, 7):
+            path = library.new_path()
+            bundle.save(invent_decoder(tokens=tokens), path)
+            library.adopt(path)
+        assert len(library.entries()) == left
+        library.close()
+    assert sum("is removed" in line for line in caplog.messages) == 2
+
+
+def test_a_file_that_is_overwritten_is_another_recording(tmp_path: Path) -> None:
+    path = tmp_path / "fox.bundle"
+    bundle.save(invent_decoder(tokens=5), path)
+    library = Library(shipped=None)
+    id = library.open_file(path)
+    opened = library.get(id)
+    path.write_bytes(b"")  # as `cp` begins: reading a mapped file would end this process now
+    assert opened.maps[0].weights().shape[-1] == 5
+    bundle.save(invent_decoder(tokens=6), tmp_path / "other")
+    path.write_bytes((tmp_path / "other").read_bytes())
+    with pytest.raises(ApiError, match="was overwritten") as refused:
+        library.get(id)
+    assert refused.value.status == 404
+    [entry] = library.entries()
+    assert entry.id != id
+    assert len(library.get(entry.id).source) == 6
+    library.close()
+
+
+def test_many_recordings_need_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("glassformer.api.library.FILES", 3)
+    monkeypatch.setattr("glassformer.api.library.COPIED", 0)  # map every file, which holds it open
+    for tokens in range(1, 9):
+        bundle.save(invent_decoder(tokens=tokens, layers=1), tmp_path / f"{tokens}.bundle")
+    library = Library(tmp_path, shipped=None)
+    for entry in library.entries():
+        assert len(library.get(entry.id).source) == entry.source_tokens
+    assert len(library._open) == 3
+    descriptors = Path("/proc/self/fd")
+    if descriptors.exists():
+        held = [os.readlink(each) for each in descriptors.iterdir() if each.exists()]
+        assert sum(name.startswith(str(tmp_path)) and name.endswith(".bundle") for name in held) == 3
+    library.close()
+
+
+def test_a_start_looks_at_new_files_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    inspect = INSPECTOR.inspect
+    monkeypatch.setattr(INSPECTOR, "inspect", lambda path: seen.append(path.name) or inspect(path))
+    for number in (1, 2, 3):
+        bundle.save(invent_decoder(tokens=number, layers=1), tmp_path / f"{number}.bundle")
+    Library(tmp_path, shipped=None).close()
+    bundle.save(invent_decoder(tokens=7, layers=1), tmp_path / "2.bundle")
+    (tmp_path / "3.bundle").unlink()
+    again = Library(tmp_path, shipped=None)
+    assert sorted(seen) == ["1.bundle", "2.bundle", "2.bundle", "3.bundle"]
+    assert sorted(entry.source_tokens for entry in again.entries()) == [1, 7]
+    again.close()

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from starlette.requests import Request
 
 from glassformer.api.index import FILE
 from glassformer.api.library import Library
-from glassformer.api.limits import Encoded, ResponseCache, ThreadPools
+from glassformer.api.limits import ClientCounts, Encoded, ResponseCache, ThreadPools
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
@@ -127,7 +128,7 @@ def test_only_so_many_files_are_on_their_way(
     site = build_site(uploads=1)
     for _ in range(3):  # each is over before the next begins
         site.refusal("/api/recordings", 422, method="POST", content=b"no bundle")
-    site.app.state.uploads = 1
+    site.app.state.uploads._counts["another"] = 1
     error = site.refusal("/api/recordings", 429, method="POST", content=invented["single"].read_bytes())
     assert error["code"] == "busy"
     assert [each.name for each in site.library.folder.iterdir()] == [FILE]
@@ -184,7 +185,7 @@ def test_a_file_that_does_not_fit_on_the_disk_leaves_nothing(site: Any, invented
     assert error["code"] == "no_room"
     assert str(site.library.folder) not in error["sentence"]
     assert [each.name for each in site.library.folder.iterdir()] == [FILE]
-    assert site.app.state.uploads == 0
+    assert site.app.state.uploads.total == 0
 
 
 @pytest.mark.skipif(resource is None, reason="only Unix limits the size of files")
@@ -212,7 +213,7 @@ def test_a_body_that_stops_arriving_is_refused(build_site: Callable[..., Any], p
     site = build_site(body_pause=0.02)
     started = {"type": "http.request", "body": b"{", "more_body": True}  # and nothing more
     assert send_file(site, [started], path)[0] == 408
-    assert site.app.state.uploads == 0
+    assert site.app.state.uploads.total == 0
     assert [each.name for each in site.library.folder.iterdir()] == [FILE]
 
 
@@ -221,4 +222,25 @@ def test_who_leaves_in_the_middle_of_a_file_is_no_bug(site: Any, caplog: pytest.
     assert send_file(site, left)[0] == 499
     assert not caplog.records
     assert [each.name for each in site.library.folder.iterdir()] == [FILE]
-    assert site.app.state.uploads == 0
+    assert site.app.state.uploads.total == 0
+
+
+def test_a_body_that_drips_gets_no_more_time_for_it(build_site: Callable[..., Any]) -> None:
+    site = build_site(body_pause=0.2, body_rate=1000)
+
+    def drips() -> Iterator[dict[str, Any]]:
+        while True:  # one byte at a time, never silent for long
+            time.sleep(0.01)
+            yield {"type": "http.request", "body": b"x", "more_body": True}
+
+    assert send_file(site, drips())[0] == 408
+
+
+def test_a_client_has_a_share_of_uploads() -> None:
+    counts = ClientCounts(most=4, share=2)
+    with counts.hold("one"), counts.hold("one"):
+        with pytest.raises(ApiError, match="uploaded"):
+            counts.require("one", "api.too_many_uploads")
+        counts.require("another", "api.too_many_uploads")
+        assert counts.total == 2
+    assert counts.total == 0

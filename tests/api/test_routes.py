@@ -351,3 +351,22 @@ def test_what_each_row_writes_is_a_side_of_its_own(site: Any) -> None:
         ("self", "target"),
     }
     site.refusal(f"{site.of('decoder')}/tokens/written", 404)
+
+
+def test_a_list_has_pages_and_a_search(site: Any) -> None:
+    whole = site.client.get("/api/recordings")
+    assert whole.headers["x-total-count"] == str(len(whole.json())) == "4"
+    parts = [site.json(f"/api/recordings?origin=file&start={start}&count=2") for start in (0, 2, 4)]
+    assert [each["id"] for part in parts for each in part] == [each["id"] for each in whole.json()]
+    found = site.client.get("/api/recordings?search=invented%20translator")
+    assert [each["id"] for each in found.json()] == [site.ids["translation"]]
+    assert found.headers["x-total-count"] == "1"
+    site.refusal("/api/recordings?count=0", 422)
+
+
+@pytest.mark.parametrize("wanted", ["bytes=", "bytes=x-y", "lines=1-2", "bytes=9-3", "bytes=99999999999-"])
+def test_a_range_that_cannot_be_is_refused_as_every_error_is(site: Any, wanted: str) -> None:
+    address = f"{site.of('decoder')}/bundle"
+    assert site.refusal(address, 416, headers={"range": wanted})["code"] == "out_of_range"
+    part = site.client.get(address, headers={"range": "bytes=0-7"})
+    assert (part.status_code, len(part.content)) == (206, 8)

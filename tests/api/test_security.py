@@ -1,5 +1,6 @@
 """Who may ask: hosts, origins, tokens; and what every answer carries."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -121,7 +122,8 @@ def test_a_token_in_a_header_or_by_the_printed_address(build_site: Callable[...,
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
-    assert site.client.cookies[f"{COOKIE}_5000"] == "swordfish"
+    assert "secure" not in cookie
+    assert "swordfish" not in site.client.cookies[f"{COOKIE}_5000"]
     assert site.client.get("/api/about").status_code == 200
     answer = site.client.get(f"{HOST}//evil.example/?token=swordfish", follow_redirects=False)
     assert answer.headers["location"] == "/evil.example/"
@@ -198,3 +200,49 @@ def test_a_bug_is_confessed_without_details(site: Any, monkeypatch: pytest.Monke
     assert answer.status_code == 500
     assert answer.json()["error"]["code"] == "bug"
     assert "secret" not in answer.text
+
+
+def test_a_cookie_ends_is_renewed_by_visits_and_cannot_be_made_up(
+    build_site: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = build_site(token="swordfish", session_seconds=1000)
+    site.client.get("/?token=swordfish")
+    name = f"{COOKIE}_5000"
+    first, now = site.client.cookies[name], time.time()
+    assert "set-cookie" not in site.client.get("/api/about").headers
+    monkeypatch.setattr("glassformer.api.security.time.time", lambda: now + 600)
+    assert name in site.client.get("/api/about").headers["set-cookie"]
+    renewed = site.client.cookies[name]
+    end, _, signature = first.partition(".")
+    site.client.cookies.clear()
+    monkeypatch.setattr("glassformer.api.security.time.time", lambda: now + 1100)
+    for value, status in (
+        (renewed, 200),
+        (first, 401),  # its time is over
+        (f"{int(end) + 5000}.{signature}", 401),
+        ("swordfish", 401),
+        ("9" * 5000 + ".x", 401),
+        ("", 401),
+    ):
+        answer = site.client.get("/api/about", headers={"cookie": f"{name}={value}"})
+        assert answer.status_code == status, value[:50]
+
+
+def test_behind_https_the_cookie_is_secure(build_site: Callable[..., Any]) -> None:
+    site = build_site(token="swordfish", base="https://localhost:5000")
+    answer = site.client.get("/?token=swordfish", follow_redirects=False)
+    assert "secure" in answer.headers["set-cookie"].lower()
+
+
+def test_who_guesses_tokens_has_to_wait(
+    build_site: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = build_site(token="swordfish", attempts=3)
+    now = time.monotonic()
+    monkeypatch.setattr("glassformer.api.security.time.monotonic", lambda: now)
+    right = {"x-glassformer-token": "swordfish"}
+    for _ in range(3):
+        assert site.client.get("/api/about", headers={"x-glassformer-token": "guess"}).status_code == 401
+    assert site.refusal("/api/about", 429, headers=right)["code"] == "too_many_attempts"
+    monkeypatch.setattr("glassformer.api.security.time.monotonic", lambda: now + 61)
+    assert site.client.get("/api/about", headers=right).status_code == 200

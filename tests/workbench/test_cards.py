@@ -116,3 +116,9 @@ def test_pickles_make_no_model(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "gpt2"}')
     (tmp_path / "pytorch_model.bin").write_bytes(b"x")
     assert describe_model(tmp_path, "x", "folder") is None
+
+
+def test_an_unknown_key_of_a_card_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (tmp_path / "card.toml").write_text("order = 5\nlanguage = 'en'\n")
+    assert read_model_card(tmp_path).order == 5
+    assert "unknown key 'language'. Did you mean 'languages'" in caplog.text

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from huggingface_hub import constants
 
 from glassformer.api.jobs import JobRequest, PlayRequest
 from glassformer.errors import ApiError
@@ -151,3 +152,17 @@ def test_the_same_job_is_found_unless_nothing_came_of_it(ask: Ask) -> None:
     found = store.find(hidden)
     assert found is not None
     assert (found.id, found.recording) == (second.id, f"recording-{second.id}")
+
+
+def test_a_failed_job_leaves_a_line_with_its_cause_and_hides_folders_of_the_machine(
+    ask: Ask, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = JobStore(queue=5, kept=5)
+    entry = start(store, ask)
+    cache = f"{constants.HF_HUB_CACHE}/models--gpt2/snapshots/x"
+    store.fail(entry, message("workbench.failed.unknown", reason=f"cannot read {cache}"), "failed")
+    assert str(constants.HF_HUB_CACHE) not in str(store.job(entry.id).message)
+    assert "models--gpt2" in str(store.job(entry.id).message)
+    [line] = caplog.messages
+    assert entry.id in line
+    assert cache in line

@@ -108,3 +108,12 @@ def test_warming_up_starts_a_worker_before_there_is_a_job(fresh: Fresh, ask: Ask
     first = worker_of(bench)
     assert wait(bench, bench.submit(ask())).state == "done"
     assert worker_of(bench) == first
+
+
+def test_a_worker_that_has_grown_is_replaced(fresh: Fresh, ask: Ask, wait: Wait) -> None:
+    bench = fresh(growth=-(1 << 40))  # whatever it takes, it is too much from the second job on
+    assert wait(bench, bench.submit(ask())).state == "done"
+    first = worker_of(bench)
+    assert wait(bench, bench.submit(ask(text="another"))).state == "done"
+    assert wait(bench, bench.submit(ask(text="a third"))).state == "done"
+    assert not is_alive(first)

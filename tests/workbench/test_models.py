@@ -96,3 +96,13 @@ def test_the_workbench_is_there_without_torch() -> None:
         "bench.models(), bench.presets(), bench.close(); sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_unknown_names_do_not_search_the_folders_again_and_again(
+    zoo: Path, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = ModelCatalog(zoo, [mine], offline=False)
+    catalog.look()
+    catalog._took = 1000.0  # as with very many folders
+    monkeypatch.setattr(catalog, "look", lambda: pytest.fail("searched again"))
+    assert catalog.find("owner/unknown").folder is None

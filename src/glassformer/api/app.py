@@ -14,7 +14,7 @@ from glassformer import __version__
 from glassformer.api import errors, openapi
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
-from glassformer.api.limits import BodyLimit, ResponseCache, ThreadPools
+from glassformer.api.limits import BodyLimit, ClientCounts, ResponseCache, ThreadPools
 from glassformer.api.responses import AppContext
 from glassformer.api.routes import (
     about,
@@ -75,8 +75,9 @@ def create_app(
         redirect_slashes=False,
     )
     app.state.context = context
-    app.state.listeners = set()
-    app.state.uploads = 0  # on their way
+    app.state.listeners = ClientCounts(chosen.listeners, chosen.share(chosen.listeners))
+    app.state.uploads = ClientCounts(chosen.uploads, chosen.share(chosen.uploads))
+    app.state.jobs = {}  # ids of jobs, and the client of each
     app.state.warm = False  # whether the worker process was started in advance
     app.state.closing = threading.Event()  # set when the server is about to stop: event streams end
     errors.install(app)

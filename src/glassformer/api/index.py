@@ -178,6 +178,7 @@ class RecordingIndex:
 
 def _open(path: str) -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=_WAIT, check_same_thread=False)
+    database.execute("PRAGMA synchronous = OFF")  # what a power failure damages is made again
     with database:
         [(version,)] = database.execute("PRAGMA user_version")
         if version != VERSION:

@@ -6,9 +6,11 @@ Out:  bodies within the limits; responses computed beside the event loop; errors
 
 import asyncio
 import threading
-from collections import OrderedDict
-from collections.abc import Callable
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -40,7 +42,7 @@ class BodyLimit:
             return
         uploads = scope["method"] == "POST" and scope["path"].rstrip("/") == "/api/recordings"
         limit = self.settings.upload_bytes if uploads else self.settings.body_bytes
-        body = _Body(receive, limit, self.settings.body_pause)
+        body = _Body(receive, limit, self.settings.body_pause, self.settings.body_rate)
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > limit:
             await respond_with_error(body.too_long, choose_language(scope))(scope, receive, send)
@@ -65,20 +67,28 @@ class BodyLimit:
 class _Body:
     """One body as it arrives; `refusal` is the error that its limits made."""
 
-    def __init__(self, receive: Receive, limit: int, pause: float) -> None:
+    def __init__(self, receive: Receive, limit: int, pause: float, rate: int) -> None:
         self._receive = receive
         self._limit = limit
+        self._rate = rate
+        self._begin = time.monotonic()
         self._pause: float | None = pause  # None: the whole body is here
         self._taken = 0
         self.too_long = ApiError("api.body_too_long", status=413, limit=limit)
         self.refusal: ApiError | None = None
 
     async def receive(self) -> Message:
+        pause = self._pause
+        if pause is not None:  # a client that sends a byte now and then does not get more time for it
+            allowed = self._begin + pause + self._taken / self._rate - time.monotonic()
+            pause = max(0.0, min(pause, allowed))
         try:
-            async with asyncio.timeout(self._pause):  # not wait_for, which may lose a cancellation
+            async with asyncio.timeout(pause):  # not wait_for, which may lose a cancellation
                 message = await self._receive()
         except TimeoutError:
-            self.refusal = ApiError("api.body_too_slow", "too_slow", 408, seconds=self._pause)
+            self.refusal = ApiError(
+                "api.body_too_slow", "too_slow", 408, seconds=self._pause, rate=self._rate
+            )
             raise self.refusal from None
         self._taken += len(message.get("body", b""))
         if not message.get("more_body", False):
@@ -87,6 +97,40 @@ class _Body:
             self.refusal = self.too_long
             raise self.refusal
         return message
+
+
+class ClientCounts:
+    """What each client has under way: uploads, event streams. Used from the event loop only."""
+
+    def __init__(self, most: int, share: int) -> None:
+        self._most, self._share = most, share
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def total(self) -> int:
+        """What all clients have under way."""
+        return self._counts.total()
+
+    def require(self, client: str, refusal: str) -> None:
+        """ApiError of this code where a client, or all of them together, have too many."""
+        if self._counts[client] >= self._share or self.total >= self._most:
+            raise ApiError(refusal, "busy", 429)
+
+    @contextmanager
+    def hold(self, client: str) -> Iterator[None]:
+        """One more of a client while the block runs."""
+        self._counts[client] += 1
+        try:
+            yield
+        finally:
+            self._counts[client] -= 1
+            if not self._counts[client]:
+                del self._counts[client]
+
+
+def find_client(request: Request) -> str:
+    """The address of a client; behind a proxy of this machine, what the proxy says."""
+    return request.client.host if request.client is not None else ""
 
 
 class ThreadPools:

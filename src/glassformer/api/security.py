@@ -5,11 +5,15 @@ Out:  the same request, or an error. Responses get headers that restrict what a 
 
 - Host: only names and addresses the server is known by: no foreign name can be bound to it (DNS rebinding).
 - Origin and Sec-Fetch-Site: calls from pages of other sites are refused, also of other ports of this machine.
-- Token: where one is set, in a header, or in a cookie that the address with ?token= sets.
+- Token: where one is set, in a header; or, for browsers, in the address with ?token=, which sets a cookie.
+  The cookie is not the token: it is a time, signed with the token, until which the browser stays signed in.
+- Wrong tokens: after a few in a minute a client is refused until the minute has passed.
 """
 
 import hmac
 import ipaddress
+import time
+from collections import OrderedDict, deque
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -29,6 +33,8 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+_MINUTE = 60.0  # seconds
+_CLIENTS = 10_000  # whose wrong tokens are remembered
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -47,6 +53,7 @@ class Guard:
         self.app = app
         self.settings = settings
         self.hosts = {"localhost", *(host.lower().rstrip(".") for host in settings.hosts)}
+        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()  # by client: when wrong tokens came
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -60,9 +67,13 @@ class Guard:
         except ApiError as error:
             response = respond_with_error(error, choose_language(scope))
 
+        renewed = self._renew(scope, headers) if response is None else None
+
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 response_headers = MutableHeaders(scope=message)
+                if renewed is not None:
+                    response_headers.append("set-cookie", renewed)
                 for name, value in HEADERS.items():
                     response_headers[name] = value
             await send(message)
@@ -104,19 +115,24 @@ class Guard:
         if self.settings.token is None:
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        given = next((value for name, value in asked if name == "token"), None)
         in_api = scope["path"].startswith("/api")
-        if not in_api and given is not None and self._fits(given):
+        given = "" if in_api else next((value for name, value in asked if name == "token"), "")
+        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        tokens = [each for each in (given, headers.get(HEADER, ""), bearer) if each]
+        if tokens:
+            self._throttle(scope)
+        if given and self._fits(given):
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
             path = "/" + scope["path"].lstrip("/")  # never another server's address
             redirect = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
-            redirect.set_cookie(
-                name_cookie(headers), given, max_age=30 * 86400, httponly=True, samesite="lax", path="/"
-            )
+            redirect.headers.append("set-cookie", self._make_cookie(scope, headers))
             return redirect
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
-        if any(self._fits(each) for each in (headers.get(HEADER, ""), bearer, read_cookie(headers))):
+        if any(map(self._fits, tokens)) or self._find_end(headers) is not None:
             return None
+        if tokens:
+            self._wrong.setdefault(_name_client(scope), deque(maxlen=self.settings.attempts)).append(
+                time.monotonic()
+            )
         if in_api:
             raise ApiError("api.no_token", status=401)
         return respond_with_page(message("api.locked"), choose_language(scope), 401)
@@ -124,6 +140,52 @@ class Guard:
     def _fits(self, given: str) -> bool:
         wanted = self.settings.token or ""
         return bool(given) and hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
+
+    def _throttle(self, scope: Scope) -> None:
+        """ApiError for a client that has sent too many wrong tokens within a minute."""
+        while len(self._wrong) > _CLIENTS:
+            self._wrong.popitem(last=False)
+        times = self._wrong.get(_name_client(scope))
+        if times and len(times) >= self.settings.attempts and time.monotonic() - times[0] < _MINUTE:
+            raise ApiError("api.too_many_attempts", status=429)
+
+    # Cookies
+
+    def _sign(self, end: str) -> str:
+        """The signature of a time; nobody without the token can make one."""
+        key = (self.settings.token or "").encode()
+        return hmac.new(key, f"glassformer session until {end}".encode(), "sha256").hexdigest()
+
+    def _make_cookie(self, scope: Scope, headers: Headers) -> str:
+        end = str(int(time.time()) + self.settings.session_seconds)
+        cookie: SimpleCookie = SimpleCookie()
+        name = name_cookie(headers)
+        cookie[name] = f"{end}.{self._sign(end)}"
+        cookie[name].update({"max-age": str(self.settings.session_seconds), "path": "/", "samesite": "lax"})
+        cookie[name]["httponly"] = True
+        if scope.get("scheme") == "https":  # itself, or the proxy before it
+            cookie[name]["secure"] = True
+        return cookie[name].OutputString()
+
+    def _find_end(self, headers: Headers) -> int | None:
+        """Until when a browser is signed in, in seconds since 1970; None where it is not."""
+        end, _, signature = read_cookie(headers).partition(".")
+        if not (end.isdecimal() and len(end) < 12 and signature.isascii()):
+            return None
+        valid = hmac.compare_digest(signature, self._sign(end)) and int(end) > time.time()
+        return int(end) if valid else None
+
+    def _renew(self, scope: Scope, headers: Headers) -> str | None:
+        """A cookie for another while, where half of its time has passed."""
+        if self.settings.token is None or (end := self._find_end(headers)) is None:
+            return None
+        half = end - time.time() < self.settings.session_seconds / 2
+        return self._make_cookie(scope, headers) if half else None
+
+
+def _name_client(scope: Scope) -> str:
+    client = scope.get("client")
+    return str(client[0]) if client else ""
 
 
 def split_host(host: str) -> str | None:
@@ -153,7 +215,7 @@ def name_cookie(headers: Headers) -> str:
 
 
 def read_cookie(headers: Headers) -> str:
-    """The token that a browser was given."""
+    """The value of our cookie; empty where a browser has none."""
     try:
         cookie = SimpleCookie(headers.get("cookie", "")).get(name_cookie(headers))
     except CookieError:

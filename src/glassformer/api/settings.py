@@ -39,9 +39,20 @@ class Settings(RunSettings):
     upload_bytes: int = 1 << 30  # of an uploaded bundle
     uploads: int = 4  # bundles that may be uploaded at the same time
     body_pause: float = 30.0  # seconds without a byte before a body is whole
+    body_rate: int = 1000  # bytes per second that a body must reach, after the first `body_pause` seconds
+    head_seconds: float = 20.0  # that a new connection may take for its first request
+    write_seconds: float = 30.0  # in which a client reads some of a response
+    connections: int = 1000  # at the same time
+    client_share: float = 1.0  # of connections, uploads, listeners and jobs that one client may take
+    attempts: int = 10  # wrong tokens of one client in a minute
+    session_seconds: int = 12 * 3600  # that a browser stays signed in after its last visit
     response_seconds: float = 60.0  # that a response may take
     waiting: int = 512  # requests that may wait for a thread
     threads: int = min(4, os.cpu_count() or 1)
     slow_threads: int = 2  # for measurements, beside the others
     cache_bytes: int = 128 << 20  # of encoded responses
-    listeners: int = 64  # connections that listen to jobs at the same time
+    listeners: int = 512  # connections that listen to jobs at the same time
+
+    def share(self, most: int) -> int:
+        """How much of a limit one client may take."""
+        return max(1, int(most * self.client_share))

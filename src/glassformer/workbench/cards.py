@@ -6,6 +6,7 @@ Out:  a `ModelDescription` from its config.json, the headers of its weights, its
 """
 
 import json
+import logging
 import re
 import tomllib
 from collections.abc import Mapping
@@ -19,8 +20,11 @@ from safetensors import SafetensorError, safe_open
 from glassformer.api.jobs import ModelDescription
 from glassformer.config import Shape
 from glassformer.messages import Message, message
+from glassformer.registry import suggestion
 from glassformer.schema import MessageField
 from glassformer.workbench.sequences import list_samples
+
+log = logging.getLogger("glassformer.workbench")
 
 Origin = Literal["zoo", "folder", "hub"]
 
@@ -65,7 +69,11 @@ class ModelCard(BaseModel):
 def read_model_card(folder: Path) -> ModelCard:
     """The card of a model; an empty one where there is none that can be read."""
     try:
-        return ModelCard.model_validate(tomllib.loads((folder / "card.toml").read_text(encoding="utf-8")))
+        values = tomllib.loads((folder / "card.toml").read_text(encoding="utf-8"))
+        for name in sorted(set(values) - set(ModelCard.model_fields)):
+            near = suggestion(name, list(ModelCard.model_fields))
+            log.warning("%s/card.toml has the unknown key %r. %s", folder.name, name, near)
+        return ModelCard.model_validate(values)
     except (OSError, ValueError):
         return ModelCard()
 

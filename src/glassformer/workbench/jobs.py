@@ -4,10 +4,14 @@ In:   requests from many threads; progress from the thread that runs them.
 Out:  `Job` and `Event` as the page knows them. Nothing here waits for a model.
 """
 
+import logging
+import sys
 import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
@@ -16,6 +20,8 @@ from glassformer.errors import ApiError
 from glassformer.messages import Message
 from glassformer.schema import MessageModel
 from glassformer.workbench.models import Model
+
+log = logging.getLogger("glassformer.workbench")
 
 MOST_EVENTS = 20_000  # of one job; further progress is not kept, the last event always is
 
@@ -134,8 +140,10 @@ class JobStore:
         """A job has failed: the reason for a person, and a code for programs."""
         with self._changed:
             if not entry.finished:
-                entry.change(message=text, code=code)
-                sent = MessageModel.of(text).model_dump(mode="json")
+                log.warning("job %s (%s) failed: %s", entry.id, entry.request.model, text)
+                shown = hide_places(text)
+                entry.change(message=shown, code=code)
+                sent = MessageModel.of(shown).model_dump(mode="json")
                 self._finish(entry, "failed", {"code": code, "message": sent})
 
     def is_idle(self) -> bool:
@@ -179,6 +187,22 @@ class JobStore:
         finished = [entry for entry in self._entries.values() if entry.finished]
         for entry in finished[: max(0, len(finished) - self.kept)]:
             del self._entries[entry.id]
+
+
+def hide_places(text: Message) -> Message:
+    """The message without the folders of this machine that are nobody's business: caches, home, Python."""
+    for place, shown in _list_places():
+        text = text.replace(place, shown)
+    return text
+
+
+@cache
+def _list_places() -> tuple[tuple[str, str], ...]:
+    from huggingface_hub import constants
+
+    places = {constants.HF_HUB_CACHE: "…", constants.HF_HOME: "…", sys.prefix: "…", str(Path.home()): "~"}
+    known = [(str(place).rstrip("/"), shown) for place, shown in places.items()]
+    return tuple(sorted((each for each in known if each[0]), key=lambda each: -len(each[0])))
 
 
 def _describe(request: JobRequest | PlayRequest) -> Job:

@@ -48,6 +48,7 @@ class LocalWorkbench:
         self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline)
         self.store = JobStore(settings.queue, settings.kept)
         self.worker: WorkerProcess | None = None
+        self._models_size = 0  # bytes of the models that the worker has open
         self._closing = threading.Event()
         self._warm = threading.Event()  # a worker is wanted, though no job waits
         self._thread: threading.Thread | None = None
@@ -177,6 +178,7 @@ class LocalWorkbench:
             self._end_worker()
         finally:
             shutil.rmtree(path.parent, ignore_errors=True)  # also what a worker that was ended left behind
+        self._replace_grown()
 
     def _task(self, entry: Entry, path: Path) -> dict[str, Any]:
         model, request = entry.model, entry.request
@@ -235,6 +237,7 @@ class LocalWorkbench:
             case "played":
                 entry.play = news["play"]
             case "done":
+                self._models_size = news.get("models", 0)
                 if not self.store.is_finished(entry):
                     self._finish(entry, path)
                 return True
@@ -283,6 +286,19 @@ class LocalWorkbench:
                 offline=limits.offline, memory=limits.memory, loaded=limits.loaded_bytes
             )
         return self.worker
+
+    def _replace_grown(self) -> None:
+        """Replace a worker that has grown: libraries keep something for each new length of a text."""
+        worker = self.worker
+        if worker is None or not worker.alive:
+            return
+        used = worker.memory() - self._models_size
+        if worker.first_memory is None:
+            worker.first_memory = used
+        elif used > worker.first_memory + self.settings.growth:
+            log.info("the worker process has grown by %d bytes; another one replaces it", used)
+            self._end_worker()
+            self._warm.set()
 
     def _end_worker(self) -> int | None:
         worker, self.worker = self.worker, None

@@ -23,6 +23,7 @@ MOST = 500  # models of one folder
 MOST_LOOKED_AT = 20_000  # folders
 LONGEST_HUB_NAME = 96
 HUB_NAME = re.compile(r"\w(?!.*(?:--|\.\.))(?:[\w.-]*\w)?(?:/\w(?:[\w.-]*\w)?)?", re.ASCII)
+PAUSES = 5  # a search for an unknown name waits so many times as long as the last one took
 FRESH = 5.0  # seconds that a search is believed
 
 
@@ -45,6 +46,7 @@ class ModelCatalog:
         self.offline = offline
         self._models: dict[str, Model] = {}
         self._looked = 0.0
+        self._took = 0.0  # seconds of the last search
         self._looking = threading.Lock()
 
     def models(self) -> list[Model]:
@@ -58,6 +60,7 @@ class ModelCatalog:
     def look(self) -> None:
         """Search the zoo and all folders."""
         with self._looking:
+            began = time.monotonic()
             shipped = sorted(find_models(self.zoo, "zoo", deepest=1), key=_find_order)
             found = {model.name: model for model in shipped}
             for folder in self.folders:
@@ -65,13 +68,15 @@ class ModelCatalog:
                     found[_new_name(model, found)] = model
             self._models = {name: _rename(model, name) for name, model in found.items()}
             self._looked = time.monotonic()
+            self._took = self._looked - began
 
     def find(self, name: str) -> Model:
         """The model of this name; one on the hub where it is none of ours and the hub may be asked."""
         known = {model.name: model for model in self.models()}
         if name in known:
             return known[name]
-        self.look()  # perhaps it was put there a moment ago
+        if time.monotonic() - self._looked > PAUSES * self._took:  # perhaps it was put there a moment ago
+            self.look()
         if name in self._models:
             return self._models[name]
         if name.startswith("zoo/") or _is_path(name):

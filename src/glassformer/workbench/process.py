@@ -31,6 +31,7 @@ class WorkerProcess:
     def __init__(self, *, offline: bool, memory: int, loaded: int) -> None:
         self.messages: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.errors: deque[str] = deque(maxlen=KEPT_LINES)
+        self.first_memory: int | None = None  # bytes beside models after its first job
         # A folder of its own: the name of a model must not be taken for a folder that happens to be here.
         self._home = tempfile.TemporaryDirectory(prefix="glassformer-worker-", ignore_cleanup_errors=True)
         options = ["--memory", str(memory), "--loaded", str(loaded)]

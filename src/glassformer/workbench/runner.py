@@ -87,8 +87,13 @@ class Runner:
         self.models.clear()
         gc.collect()
 
+    @property
+    def size(self) -> int:
+        """Bytes of the models that are open."""
+        return sum(model.size for _, model in self.models.values())
+
     def _make_room(self) -> None:
-        while len(self.models) > 1 and sum(model.size for _, model in self.models.values()) > self.loaded:
+        while len(self.models) > 1 and self.size > self.loaded:
             self.models.popitem(last=False)
             gc.collect()
 

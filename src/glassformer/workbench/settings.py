@@ -23,6 +23,7 @@ class WorkbenchSettings(RunSettings):
     new_tokens: int = 1_024  # that one generation may write
     beams: int = 32
     memory: int = field(default_factory=lambda: find_memory() * 6 // 10)  # bytes of the worker process
+    growth: int = 256 << 20  # bytes, beside models, that a worker may grow by before another one replaces it
     loaded: int | None = None  # bytes of models kept in memory; None: a third of `memory`
 
     @property

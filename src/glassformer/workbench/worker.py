@@ -43,7 +43,7 @@ def main() -> None:
         reporter = JobReporter(task["job"], pipe, stopped)
         try:
             (runner.play if "topic" in task else runner.run)(task, reporter)
-            reporter.send("done")
+            reporter.send("done", models=runner.size)
         except StoppedError:
             reporter.send("cancelled")
         except Exception as error:  # a model may raise anything

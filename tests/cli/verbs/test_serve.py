@@ -14,6 +14,8 @@ import httpx
 import pytest
 
 from glassformer import bundle, cli
+from glassformer.api.settings import Settings
+from glassformer.cli.parser import Parser
 from glassformer.cli.verbs import serve
 from inventions import invent_decoder
 from texts import text_of
@@ -136,11 +138,11 @@ def test_where_others_reach_it_a_token_is_needed(start: Start) -> None:
 
 
 def test_a_token_may_be_given(start: Start) -> None:
-    _, printed = start("--token", "a/b c", "--port", 0, "--no-browser", "--no-models")
+    _, printed = start("--token", "a/b c, sixteen or more", "--port", 0, "--no-browser", "--no-models")
     address = find_address(printed)
-    assert address.endswith("?token=a%2Fb%20c")
+    assert address.endswith("?token=a%2Fb%20c%2C%20sixteen%20or%20more")
     assert ask(address).status_code == 401
-    assert ask(address, headers={"x-glassformer-token": "a/b c"}).status_code == 200
+    assert ask(address, headers={"x-glassformer-token": "a/b c, sixteen or more"}).status_code == 200
 
 
 def test_what_is_made_can_be_kept(start: Start, recording: Path, tmp_path: Path) -> None:
@@ -168,7 +170,11 @@ def test_a_page_built_elsewhere(start: Start, tmp_path: Path) -> None:
         (["missing.bundle"], "missing.bundle"),
         (["--port", "70000"], "no port 70000"),
         (["--host", "nowhere.invalid"], "cannot listen at"),
-        (["--token", " "], "token is empty"),
+        (["--token", " "], "token has 0 characters"),
+        (["--token", "swordfish"], "token has 9 characters. Expected at least 16"),
+        (["--token-file", "nowhere.txt"], "cannot be read from nowhere.txt"),
+        (["--no-token", "--host", "0.0.0.0"], "behind a proxy"),
+        (["--keep-gigabytes", "5"], "together with --keep"),
     ],
 )
 def test_what_cannot_be_is_one_sentence(
@@ -218,3 +224,31 @@ def test_only_this_machine(host: str) -> None:
 def test_a_folder_of_models_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["serve", "--models", str(tmp_path / "none"), "--no-browser", "--port", "0"]) == 2
     assert "to take models from" in capsys.readouterr().err
+
+
+def test_sockets_name_their_protocol_so_that_small_answers_are_not_held_back() -> None:
+    sockets, _ = serve._listen("127.0.0.1", 0)
+    assert {each.proto for each in sockets} == {socket.IPPROTO_TCP}  # asyncio sets TCP_NODELAY for these only
+    for each in sockets:
+        each.close()
+
+
+def read_settings(*words: str) -> Settings:
+    parser = Parser(prog="glassformer")
+    serve.add_arguments(parser)
+    return serve._build_settings(parser.parse_args(list(words)))
+
+
+def test_where_a_proxy_brings_others_a_token_is_needed_unless_asked_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("GLASSFORMER_TOKEN", raising=False)
+    assert read_settings().token is None
+    proxied = read_settings("--allow-host", "lab.example")
+    assert len(proxied.token or "") >= 32
+    assert proxied.share(proxied.uploads) == 2  # one client does not lock the others out
+    assert read_settings("--allow-host", "lab.example", "--no-token").token is None
+    (tmp_path / "token.txt").write_text("0123456789abcdef\n")
+    assert read_settings("--token-file", str(tmp_path / "token.txt")).token == "0123456789abcdef"
+    monkeypatch.setenv("GLASSFORMER_TOKEN", "fedcba9876543210")
+    assert read_settings().token == "fedcba9876543210"

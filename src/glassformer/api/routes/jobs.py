@@ -8,12 +8,14 @@ import asyncio
 import json
 import threading
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response, StreamingResponse
 
 from glassformer.api.jobs import LAST_EVENTS, Job, JobRequest, ModelDescription, Preset, Workbench
+from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.responses import NO_STORE, AppContext, Context, respond
 from glassformer.errors import ApiError
 from glassformer.place import name_term
@@ -76,11 +78,28 @@ async def list_jobs(request: Request, context: Context) -> Response:
 
 
 @router.post("/jobs", status_code=202, response_model=Job)
-async def add_job(context: Context, job_request: JobRequest) -> Job:
+async def add_job(request: Request, context: Context, job_request: JobRequest) -> Job:
     """Run a model. The answer comes at once; the rest follows at /api/jobs/{id}/events."""
     workbench = _require(context)
     _check_size(context, job_request)
-    return workbench.submit(job_request)
+    check_share(request, context)
+    # In a thread: the name of a model that is not known is looked for in folders.
+    job = await context.threads.run(request, lambda: workbench.submit(job_request))
+    request.app.state.jobs[job.id] = find_client(request)
+    return job
+
+
+def check_share(request: Request, context: AppContext) -> None:
+    """ApiError where a client has its share of the queue waiting or running; forgets what is finished."""
+    settings, jobs = context.settings, request.app.state.jobs
+    share = settings.share(settings.queue + settings.jobs)
+    if context.workbench is None or len(jobs) < share:
+        return
+    going = {job.id for job in context.workbench.jobs() if job.state in ("queued", "running")}
+    for id in [id for id in jobs if id not in going]:
+        del jobs[id]
+    if list(jobs.values()).count(find_client(request)) >= share:
+        raise ApiError("api.too_many_jobs", "queue_full", 429, count=share)
 
 
 @router.get("/jobs/{id}", response_model=Job)
@@ -100,43 +119,42 @@ async def hear_job(request: Request, context: Context, id: JobId) -> Response:
     """What happens with a job, from its start, as server-sent events."""
     workbench = _require(context)
     workbench.job(id)
-    listeners: set[object] = request.app.state.listeners
-    if len(listeners) >= context.settings.listeners:
-        raise ApiError("api.too_many_listeners", "busy", 429)
+    listeners: ClientCounts = request.app.state.listeners
+    client = find_client(request)
+    listeners.require(client, "api.too_many_listeners")
     headers = {"cache-control": NO_STORE, "x-accel-buffering": "no"}
-    stream = _stream(workbench, id, listeners, request.app.state.closing)
+    stream = _stream(workbench, id, listeners.hold(client), request.app.state.closing)
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
 async def _stream(
-    workbench: Workbench, id: str, listeners: set[object], closing: threading.Event
+    workbench: Workbench, id: str, held: AbstractContextManager[None], closing: threading.Event
 ) -> AsyncIterator[str]:
-    """Events as text, with a comment now and then while nothing happens; it ends with the server."""
-    mark = object()
-    listeners.add(mark)
-    events = workbench.events(id)
-    quiet = 0.0
-    try:
+    """Events as text, with a comment now and then while nothing happens; a last one when the server ends."""
+    with held:
+        events = workbench.events(id)
+        quiet = 0.0
         upcoming = asyncio.ensure_future(anext(events, None))
-        while not closing.is_set():
-            done, _ = await asyncio.wait({upcoming}, timeout=_POLL)
-            if not done:
-                quiet += _POLL
-                if quiet >= _BEAT:
-                    quiet = 0.0
-                    yield ": still here\n\n"
-                continue
-            quiet = 0.0
-            event = upcoming.result()
-            if event is None:
-                return
-            yield f"event: {event.name}\ndata: {json.dumps(event.data, ensure_ascii=False)}\n\n"
-            if event.name in LAST_EVENTS:
-                return
-            upcoming = asyncio.ensure_future(anext(events, None))
-    finally:
-        upcoming.cancel()
-        listeners.discard(mark)
+        try:
+            while not closing.is_set():
+                done, _ = await asyncio.wait({upcoming}, timeout=_POLL)
+                if not done:
+                    quiet += _POLL
+                    if quiet >= _BEAT:
+                        quiet = 0.0
+                        yield ": still here\n\n"
+                    continue
+                quiet = 0.0
+                event = upcoming.result()
+                if event is None:
+                    return
+                yield f"event: {event.name}\ndata: {json.dumps(event.data, ensure_ascii=False)}\n\n"
+                if event.name in LAST_EVENTS:
+                    return
+                upcoming = asyncio.ensure_future(anext(events, None))
+            yield 'event: cancelled\ndata: {"code": "closing"}\n\n'
+        finally:
+            upcoming.cancel()
 
 
 def _with_recording(context: AppContext, preset: Preset) -> Preset:

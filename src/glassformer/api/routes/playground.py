@@ -11,7 +11,9 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from glassformer.api.jobs import Job, Playground
+from glassformer.api.limits import find_client
 from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond
+from glassformer.api.routes.jobs import check_share
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, read_defaults
 
@@ -51,7 +53,11 @@ async def play_topic(request: Request, context: Context, topic: TopicName) -> Re
 @router.post("/playground/{topic}", status_code=202, response_model=Job)
 async def start_topic(request: Request, context: Context, topic: TopicName) -> Job:
     """Run it as a job; /api/jobs/{id}/events reports each step, and `done` carries the result."""
-    return _require(context).start_play(topic, _read(request))
+    playground = _require(context)
+    check_share(request, context)
+    job = playground.start_play(topic, _read(request))
+    request.app.state.jobs[job.id] = find_client(request)
+    return job
 
 
 def _require(context: AppContext) -> Playground:

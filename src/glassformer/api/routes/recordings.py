@@ -4,6 +4,7 @@ In:   ids, sides, bundles.
 Out:  descriptions as JSON; bundles as they are.
 """
 
+import re
 from pathlib import Path as FilePath
 from typing import Annotated
 
@@ -20,6 +21,7 @@ from glassformer.api.description import (
 from glassformer.api.index import Origin
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
+from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.responses import REVALIDATE, AppContext, Context, respond, respond_about
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.recording import Recording
@@ -29,6 +31,7 @@ from glassformer.schema import ResponseModel
 router = APIRouter(prefix="/api/recordings", tags=["recordings"])
 
 Id = Annotated[str, Path(max_length=120, description="the id of a recording")]
+_RANGE = re.compile(r"(\d{0,18})-(\d{0,18})")
 Position = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
 
@@ -125,7 +128,19 @@ async def read_bundle(request: Request, context: Context, id: Id) -> Response:
     """The recording as a file, for `glassformer serve` and `glassformer.bundle.open`."""
     context.library.entry(id)
     path = await context.threads.run(request, lambda: context.library.path(id))
+    _check_range(request.headers.get("range"), path.stat().st_size)
     return FileResponse(path, media_type="application/octet-stream", filename=f"{id}.bundle")
+
+
+def _check_range(wanted: str | None, size: int) -> None:
+    """ApiError for a range that is malformed or outside the file; Starlette would answer in plain text."""
+    for part in () if wanted is None else wanted.removeprefix("bytes=").split(","):
+        found = _RANGE.fullmatch(part.strip())
+        first = None if found is None or not found[1] else int(found[1])
+        last = None if found is None or not found[2] else int(found[2])
+        fits = (first is not None or bool(last)) and (first or 0) <= (size if last is None else last)
+        if not fits or (first or 0) >= size or not str(wanted).startswith("bytes="):
+            raise ApiError("api.wrong_range", "out_of_range", 416, range=str(wanted)[:80], size=size)
 
 
 @router.post(
@@ -143,14 +158,19 @@ async def add_recording(request: Request, context: Context) -> Added:
     """Add a bundle, which is the whole body."""
     if request.headers.get("content-type", "").startswith("multipart/"):
         raise ApiError("api.form", status=415)
-    state = request.app.state
-    if state.uploads >= context.settings.uploads:
-        raise ApiError("api.too_many_uploads", "busy", 429)
-    state.uploads += 1
+    uploads: ClientCounts = request.app.state.uploads
+    client = find_client(request)
+    uploads.require(client, "api.too_many_uploads")
+    with uploads.hold(client):
+        return Added(id=await _receive(request, context))
+
+
+async def _receive(request: Request, context: AppContext) -> str:
+    """Write the body to a file and take it into the library."""
     path = context.library.new_partial_path()
     try:
         await _write(request, path)
-        return Added(id=await context.threads.run(request, lambda: context.library.receive(path)))
+        return await context.threads.run(request, lambda: context.library.receive(path), slow=True)
     except OSError as error:
         raise ApiError("api.no_room", status=413, reason=error.strerror or str(error)) from error
     except GlassformerError as error:
@@ -160,7 +180,6 @@ async def add_recording(request: Request, context: Context) -> Added:
         raise ApiError(shown, "not_a_bundle", 422) from error
     finally:
         path.unlink(missing_ok=True)
-        state.uploads -= 1
 
 
 async def _write(request: Request, path: FilePath) -> None:

@@ -37,6 +37,7 @@ EXAMPLES = (
     "glassformer serve --models my-models --keep my-recordings",
 )
 PORT = 5000
+SHORTEST_TOKEN = 16  # characters
 TRIES = 50  # ports looked at when the first is busy
 
 
@@ -46,9 +47,12 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, metavar="N", default=PORT)
     parser.add_argument("--no-browser", action="store_true")
-    parser.add_argument("--token")
+    parser.add_argument("--token", default=os.environ.get("GLASSFORMER_TOKEN"))
+    parser.add_argument("--token-file", metavar="FILE", type=Path)
+    parser.add_argument("--no-token", action="store_true")
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[])
     parser.add_argument("--keep", metavar="FOLDER", type=Path)
+    parser.add_argument("--keep-gigabytes", metavar="N", type=float)
     parser.add_argument("--models", metavar="FOLDER", type=Path, action="append", default=[])
     parser.add_argument("--runs", metavar="FOLDER", type=Path, default=Path("runs"))
     parser.add_argument("--offline", action="store_true")
@@ -69,7 +73,9 @@ def run(arguments: Arguments) -> None:
         for each in sockets:
             opened.enter_context(each)
         settings = _build_settings(arguments)
-        library = opened.enter_context(closing(Library(arguments.keep)))
+        library = opened.enter_context(closing(Library(arguments.keep, disk=_read_limit(arguments))))
+        for note_of_folder in _describe_folder(arguments):
+            print(note_of_folder, file=sys.stderr)
         for broken in library.broken:
             print(message("cli.serve.left_out", error=broken), file=sys.stderr)
         for file in arguments.files:
@@ -80,6 +86,28 @@ def run(arguments: Arguments) -> None:
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
         app = create_app(library, workbench, settings)
         _run_server(app, sockets, None if arguments.no_browser else address)
+
+
+def _read_limit(arguments: Arguments) -> int | None:
+    """Bytes of recordings that the folder keeps; None: all of them."""
+    gigabytes: float | None = arguments.keep_gigabytes
+    if gigabytes is None:
+        return None
+    if not 0 < gigabytes < 1e9 or arguments.keep is None:
+        raise InputError("cli.serve.wrong_limit", gigabytes=gigabytes)
+    return int(gigabytes * 1e9)
+
+
+def _describe_folder(arguments: Arguments) -> list[Message]:
+    """What a person should know about the folder of recordings."""
+    notes = []
+    if arguments.keep_gigabytes is not None:
+        notes.append(
+            message("cli.serve.limited", folder=str(arguments.keep), gigabytes=arguments.keep_gigabytes)
+        )
+    if arguments.keep is not None and os.name == "posix" and Path(arguments.keep).stat().st_mode & 0o077:
+        notes.append(message("cli.serve.readable_folder", folder=str(arguments.keep)))
+    return notes
 
 
 def _listen(host: str, port: int) -> tuple[list[socket.socket], Message | None]:
@@ -127,21 +155,37 @@ def _build_settings(arguments: Arguments) -> "Settings":
     from glassformer.api.settings import STATIC, Settings
 
     local = _is_loopback(arguments.host)
-    token = arguments.token
-    if token is not None and not token.strip():
-        raise InputError("cli.serve.empty_token")
-    if token is None and not local:
-        token = secrets.token_urlsafe(24)
+    token = _read_token(arguments, needed=not local or bool(arguments.allow_host))
     names = [] if local else [socket.gethostname(), arguments.host]
     return Settings(
         token=token,
         hosts=(*arguments.allow_host, *names),
+        client_share=1.0 if local and not arguments.allow_host else 0.5,  # others come, too
         any_address=not local,
         static=STATIC if arguments.static is None else Path(arguments.static),
         runs=Path(arguments.runs).expanduser(),
         offline=arguments.offline,
         why_no_workbench=message("api.started_without_models") if arguments.no_models else None,
     )
+
+
+def _read_token(arguments: Arguments, *, needed: bool) -> str | None:
+    """The token that was given, or one that is made up where others can reach the server."""
+    token: str | None = arguments.token
+    if arguments.token_file is not None:
+        try:
+            token = Path(arguments.token_file).read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError("cli.serve.no_token_file", path=str(arguments.token_file)) from error
+    if arguments.no_token:
+        if token is not None or not _is_loopback(arguments.host):
+            raise InputError("cli.serve.token_needed")
+        return None
+    if token is None:
+        return secrets.token_urlsafe(24) if needed else None
+    if len(token.strip()) < SHORTEST_TOKEN:
+        raise InputError("cli.serve.short_token", count=len(token.strip()), least=SHORTEST_TOKEN)
+    return token
 
 
 def _is_loopback(host: str) -> bool:
@@ -174,6 +218,9 @@ def _run_server(app: Any, sockets: list[socket.socket], address: str | None) -> 
     """Run until a signal; the browser opens when the server answers."""
     import uvicorn
 
+    from glassformer.api.connections import make_protocol
+
+    settings = app.state.context.settings
     config = uvicorn.Config(
         app,
         log_level="warning",
@@ -183,7 +230,8 @@ def _run_server(app: Any, sockets: list[socket.socket], address: str | None) -> 
         timeout_keep_alive=30,
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=64 << 10,
-        limit_concurrency=1000,
+        limit_concurrency=settings.connections,
+        http=make_protocol(settings),
         ws="none",
     )
 

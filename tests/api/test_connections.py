@@ -1,0 +1,94 @@
+"""Connections of a real server: silent ones, clients that do not read, and one client with very many."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import uvicorn
+
+from glassformer.api.connections import make_protocol
+from glassformer.api.settings import Settings
+
+PATIENCE = 120.0  # seconds, reached only by what fails
+LARGE = b"x" * (64 << 20)
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    """A response that no buffer of a system holds; at /small, a short one."""
+    if scope["type"] != "http":
+        return
+    body = b"ok" if scope["path"] == "/small" else LARGE
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": body})
+
+
+@pytest.fixture
+def serve() -> Iterator[Callable[..., int]]:
+    """Start a server with some limits; gives its port."""
+    started: list[tuple[uvicorn.Server, threading.Thread]] = []
+
+    def start(**limits: Any) -> int:
+        protocol = make_protocol(Settings(**limits))
+        config = uvicorn.Config(app, log_level="error", lifespan="off", http=protocol)
+        server, line = uvicorn.Server(config), socket.create_server(("127.0.0.1", 0))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [line]}, daemon=True)
+        thread.start()
+        started.append((server, thread))
+        return int(line.getsockname()[1])
+
+    yield start
+    for server, thread in started:
+        server.force_exit = server.should_exit = True
+        thread.join(PATIENCE)
+
+
+def connect(port: int) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), PATIENCE)
+
+
+def ends(line: socket.socket) -> bool:
+    """Wait for the server to end a connection."""
+    try:
+        while line.recv(1 << 20):
+            pass
+    except ConnectionResetError:
+        return True
+    return True
+
+
+def test_a_connection_that_says_nothing_is_closed(serve: Callable[..., int]) -> None:
+    port = serve(head_seconds=0.1)
+    with connect(port) as silent, connect(port) as slow:
+        slow.sendall(b"GET / HT")  # half a request is none
+        assert ends(silent)
+        assert ends(slow)
+
+
+def test_a_client_that_does_not_read_is_cut_off(serve: Callable[..., int]) -> None:
+    port = serve(write_seconds=0.2)
+    with connect(port) as lazy:
+        lazy.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        lazy.sendall(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n")
+        done = threading.Event()
+        done.wait(1.0)  # it reads nothing meanwhile
+        taken = 0
+        try:
+            while piece := lazy.recv(1 << 20):
+                taken += len(piece)
+        except ConnectionResetError:
+            pass
+        assert taken < len(LARGE)  # the rest was given up, not kept for it
+
+
+def test_one_client_has_a_share_of_all_connections(serve: Callable[..., int]) -> None:
+    port = serve(connections=4, client_share=0.5)
+    lines = [connect(port) for _ in range(2)]
+    for line in lines:
+        line.sendall(b"GET /small HTTP/1.1\r\nhost: x\r\n\r\n")
+        assert line.recv(100).startswith(b"HTTP/1.1 200")
+    with connect(port) as third:
+        assert ends(third)
+    for line in lines:
+        line.close()
