@@ -1,6 +1,6 @@
 """How long a server with very many recordings takes to start, to list, to search and to open one.
 
-In:   a number of recordings. Each is a small bundle with a text of its own, put into a folder and its index.
+In:   a number of recordings: links to one small bundle in a folder, each with a row of its own in the index.
 Out:  seconds and megabytes, printed. The bars: a start below 10 s, a page of the list below 0.1 s.
 
     python benchmarks/library.py [recordings]
@@ -10,6 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
@@ -17,11 +18,10 @@ from typing import TypeVar
 import numpy as np
 
 from glassformer import bundle
-from glassformer.api.inspection import list_facts
+from glassformer.api.index import RecordingIndex
 from glassformer.api.library import Library
 from glassformer.recording import from_arrays
 
-MARK = "recording 0000000"
 Result = TypeVar("Result")
 
 
@@ -47,19 +47,23 @@ def main() -> None:
 
 
 def fill(folder: Path, count: int) -> None:
-    """Bundles that differ in their text alone, taken into a library that is closed again."""
-    recording = from_arrays(np.eye(4)[None], ["a", "b", "c", MARK])
+    """A library of one recording, then links to its file and copies of its row."""
     library = Library(folder, shipped=None)
-    path = folder / ".first"
-    bundle.save(recording, path)
-    template, facts = path.read_bytes(), list_facts(recording)
-    path.unlink()
-    for number in range(count):
-        mark = f"recording {number:07d}"
-        part = library.new_partial_path()
-        part.write_bytes(template.replace(MARK.encode(), mark.encode()))
-        library.adopt(part, facts=facts.model_copy(update={"excerpt": mark}))
+    part = library.new_partial_path()
+    bundle.save(from_arrays(np.eye(4)[None], ["a", "b", "c", "d"]), part)
+    id = library.adopt(part)
+    first = library.path(id)
     library.close()
+    index = RecordingIndex(folder)
+    row = index.find(id)
+    assert row is not None
+    for number in range(1, count):
+        name, its_id = f"{number:016x}.bundle", f"recording-{number:07d}"
+        (folder / name).hardlink_to(first)
+        entry = row.entry.replace(id, its_id)
+        words = f"{its_id} {row.words}"
+        index.put(replace(row, id=its_id, entry=entry, path=name, added=float(number), words=words))
+    index.close()
 
 
 def report(what: str, work: Callable[[], Result], count: int = 1) -> Result:

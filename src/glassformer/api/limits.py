@@ -81,8 +81,10 @@ class _Body:
         pause = self._pause
         if pause is not None:  # a client that sends a byte now and then does not get more time for it
             allowed = self._begin + pause + self._taken / self._rate - time.monotonic()
-            pause = max(0.0, min(pause, allowed))
+            pause = min(pause, allowed)
         try:
+            if pause is not None and pause <= 0:
+                raise TimeoutError
             async with asyncio.timeout(pause):  # not wait_for, which may lose a cancellation
                 message = await self._receive()
         except TimeoutError:

@@ -105,23 +105,25 @@ class _Reader:
     def __init__(self, arrays: Mapping[str, AnyArray]) -> None:
         self.arrays = arrays
         self.tokens: list[Tokens] = []
-        self._kinds: dict[str, Callable[[Any], Any]] = {
-            "array": self._read_array,
-            "pairs": lambda pairs: {key: self.read(each) for key, each in pairs},
-            "float": float,
-            "message": Message.from_json,
-            "tokens": self._read_tokens,
-        }
 
     def read(self, value: Any) -> Any:
         if isinstance(value, list):
             return tuple(self.read(each) for each in value)
-        if not isinstance(value, dict):
-            return value
-        if "fields" in value:
-            return self._read_object(value["type"], value["fields"])
-        [(kind, content)] = value.items()
-        return self._kinds[kind](content)
+        return self._read_tagged(value) if isinstance(value, dict) else value
+
+    def _read_tagged(self, value: Mapping[str, Any]) -> Any:
+        match value:
+            case {"type": name, "fields": parts}:
+                return self._read_object(name, parts)
+            case {"array": name}:
+                return self._read_array(name)
+            case {"pairs": pairs}:
+                return {key: self.read(each) for key, each in pairs}
+            case {"message": text}:
+                return Message.from_json(text)
+            case {"tokens": number}:
+                return self._read_tokens(number)
+        return float(value["float"])
 
     def _read_object(self, name: str, parts: Mapping[str, Any]) -> Any:
         found = {key: self.read(each) for key, each in parts.items()}
