@@ -7,10 +7,12 @@ Out:  seconds and megabytes, printed. The bars: a start below 10 s, a page of th
 """
 
 import json
+import shutil
+import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
@@ -18,10 +20,11 @@ from typing import TypeVar
 import numpy as np
 
 from glassformer import bundle
-from glassformer.api.index import RecordingIndex
+from glassformer.api.index import FILE, RecordingIndex
 from glassformer.api.library import Library
 from glassformer.recording import from_arrays
 
+MOST_LINKS = 50_000  # to one file
 Result = TypeVar("Result")
 
 
@@ -57,13 +60,19 @@ def fill(folder: Path, count: int) -> None:
     index = RecordingIndex(folder)
     row = index.find(id)
     assert row is not None
+    index.close()
+    rows = []
     for number in range(1, count):
         name, its_id = f"{number:016x}.bundle", f"recording-{number:07d}"
+        if number % MOST_LINKS == 0:
+            first = Path(shutil.copy2(first, folder / f"f{number:015x}"))
         (folder / name).hardlink_to(first)
-        entry = row.entry.replace(id, its_id)
-        words = f"{its_id} {row.words}"
-        index.put(replace(row, id=its_id, entry=entry, path=name, added=float(number), words=words))
-    index.close()
+        entry, words = row.entry.replace(id, its_id), f"{its_id} {row.words}"
+        rows.append(replace(row, id=its_id, entry=entry, path=name, added=float(number), words=words))
+    with sqlite3.connect(folder / FILE) as database:
+        marks = ", ".join("?" * len(astuple(row)))
+        database.executemany(f"INSERT INTO recordings VALUES ({marks})", map(astuple, rows))
+    database.close()
 
 
 def report(what: str, work: Callable[[], Result], count: int = 1) -> Result:

@@ -23,7 +23,8 @@ MOST = 500  # models of one folder
 MOST_LOOKED_AT = 20_000  # folders
 LONGEST_HUB_NAME = 96
 HUB_NAME = re.compile(r"\w(?!.*(?:--|\.\.))(?:[\w.-]*\w)?(?:/\w(?:[\w.-]*\w)?)?", re.ASCII)
-PAUSES = 5  # a search for an unknown name waits so many times as long as the last one took
+QUICK = 2.0  # seconds of a search that may be done again for every unknown name
+PAUSES = 5  # otherwise it waits so many times as long as the last one took
 FRESH = 5.0  # seconds that a search is believed
 
 
@@ -75,7 +76,8 @@ class ModelCatalog:
         known = {model.name: model for model in self.models()}
         if name in known:
             return known[name]
-        if time.monotonic() - self._looked > PAUSES * self._took:  # perhaps it was put there a moment ago
+        quick = self._took < QUICK or time.monotonic() - self._looked > PAUSES * self._took
+        if quick:  # perhaps it was put there a moment ago
             self.look()
         if name in self._models:
             return self._models[name]
