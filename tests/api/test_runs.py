@@ -5,6 +5,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +149,9 @@ def test_a_run_is_sent_while_it_is_written(folder: Path, monkeypatch: pytest.Mon
         with RunWriter(folder / "live") as writer:
             writer.write_event(Event(0, "started", "Go."))
             writer.write_scalars([(1, {"loss": 2.0})])
-            async for text in routes._stream(Runs(folder), "live", None, 100, set(), threading.Event()):
+            async for text in routes._stream(
+                Runs(folder), "live", None, 100, nullcontext(), threading.Event()
+            ):
                 seen.append(read_event(text))
                 if len(seen) == 1:
                     writer.write_scalars([(1, {"dev_loss": 3.0}), (2, {"loss": 1.0})])

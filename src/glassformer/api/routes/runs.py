@@ -8,11 +8,13 @@ Out:  JSON with an ETag. A client follows a run by server-sent events, or asks a
 import asyncio
 import threading
 from collections.abc import AsyncIterator
+from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
+from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.responses import NO_STORE, REVALIDATE, Context, respond
 from glassformer.api.runs import RunDescription, RunEntry, Runs, RunSeries
 from glassformer.errors import ApiError
@@ -111,21 +113,25 @@ async def follow_run(
 ) -> Response:
     """What is written to a run while it trains, as server-sent events."""
     await context.threads.run(request, lambda: context.runs.stamp(id))  # 404 where there is none
-    listeners: set[object] = request.app.state.listeners
-    if len(listeners) >= context.settings.listeners:
-        raise ApiError("api.too_many_listeners", "busy", 429)
-    stream = _stream(context.runs, id, since, points, listeners, request.app.state.closing)
+    listeners: ClientCounts = request.app.state.listeners
+    client = find_client(request)
+    listeners.require(client, "api.too_many_listeners")
+    stream = _stream(context.runs, id, since, points, listeners.hold(client), request.app.state.closing)
     headers = {"cache-control": NO_STORE, "x-accel-buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
 async def _stream(
-    runs: Runs, id: str, since: int | None, points: int, listeners: set[object], closing: threading.Event
+    runs: Runs,
+    id: str,
+    since: int | None,
+    points: int,
+    held: AbstractContextManager[None],
+    closing: threading.Event,
 ) -> AsyncIterator[str]:
     """News of a run as text until it ends, the server ends, or the run is removed."""
-    mark, known, revision, quiet = object(), None, None, 0.0
-    listeners.add(mark)
-    try:
+    known, revision, quiet = None, None, 0.0
+    with held:
         while not closing.is_set():
             try:
                 stamp = await asyncio.to_thread(runs.stamp, id)
@@ -149,5 +155,3 @@ async def _stream(
             if quiet >= _BEAT:
                 quiet = 0.0
                 yield ": still here\n\n"
-    finally:
-        listeners.discard(mark)
