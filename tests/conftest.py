@@ -2,6 +2,7 @@
 
 import os
 import socket
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two workers, two cores; read when torch is first imported
 
@@ -49,6 +50,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if os.environ.get("CI") == "true":
                 pytest.fail(f"no {name} on this machine; install it, as .ci/run does", pytrace=False)
             pytest.skip(f"no {name} on this machine")
+
+
+@pytest.fixture(scope="session")
+def tiny_zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one tiny model of each kind, as the zoo has them; tests only read it."""
+    from tiny_models import build_zoo  # imports torch
+
+    return build_zoo(tmp_path_factory.mktemp("zoo"))
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,6 @@ from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from inventions import invent_decoder, invent_long, invent_translation
 from machine import find_chromium
 from rehearsal import Rehearsal
-from tiny_models import build_zoo
 
 STATIC_HERE = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
 
@@ -175,12 +174,6 @@ def rehearsal(working: Served) -> Rehearsal:
     return working.workbench
 
 
-@pytest.fixture(scope="session")
-def tiny_zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a tiny model of each kind."""
-    return build_zoo(tmp_path_factory.mktemp("zoo"))
-
-
 @pytest.fixture(scope="module")
 def bench(tiny_zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
     """A server that runs tiny models, one for each file of tests."""
@@ -189,23 +182,59 @@ def bench(tiny_zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield bench
 
 
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """One browser for each file of tests; while it lives, an event loop counts as running in this thread."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"])
-        yield browser
-        browser.close()
+_running = ExitStack()  # Playwright and its browser
+_browsers: list[Browser] = []  # the one that runs, if any
+_idle: dict[str, list[BrowserContext]] = {}  # by their settings: contexts that a test has given back
+
+
+@pytest.fixture
+def chromium() -> Browser:
+    """One browser for all tests in this folder, started when the first one asks for it."""
+    if not _browsers or not _browsers[0].is_connected():
+        end_browser()
+        playwright = _running.enter_context(sync_playwright())
+        _browsers.append(playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"]))
+        _running.callback(_browsers[0].close)
+    return _browsers[0]
+
+
+def end_browser() -> None:
+    _idle.clear()
+    _browsers.clear()
+    _running.close()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> Iterator[None]:
+    """After the last test here: while Playwright runs, an event loop counts as running in this thread."""
+    yield
+    if nextitem is None or not nextitem.path.is_relative_to(Path(__file__).parent):
+        end_browser()
+
+
+def open_blank(context: BrowserContext, url: str) -> Page:
+    """A page without what an earlier test has stored for that server; scripts and pictures stay cached."""
+    page = context.new_page()
+    parts = urlsplit(url)
+    if parts.netloc:
+        session = context.new_cdp_session(page)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        session.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        session.detach()
+    return page
 
 
 @pytest.fixture
 def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
     """Open pages: `open_page(url, width=360, height=740, locale="zh-CN", dark=True)`.
 
+    Pages of one test share nothing. Contexts are kept for later tests, since a new one takes a third longer
+    to open a page. To look at many places, open one page and `go` from each to the next: that takes a tenth.
+
     At the end of the test, errors on the console, exceptions and requests to other hosts fail it. Refusals
     that a test provokes write to the console, too: clear `page.faults` after looking at them.
     """
-    contexts: list[BrowserContext] = []
+    used: list[tuple[str, BrowserContext]] = []
     faults: list[str] = []
 
     def open_one(
@@ -217,25 +246,33 @@ def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
         dark: bool = False,
         reduced_motion: bool = True,
     ) -> Page:
-        context = chromium.new_context(
-            viewport={"width": width, "height": height},
-            locale=locale,
-            color_scheme="dark" if dark else "light",
-            reduced_motion="reduce" if reduced_motion else "no-preference",
-            accept_downloads=True,
-        )
-        contexts.append(context)
-        context.add_init_script(COUNT)
-        context.set_default_timeout(PATIENCE)
-        page = context.new_page()
+        settings = f"{width} {height} {locale} {dark} {reduced_motion}"
+        if _idle.get(settings):
+            context = _idle[settings].pop()
+        else:
+            context = chromium.new_context(
+                viewport={"width": width, "height": height},
+                locale=locale,
+                color_scheme="dark" if dark else "light",
+                reduced_motion="reduce" if reduced_motion else "no-preference",
+                accept_downloads=True,
+            )
+            context.add_init_script(COUNT)
+            context.set_default_timeout(PATIENCE)
+        used.append((settings, context))
+        page = open_blank(context, url)
         watch(page, url, faults)
         page.faults = faults  # type: ignore[attr-defined]
         page.goto(url)
         return page
 
     yield open_one
-    for context in contexts:
-        context.close()
+    for settings, context in used:
+        for page in context.pages:
+            page.close()
+        context.clear_permissions()
+        context.set_offline(False)
+        _idle.setdefault(settings, []).append(context)
     assert not faults, "\n".join(faults)
 
 

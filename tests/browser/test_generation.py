@@ -499,6 +499,8 @@ def test_a_prediction_behind_another_view_is_seen_and_can_be_stopped(
     page.get_by_role("tab", name="生成").click()
     expect(page.locator(".decoding-said")).to_have_text("已取消。")
     expect(page.locator("form.decoding [type=submit]")).to_be_enabled()
+    # The playground may have asked while the model was busy (409); it asks again later.
+    page.faults[:] = [fault for fault in page.faults if "409" not in fault]  # type: ignore[attr-defined]
 
 
 def test_a_prediction_that_another_window_stops_did_not_fail(reciting: Reciting, open_page: Open) -> None:

@@ -6,7 +6,7 @@ Out:  the same page at rest: a view is mounted, no answer is on its way, no time
 """
 
 import time
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Page, expect
 
@@ -72,6 +72,11 @@ def settle(page: Page) -> None:
     expect(page.locator(".view-host > .view")).to_have_count(1)
     expect(page.locator(".stage")).to_have_attribute("aria-busy", "false")
     rest(page)
+
+
+def go(page: Page, address: str) -> None:
+    """To another place of the page that is open, as a link on it would."""
+    page.evaluate("(hash) => { location.hash = hash; }", urlsplit(address).fragment)
 
 
 def chosen(page: Page) -> dict[str, str]:

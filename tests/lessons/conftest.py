@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from tiny_models import build_model, build_zoo
+from tiny_models import build_model
 
 
 @pytest.fixture(scope="session")
-def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def zoo(tiny_zoo: Path) -> Path:
     """A folder with one model of each kind, as the zoo has them."""
-    return build_zoo(tmp_path_factory.mktemp("zoo"))
+    return tiny_zoo
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.recording import Recording
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from texts import text_of
-from tiny_models import build_model, build_zoo
+from tiny_models import build_model
 
 LAST = ("done", "failed", "cancelled")
 Ask = Callable[..., JobRequest]
@@ -28,9 +28,9 @@ def build() -> Build:
 
 
 @pytest.fixture(scope="session")
-def zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def zoo(tiny_zoo: Path) -> Path:
     """A folder with one model of each kind, as the zoo has them."""
-    return build_zoo(tmp_path_factory.mktemp("zoo"))
+    return tiny_zoo
 
 
 @pytest.fixture(scope="session")
