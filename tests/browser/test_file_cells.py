@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.waiting import measure_overflow, rest
+from campaigns import rounds
 from glassformer import load
 from glassformer.recording import Recording
 from glassformer.render.html.export import EMBEDDED, export
@@ -131,6 +132,7 @@ def compare(mine: Any, theirs: Any, place: str) -> None:
         assert mine == theirs, place
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODELS)
 def test_cells_in_a_file_are_those_of_the_server(
     exported: dict[str, Exported], open_file: Open, name: str
@@ -141,7 +143,7 @@ def test_cells_in_a_file_are_those_of_the_server(
     for step in file.steps():
         assert step.arithmetic
         shape = step.shape.output or ()
-        for _ in range(1 if step.operation in ONLINE else 2):
+        for _ in range(1 if step.operation in ONLINE else rounds(1, 4)):
             place = [int(chance.integers(length)) for length in shape]
             head = place[0] if len(shape) == 3 else None
             row = place[-2] if len(shape) > 1 else 0

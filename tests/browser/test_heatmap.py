@@ -4,14 +4,16 @@ import base64
 import re
 import urllib.request
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import Locator, Page, Route, expect
 
 from browser.conftest import Served, require_page, serve
-from browser.waiting import chosen, measure_overflow, rest
+from browser.waiting import chosen, go, measure_overflow, rest
 from glassformer import bundle
 from glassformer.api import frames
 from glassformer.api.library import Library
@@ -26,21 +28,19 @@ GAP = 14  # from so many on, a line is left between cells
 READ = """canvas => {
     const copy = document.createElement('canvas');
     copy.width = canvas.width; copy.height = canvas.height;
-    const context = copy.getContext('2d');
-    context.drawImage(canvas, 0, 0);
-    const { data } = context.getImageData(0, 0, copy.width, copy.height);
-    let text = '';
-    for (let at = 0; at < data.length; at += 32768)
-        text += String.fromCharCode(...data.subarray(at, at + 32768));
-    return { width: copy.width, height: copy.height, bytes: btoa(text) };
+    copy.getContext('2d').drawImage(canvas, 0, 0);
+    return copy.toDataURL('image/png').split(',')[1];
 }"""
 
 
 def read_pixels(canvas: Locator) -> np.ndarray:
     """(row, column, red green blue alpha) of a canvas."""
-    answer = canvas.evaluate(READ)
-    raw = base64.b64decode(answer["bytes"])
-    return np.frombuffer(raw, np.uint8).reshape(answer["height"], answer["width"], 4)
+    picture = Image.open(BytesIO(base64.b64decode(canvas.evaluate(READ))))
+    return np.asarray(picture.convert("RGBA"))
+
+
+def count_colours(image: np.ndarray) -> int:
+    return len(np.unique(np.ascontiguousarray(image).view(np.uint32)))  # a pixel is one number
 
 
 def cells(page: Page) -> Locator:
@@ -122,11 +122,18 @@ def test_pixels_are_the_weights(
     compare(page, served.library.get(served.ids[name]).maps[number].weights(2), causal=causal)
 
 
-@pytest.mark.parametrize("how", ["absolute", "map", "row"])
 @pytest.mark.parametrize("dark", [False, True])
-def test_scales(served: Served, open_page: Callable[..., Page], how: str, dark: bool) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=0, head=1, heatmap__scale=how), dark=dark)
+def test_scales(served: Served, open_page: Callable[..., Page], dark: bool) -> None:
+    page = open_page(served.address("decoder", view="heatmap", map=0, head=1), dark=dark)
     weights = served.library.get(served.ids["decoder"]).maps[0].weights(1)
+    for how, name in (("absolute", "1"), ("map", "map maximum"), ("row", "row maximum")):
+        go(page, served.address("decoder", view="heatmap", map=0, head=1, heatmap__scale=how))
+        expect(page.locator(".heat-bar").get_by_role("radio", name=name, exact=True)).to_be_checked()
+        compare_scale(page, weights, how)
+
+
+def compare_scale(page: Page, weights: np.ndarray, how: str) -> None:
+    """Pixels of a causal map whose largest weight has the last colour, unless the scale is absolute."""
     bytes_ = to_bytes(weights)
     peaks = bytes_.max(axis=1, keepdims=True) if how == "row" else bytes_.max()
     top = np.float32((peaks / 255.0) ** 2) if how != "absolute" else 1.0
@@ -145,25 +152,29 @@ def test_scales(served: Served, open_page: Callable[..., Page], how: str, dark: 
 
 
 def test_both_renderers_give_the_same_pixels(served: Served, open_page: Callable[..., Page]) -> None:
-    for words in (
+    moved = {"heatmap__at": "70.3_66.1_37", "heatmap__scale": "row", "heatmap__leave": "first"}
+    places: list[dict[str, object]] = [
         {"map": 5, "head": 3},
-        {
-            "map": 5,
-            "head": 3,
-            "heatmap__at": "70.3_66.1_37",
-            "heatmap__scale": "row",
-            "heatmap__leave": "first",
-        },
+        {"map": 5, "head": 3, **moved},
         {"map": 0, "head": "mean", "heatmap__scale": "map"},
         {"map": 0, "head": "model", "heatmap__pool": "max"},
-    ):
-        images = []
-        for renderer in ("webgl", "canvas"):
-            page = open_page(served.address("wide", view="heatmap", heatmap__renderer=renderer, **words))
+    ]
+    images: dict[str, list[np.ndarray]] = {}
+    for renderer in ("webgl", "canvas"):
+        words = {"view": "heatmap", "heatmap__renderer": renderer}
+        page = open_page(served.address("wide", **words))
+        images[renderer] = []
+        for place in places:
+            address = served.address("wide", **words, **place)
+            go(page, address)
             settle(page)
-            images.append(read_pixels(cells(page)))
-        np.testing.assert_array_equal(images[0], images[1])
-        assert len(np.unique(images[0].reshape(-1, 4), axis=0)) > 20, "there is a picture"
+            assert cells(page).get_attribute("data-renderer") == renderer
+            assert {"head": str(place["head"])}.items() <= chosen(page).items()
+            images[renderer].append(read_pixels(cells(page)))
+    for one, other in zip(images["webgl"], images["canvas"], strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert count_colours(one) > 20, "there is a picture"
+    assert len({image.tobytes() for image in images["canvas"]}) == len(places), "each place has its own"
 
 
 def test_signed_values_are_drawn_around_zero(tmp_path: Path, open_page: Callable[..., Page]) -> None:
@@ -209,14 +220,19 @@ def fetch_tile(served: Served, path: str) -> frames.FrameArray:
 
 
 @pytest.mark.parametrize("how", ["mean", "max"])
-@pytest.mark.parametrize(
-    ("at", "level"), [(None, 3), ("1500_1500_1400", 1), ("2000_2100_500", 0), ("2900_2900_90", 0)]
-)
-def test_tiles(served: Served, open_page: Callable[..., Page], at: str | None, level: int, how: str) -> None:
+def test_tiles(served: Served, open_page: Callable[..., Page], how: str) -> None:
     """Far, nearer, near: every pixel is that of the tile that the server gives for it."""
-    words = {"heatmap__pool": how, "heatmap__scale": "absolute"} | ({} if at is None else {"heatmap__at": at})
-    page = open_page(served.address("long", view="heatmap", map=0, head=1, **words))
-    settle(page)
+    page = open_page(served.address("long", view="heatmap"))
+    for at, level in ((None, 3), ("1500_1500_1400", 1), ("2000_2100_500", 0), ("2900_2900_90", 0)):
+        words = {"heatmap__pool": how, "heatmap__scale": "absolute"}
+        words |= {} if at is None else {"heatmap__at": at}
+        go(page, served.address("long", view="heatmap", map=0, head=1, **words))
+        settle(page)
+        compare_tiles(page, served, at, level, how)
+
+
+def compare_tiles(page: Page, served: Served, at: str | None, level: int, how: str) -> None:
+    """Pixels of a part of the long map, which is at such a level, against the server's tiles."""
     image = read_pixels(cells(page)).astype(int)
     high, wide = image.shape[:2]
     cell = np.array(fit_cell(wide, high, 3000, 3000))[::-1]  # high, wide
