@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two workers, two cores; read when torch is first imported
+os.environ["GLASSFORMER_CACHE"] = "off"  # tests of the cache choose a folder of their own
 
 import hypothesis
 import pytest

@@ -7,6 +7,7 @@ import pytest
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.tasks.pairs import PairFile, Pairs, TranslationSettings
+from glassformer.tasks.sources import SourceSettings
 from glassformer.tasks.translation import Translation
 from glassformer.text.files import Problems
 from phrase_book import School, table
@@ -81,7 +82,7 @@ def test_two_files_line_by_line_are_pairs_too(tmp_path: Path) -> None:
     (tmp_path / "train.en").write_text("the cat\nthe dog\n", encoding="utf-8")
     (tmp_path / "train.fr").write_text("le chat\nle chien\n", encoding="utf-8")
     file = PairFile("{split}.en", ["en", "fr"], second_path="{split}.fr")
-    assert list(file.read(str(tmp_path), "train", Problems())) == [
+    assert list(file.read(SourceSettings(folder=str(tmp_path)), "train", Problems())) == [
         ("the cat", "le chat"),
         ("the dog", "le chien"),
     ]

@@ -18,6 +18,7 @@ from glassformer.text.readers import (
     read_parallel,
     read_rows,
 )
+from glassformer.text.table import TableFormat
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data is not on this machine")
@@ -81,7 +82,7 @@ BROKEN = [
         b'{"t": "x"}\n{"u": "y"}\n',
         ("t",),
         [("x",)],
-        ":2: the field 't' is null; expected text",
+        ":2: there is no field 't'; the fields are u",
     ),
     ("a.txt", b"x\n\ny\n", (0,), [("x",), ("y",)], ":2: column 0 is empty"),
     ("a.txt.gz", gzip.compress(b"x\n" * 9, mtime=0)[:-9], (0,), None, "the file cannot be read from here on"),
@@ -182,3 +183,71 @@ def test_real_data_is_read_without_a_broken_line() -> None:
     problems = Problems("refuse")
     assert len(list(read_rows(DATA / "translation" / "en-zh" / "dev.tsv.gz", (0, 1), problems))) == 610
     assert len(list(read_rows(DATA / "benchmark-only" / "multi30k" / "val.tsv.gz", (0, 2), problems))) == 1014
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv"])
+def test_a_header_is_known_by_its_words_and_that_is_said(tmp_path: Path, name: str) -> None:
+    between = "\t" if name == "a.tsv" else ","
+    lines = [("Label", "text"), ("good", "fine"), ("bad", "dull")]
+    path = write(tmp_path / name, "".join(between.join(line) + "\n" for line in lines))
+    problems = Problems()
+    assert list(read_rows(path, (0, 1), problems)) == lines[1:]
+    assert [str(note) for note in problems.notes()] == [
+        f"The first row of {path} (Label, text) was taken for a header; "
+        "set header = false in [task] if it is data."
+    ]
+    assert list(read_rows(path, (0, 1), Problems(), TableFormat(header=False))) == lines
+    assert list(read_rows(path, (1,), Problems(), TableFormat(header=True))) == [("fine",), ("dull",)]
+    with pytest.raises(InputError, match=r"has no header .* no column 'text'; give its number"):
+        list(read_rows(path, ("text",), Problems(), TableFormat(header=False)))
+
+
+def test_data_is_no_header(tmp_path: Path) -> None:
+    for row in (("good", "text"), ("label", "a fine film"), ("text", "text"), ("en", "bonjour")):
+        path = write(tmp_path / "a.tsv", "\t".join(row) + "\n")
+        assert list(read_rows(path, (0, 1), Problems())) == [row]
+    path = write(tmp_path / "a.tsv", "it\tes\nciao\thola\n")
+    table = TableFormat(names=("it", "es"))
+    assert list(read_rows(path, (0, 1), Problems(), table)) == [("ciao", "hola")]
+
+
+def test_a_wrong_column_names_those_there_are(tmp_path: Path) -> None:
+    table = write(tmp_path / "a.csv", "label,text\nbad,x\n")
+    with pytest.raises(InputError, match=r"no column 2; columns count from 0. Its first row: label, text."):
+        list(read_rows(table, (2,), Problems()))
+    lines = write(tmp_path / "a.jsonl", '{"label": "bad", "text": "x"}\n')
+    assert list(read_rows(lines, (1, 0), Problems())) == [("x", "bad")]  # by number, as in a table
+    with pytest.raises(InputError, match=r"there is no field 'txt'; the fields are label, text"):
+        list(read_rows(lines, ("txt",), Problems()))
+    with pytest.raises(InputError, match=r"has 2 columns, so there is no column 5.*label, text"):
+        list(read_rows(lines, (5,), Problems()))
+
+
+def test_quotation_marks_of_a_tsv_file_are_characters_unless_said(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.tsv", 'good\t"Who, ""me""?"\n')
+    assert list(read_rows(path, (1,), Problems())) == [('"Who, ""me""?"',)]
+    assert list(read_rows(path, (1,), Problems(), TableFormat(quotes=True))) == [('Who, "me"?',)]
+    plain = write(tmp_path / "a.csv", 'good,"fine"\n')
+    assert list(read_rows(plain, (1,), Problems(), TableFormat(quotes=False))) == [('"fine"',)]
+
+
+def test_parquet_is_read_by_name_and_number(tmp_path: Path) -> None:
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    feature = {"label": {"names": ["bad", "good"], "_type": "ClassLabel"}}
+    table = arrow.table({"text": ["one", "two", None] * 900, "label": [0, 1, 1] * 900, "x": [0.5] * 2700})
+    table = table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": feature}})})
+    path = tmp_path / "a.parquet"
+    parquet.write_table(table, path, row_group_size=1000)
+    found, reasons = skip(path, ("label", 0))
+    assert found == [("bad", "one"), ("good", "two")] * 900
+    assert reasons[0] == ":3: the field 'text' is None; expected text"
+    with pytest.raises(InputError, match=r"no column 'txt' .* Did you mean 'text'"):
+        list(read_rows(path, ("txt",), Problems()))
+    with pytest.raises(InputError, match=r"3 columns, so there is no column 3; .* text, label, x"):
+        list(read_rows(path, (3,), Problems()))
+    with pytest.raises(InputError, match="cannot be read: "):
+        list(read_rows(write(tmp_path / "b.parquet", b"no such thing"), (0,), Problems()))
+    with pytest.raises(InputError, match=r"Cannot read .*absent.parquet"):
+        list(read_rows(tmp_path / "absent.parquet", (0,), Problems()))

@@ -6,6 +6,7 @@ Out:  loss, accuracy and macro F1. How a network makes one vector of many tokens
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated, Any, Literal, overload
 
 import numpy as np
@@ -21,9 +22,9 @@ from glassformer.messages import Message, message
 from glassformer.model.generate import at_inference
 from glassformer.settings import Count, Limits, Settings, Share, read_settings
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
-from glassformer.tasks.corpus import find_path
 from glassformer.tasks.long import Long, LongTexts, read_long
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
+from glassformer.tasks.sources import SourceSettings, list_files, make_keys
 from glassformer.tasks.task import (
     TASKS,
     Network,
@@ -33,11 +34,17 @@ from glassformer.tasks.task import (
     find_device,
     require_transformer,
 )
+from glassformer.text.arrow import is_dataset
 from glassformer.text.batches import Batch, Indices
-from glassformer.text.files import OnError, Problems
+from glassformer.text.cache import Arrays, ArrayWriter, Meta
+from glassformer.text.files import Problems
+from glassformer.text.progress import tracking
 from glassformer.text.random_numbers import draw_uniform
-from glassformer.text.readers import Column, Row, read_labelled_folders, read_numbered_rows
-from glassformer.text.sequences import Ids, Sequences, encode_texts, find_frame, pad_rows
+from glassformer.text.readers import read_labelled_folders, read_numbered_rows
+from glassformer.text.sequences import Ids, Sequences, encode_many, find_frame, in_chunks, pad_rows
+from glassformer.text.table import Column, Row
+
+AT_ONCE = 1024  # texts that are tokenised at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +60,16 @@ class MoreLabelled(Settings):
     words: Count | None = None  # longer texts are cut into pieces of so many words; None: they stay whole
     repeat: Count = 1  # how often it is read in an epoch
 
-    def read(self, folder: str, split: str, problems: Problems) -> Iterator[tuple[int, Row]]:
-        """The line of each piece, and its label and text."""
+    def read(
+        self, settings: SourceSettings, split: str, problems: Problems
+    ) -> Iterator[tuple[Path, int, Row]]:
+        """File and line of each piece, and its label and text; nothing of it is held out."""
         for _ in range(self.repeat):
-            path = find_path(self.path, folder, split)
-            for number, (label, text) in read_numbered_rows(path, (self.label, self.text), problems):
-                for piece in cut_words(text, self.words):
-                    yield number, (label, piece)
+            for path in settings.find_files(self.path, split):
+                rows = read_numbered_rows(path, (self.label, self.text), problems, settings.table())
+                for number, (label, text) in rows:
+                    for piece in cut_words(text, self.words):
+                        yield path, number, (label, piece)
 
 
 def cut_words(text: str, most: int | None) -> Iterator[str]:
@@ -74,11 +84,10 @@ def cut_words(text: str, most: int | None) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassificationSettings(Settings):
+class ClassificationSettings(SourceSettings):
     """The table `[task]` with name = "classification"."""
 
     path: str  # such as "polarity/{split}.tsv.gz", or a folder with a folder for each label
-    folder: str = "."  # that the path starts from
     label: int | str = 0  # the column with the label
     text: int | str = 1  # the column with the text
     second_text: int | str | None = None  # the column with another text that belongs to it
@@ -89,9 +98,9 @@ class ClassificationSettings(Settings):
     long: Literal["start", "both ends", "skip", "refuse"] = "start"  # what to keep of longer ones
     label_smoothing: Share = 0.0
     word_dropout: Share = 0.0  # share of words hidden from the network while it learns
-    on_error: OnError = "refuse"  # what to do about broken lines
 
     def check(self) -> None:
+        SourceSettings.check(self)
         if self.labels is not None and (len(self.labels) < 2 or len(set(self.labels)) < len(self.labels)):
             raise ConfigurationError("tasks.classification.labels", labels=self.labels)
         if self.more() and self.second_text is not None:
@@ -101,34 +110,54 @@ class ClassificationSettings(Settings):
         """The other files as settings."""
         return [read_settings(MoreLabelled, table) for table in self.also]
 
-    def read(self, split: Split, problems: Problems) -> Iterator[tuple[int, Row]]:
-        """The line of each row, and its label, text, and second text if there is one."""
+    def read_examples(self, split: Split, problems: Problems) -> Iterator[tuple[Path, int, Row]]:
+        """File and line of each row, and its label, text, and second text if there is one."""
         for _ in range(self.repeat if split == "train" else 1):
-            yield from self._read_file(split, problems)
+            yield from self._read_files(split, problems)
         for more in self.more() if split == "train" else ():
-            yield from more.read(self.folder, split, problems)
+            yield from more.read(self, split, problems)
 
-    def _read_file(self, split: Split, problems: Problems) -> Iterator[tuple[int, Row]]:
-        path = find_path(self.path, self.folder, split)
-        if path.is_dir():
-            return ((0, row) for row in read_labelled_folders(path, problems))
+    def list_files(self, split: Split) -> list[Path]:
+        """All files that are read for a split."""
+        self.require_split(self.path, split)
+        paths = self.find_files(self.path, split)
+        for more in self.more() if split == "train" else ():
+            paths += self.find_files(more.path, split)
+        return list_files(paths)
+
+    def _read_files(self, split: Split, problems: Problems) -> Iterator[tuple[Path, int, Row]]:
+        folders = [
+            path for path in self.find_files(self.path, split) if path.is_dir() and not is_dataset(path)
+        ]
+        if folders:
+            keep = self.choose(self.path, split)
+            for folder in folders:
+                for row in read_labelled_folders(folder, problems):
+                    if keep is None or keep(_join_texts(row)):
+                        yield folder, 0, row
+            return
         columns: list[Column] = [self.label, self.text]
         if self.second_text is not None:
             columns.append(self.second_text)
-        return read_numbered_rows(path, columns, problems)
+        yield from self.read(self.path, split, columns, problems, key=_join_texts)
+
+
+def _join_texts(row: Row) -> str:
+    """The texts of a row without its label: with another label it is in the same split."""
+    return "\n".join(row[1:])
 
 
 class Labelled(TaskExamples):
     """Texts as tokens, framed by special ones, and the number of each one's class."""
 
-    def __init__(
-        self, rows: Sequences, kinds: Sequences, labels: NDArray[np.int64], notes: tuple[Message, ...]
-    ) -> None:
-        """`kinds` are segments: 0 in the first text, 1 in the second."""
-        self.rows = rows
-        self.kinds = kinds
-        self.labels = labels
-        self.lengths = rows.lengths
+    def __init__(self, arrays: Arrays, notes: tuple[Message, ...]) -> None:
+        """What `Classification` wrote; `kinds` are segments: 0 in the first text, 1 in the second."""
+        starts = np.concatenate(([0], np.cumsum(arrays["lengths"], dtype=np.int64)))
+        self.rows = Sequences(arrays["ids"], starts)
+        self.kinds = Sequences(arrays["kinds"], starts)
+        self.labels = arrays["labels"]
+        self.lengths = arrays["lengths"]
+        self.keys = arrays["keys"]
         self.notes = notes
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -154,7 +183,7 @@ class Classification(Task):
 
     @classmethod
     def texts(cls, settings: ClassificationSettings) -> Iterator[str]:
-        for _, (_, *texts) in settings.read("train", Problems(settings.on_error)):
+        for _, _, (_, *texts) in settings.read_examples("train", Problems(settings.on_error)):
             yield from texts
 
     def network_settings(self) -> dict[str, Any]:
@@ -181,23 +210,46 @@ class Classification(Task):
         super().accept(config)
 
     def read(self, split: Split) -> Labelled:
+        files, longest = self.settings.list_files(split), self.longest()
+
+        def build(writer: ArrayWriter) -> Meta:
+            return self._write(split, longest, writer)
+
+        arrays, meta = self.load_or_build(split, files, build, longest=longest, labels=self.labels)
+        return Labelled(arrays, tuple(map(Message.from_json, meta["notes"])))
+
+    def _write(self, split: Split, longest: int, writer: ArrayWriter) -> Meta:
+        """Read, tokenise and frame the texts of a split, some thousand at a time."""
         problems = Problems(self.settings.on_error)
-        texts: list[str] = []
-        seconds: list[str] = []
-        labels: list[int] = []
-        for line, (label, text, *second) in self.settings.read(split, problems):
-            if label not in self.labels:
-                path = find_path(self.settings.path, self.settings.folder, split)
-                reason = message("tasks.classification.unknown_label", label=label, labels=self.labels)
-                problems.report(path, line, reason)
-                continue
-            labels.append(self.labels.index(label))
-            texts.append(text)
-            seconds += second
-        parts = [encode_texts(self.tokenizer, texts)]
-        if self.settings.second_text is not None:
-            parts.append(encode_texts(self.tokenizer, seconds))
-        return self._frame(parts, np.array(labels, dtype=np.int64), problems.notes())
+        numbers = {label: number for number, label in enumerate(self.labels)}
+        count = cut = 0
+
+        def describe() -> Message:
+            return message("tasks.progress.read", path=self.settings.path, split=split, rows=count)
+
+        def rows() -> Iterator[Row]:
+            for path, line, row in self.settings.read_examples(split, problems):
+                if row[0] in numbers:
+                    yield row
+                else:
+                    reason = message("tasks.classification.unknown_label", label=row[0], labels=self.labels)
+                    problems.report(path, line, reason)
+
+        with tracking(describe, self.settings.list_files(split)) as tracker:
+            for chunk in in_chunks(rows(), AT_ONCE):
+                parts = [encode_many(self.tokenizer, texts) for texts in list(zip(*chunk, strict=True))[1:]]
+                labels = np.array([numbers[row[0]] for row in chunk], dtype=np.int64)
+                cut += self._frame(parts, labels, longest, count, writer)
+                writer.append("keys", make_keys([[_join_texts(row)] for row in chunk], 1))
+                count += len(chunk)
+                tracker.tick()
+        notes = problems.notes()
+        if not count:
+            raise InputError("tasks.classification.empty", path=self.settings.path, split=split)
+        if cut:
+            code = "tasks.texts_left_out" if self.settings.long == "skip" else "tasks.texts_cut"
+            notes += (message(code, count=cut, total=count, longest=longest),)
+        return {"notes": [note.to_json() for note in notes]}
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
         examples = self.examples(split)
@@ -238,7 +290,8 @@ class Classification(Task):
     def _find_labels(self) -> tuple[str, ...]:
         if self.settings.labels is not None:
             return tuple(self.settings.labels)
-        labels = sorted({row[0] for _, row in self.settings.read("train", Problems(self.settings.on_error))})
+        rows = self.settings.read_examples("train", Problems(self.settings.on_error))
+        labels = sorted({row[0] for _, _, row in rows})
         if len(labels) < 2:
             raise ConfigurationError(
                 "tasks.classification.few_labels", path=self.settings.path, labels=labels
@@ -246,32 +299,31 @@ class Classification(Task):
         return tuple(labels)
 
     def _frame(
-        self, parts: list[Sequences], labels: NDArray[np.int64], notes: tuple[Message, ...]
-    ) -> Labelled:
-        """Special tokens around each text; long ones are cut, left out (with a note) or refused."""
-        longest = self.longest()
-        before, after = find_frame(self.tokenizer)
+        self, parts: list[list[Ids]], labels: NDArray[np.int64], longest: int, first: int, writer: ArrayWriter
+    ) -> int:
+        """Write the texts with special tokens around them; how many were too long, and cut or left out."""
+        before, after = (np.array(ids, dtype=np.int32) for ids in find_frame(self.tokenizer))
         room = longest - len(before) - len(after) * len(parts)
-        rows: list[Ids] = []
-        kinds: list[Ids] = []
+        rows: list[Ids] = [np.zeros(0, dtype=np.int32)]
+        kinds: list[Ids] = [np.zeros(0, dtype=np.int32)]
         kept = []
         cut = 0
-        for number in range(len(parts[0])):
-            texts = [part[number] for part in parts]
+        for number, whole in enumerate(zip(*parts, strict=True)):
+            texts = list(whole)
             if sum(map(len, texts)) > room:
                 cut += 1
-                texts = self._shorten(texts, room, number)
+                texts = self._shorten(texts, room, first + number)
                 if not texts:
                     continue
-            pieces = [before, *(piece for text in texts for piece in (text, after))]
-            rows.append(np.concatenate(pieces).astype(np.int32))
-            first = len(before) + len(texts[0]) + len(after)
-            kinds.append((np.arange(len(rows[-1])) >= first).astype(np.int32))
+            rows.append(np.concatenate([before, *(piece for text in texts for piece in (text, after))]))
+            second = len(before) + len(texts[0]) + len(after)
+            kinds.append((np.arange(len(rows[-1])) >= second).astype(np.int32))
             kept.append(number)
-        if cut:
-            code = "tasks.texts_left_out" if self.settings.long == "skip" else "tasks.texts_cut"
-            notes += (message(code, count=cut, total=len(parts[0]), longest=longest),)
-        return Labelled(Sequences.from_rows(rows), Sequences.from_rows(kinds), labels[kept], notes)
+        writer.append("ids", np.concatenate(rows))
+        writer.append("kinds", np.concatenate(kinds))
+        writer.append("lengths", np.array([len(row) for row in rows[1:]], dtype=np.int64))
+        writer.append("labels", labels[kept])
+        return cut
 
     def _shorten(self, texts: list[Ids], room: int, number: int) -> list[Ids]:
         """Two texts lose tokens from the longer one first; none is left where long ones are skipped."""

@@ -1,28 +1,38 @@
 """Running text as one stream of tokens: what language models and masked language models learn from.
 
-In:   a file, or one for each split; where its documents end.
+In:   files, or some for each split; where their documents end.
 Out:  a `Stream`: tokens, the number of bytes that they stand for, and what was left out.
+
+Where one text has all splits its end is dev, and test is what stands before that: neighbouring sentences are
+alike, so that sentences drawn from all over the text would be no honest test. Rows of a table are held out
+one by one, as everywhere.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.messages import Message
-from glassformer.settings import Count, Fraction, Settings, read_settings
-from glassformer.text.files import OnError, Problems, find_format, read_lines
+from glassformer.messages import Message, message
+from glassformer.settings import Count, Settings, Share, read_settings
+from glassformer.tasks.sources import SourceSettings, key_of, list_files
+from glassformer.text.cache import Arrays, ArrayWriter, Meta
+from glassformer.text.files import Problems, find_format, read_lines
+from glassformer.text.progress import tracking
 from glassformer.text.readers import read_rows
-from glassformer.text.sequences import Ids, encode_texts
+from glassformer.text.sequences import Ids, encode_many
 from glassformer.text.tokenizer import Tokenizer
 
-SPLIT = "{split}"  # stands for train, dev or test in a path
-
-
 Documents = Literal["file", "line", "blank"]  # what ends a document: file, line, or a blank line
+TABLES = ("tsv", "csv", "jsonl", "parquet", "arrow")
+
+AT_ONCE = 1 << 19  # characters that are tokenised at a time
+COMPARED = 40  # characters of a line from which on it is looked for in other splits
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +49,18 @@ class MoreText(Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class CorpusSettings(Settings):
+class CorpusSettings(SourceSettings):
     """Which text, and where its documents end."""
 
-    path: str  # such as "novels.{split}.txt.xz"; without {split} the end of the file is held out
-    folder: str = "."  # that the path starts from
-    column: int | str | None = None  # with the text, in a TSV, CSV or JSONL file; each row is a document
+    path: str  # such as "novels.{split}.txt.xz"; without {split} the end of the text is held out
+    column: int | str | None = None  # with the text, in a table (TSV, JSONL …); each row is a document
     documents: Documents = "file"
     also: list[dict[str, Any]] = field(default_factory=list)  # tables of `MoreText`, for training alone
-    held_out: Fraction = 0.1  # where one file has all splits: this share of its end is dev and test
-    on_error: OnError = "refuse"  # what to do about broken lines
+    # where one file has all splits: the share that is test; 0: there is no test split
+    held_out_test: Share = field(default=0.0, kw_only=True)
 
     def check(self) -> None:
+        SourceSettings.check(self)
         _check_column(self.path, self.column)
         self.more()
 
@@ -58,9 +68,17 @@ class CorpusSettings(Settings):
         """The other files as settings."""
         return [read_settings(MoreText, table) for table in self.also]
 
+    def list_files(self, split: str) -> list[Path]:
+        """All files that are read for a split."""
+        self.require_split(self.path, split)
+        paths = self.find_files(self.path, split)
+        for more in self.more() if split == "train" else ():
+            paths += self.find_files(more.path, split)
+        return list_files(paths)
+
 
 def _check_column(path: str, column: int | str | None) -> None:
-    if column is None and find_format(Path(path)) in ("tsv", "csv", "jsonl"):
+    if column is None and find_format(Path(path)) in TABLES:
         raise ConfigurationError("tasks.corpus.columns", path=path)
 
 
@@ -71,68 +89,121 @@ class Stream:
     ids: Ids
     bytes: int  # of the text, line ends included
     notes: tuple[Message, ...]
+    keys: NDArray[np.uint64]  # (line, 1) of its longer lines, see `sources.key_of`
+    lines: int
+
+    @classmethod
+    def from_cache(cls, arrays: Arrays, meta: Meta) -> "Stream":
+        """What `write_stream` wrote."""
+        notes = tuple(map(Message.from_json, meta["notes"]))
+        return cls(arrays["ids"], meta["bytes"], notes, arrays["keys"], meta["lines"])
 
 
-def read_stream(settings: CorpusSettings, split: str, tokenizer: Tokenizer, end_id: int | None) -> Stream:
-    """The tokens of a split. Every token of the text has one before it, so that each can be predicted."""
+def write_stream(
+    settings: CorpusSettings, split: str, tokenizer: Tokenizer, end_id: int | None, writer: ArrayWriter
+) -> Meta:
+    """Write the tokens of a split. Each token of the text has one before it, so that it can be predicted."""
     problems = Problems(settings.on_error)
-    size = 0
-    ends: list[int] = []  # how many pieces there are when a document ends
+    size = lines = tokens = 0
+    pieces: list[str] = []
+    ends: list[int] = [0]  # how many of the pieces stand before the end of a document: one end in front
+    closed = True  # whether the last token is an end
 
-    def pieces() -> Iterator[str]:
-        nonlocal size
-        count = 0
+    def flush() -> None:
+        nonlocal tokens, closed
+        rows = encode_many(tokenizer, pieces)
+        ids = np.concatenate([np.zeros(0, dtype=np.int32), *rows])
+        if end_id is not None and ends:
+            starts = np.cumsum([0, *map(len, rows)])
+            ids = np.insert(ids, starts[np.unique(ends)], end_id).astype(np.int32)
+        writer.append("ids", ids)
+        keys = [[key_of(piece)] for piece in pieces if len(piece) >= COMPARED]
+        writer.append("keys", np.array(keys, dtype=np.uint64).reshape(-1, 1))
+        tokens += len(ids)
+        closed = len(pieces) in ends
+        pieces.clear()
+        ends.clear()
+
+    def describe() -> Message:
+        return message("tasks.progress.tokenise", path=settings.path, split=split, tokens=tokens)
+
+    waiting = 0
+    with tracking(describe, settings.list_files(split)) as tracker:
         for text, closes in read_pieces(settings, split, problems):
             size += len(text.encode())
             words = text.rstrip("\r\n") if closes else text  # the end of a document stands for the line end
+            lines += bool(text)
             if words:
-                count += 1
-                yield words
-            if closes:
-                ends.append(count)
-
-    sequences = encode_texts(tokenizer, pieces())
-    if not len(sequences.ids):
+                pieces.append(words)
+                waiting += len(words)
+            if closes and (pieces or not closed):
+                ends.append(len(pieces))
+            if waiting >= AT_ONCE:
+                flush()
+                waiting = 0
+                tracker.tick()
+        flush()
+    if tokens == (end_id is not None):
         raise InputError("tasks.corpus.empty", path=settings.path, split=split)
-    ids = sequences.ids
-    if end_id is not None:
-        places = sequences.starts[np.unique([0, *ends])]  # one in front, one behind each document
-        ids = np.insert(ids, places, end_id).astype(np.int32)
-    return Stream(ids, size, problems.notes())
+    return {"bytes": size, "lines": lines, "notes": [note.to_json() for note in problems.notes()]}
 
 
 def read_pieces(settings: CorpusSettings, split: str, problems: Problems) -> Iterator[tuple[str, bool]]:
     """Text bit by bit, all bytes of it; True where a document ends with this piece."""
-    yield from _read_file(settings, split, problems)
-    for more in settings.more() if split == "train" else ():
-        part = replace(settings, path=more.path, column=more.column, documents=more.documents)
-        for _ in range(more.repeat):
-            yield from _read_file(part, split, problems)
-
-
-def _read_file(settings: CorpusSettings, split: str, problems: Problems) -> Iterator[tuple[str, bool]]:
-    path = find_path(settings.path, settings.folder, split)
+    settings.require_split(settings.path, split)
     if settings.column is not None:
-        for (text,) in read_rows(path, (settings.column,), problems):
+        for _, _, (text,) in settings.read(
+            settings.path, split, (settings.column,), problems, key=itemgetter(0)
+        ):
             yield f"{text}\n", True
-    elif SPLIT in settings.path:
-        yield from _close(read_lines(path, problems, ends=True), settings.documents)
+    elif settings.is_divided(settings.path):
+        yield from _read_whole(settings, settings.path, split, settings.documents, problems)
     else:
-        text = "".join(line for _, line in read_lines(path, problems, ends=True))
-        cut = int(len(text) * (1 - settings.held_out))
-        part = text[:cut] if split == "train" else text[cut:]
-        lines = [f"{line}\n" for line in part.split("\n")]
-        lines[-1] = lines[-1][:-1]
-        yield from _close(enumerate(filter(None, lines)), settings.documents)
+        yield from _close(_read_part(settings, split, problems), settings.documents)
+    for more in settings.more() if split == "train" else ():
+        for _ in range(more.repeat):
+            if more.column is None:
+                yield from _read_whole(settings, more.path, split, more.documents, problems)
+                continue
+            for file in settings.find_files(more.path, split):  # nothing of it is held out
+                for (text,) in read_rows(file, (more.column,), problems, settings.table()):
+                    yield f"{text}\n", True
 
 
-def _close(lines: Iterator[tuple[int, str]] | enumerate[str], documents: str) -> Iterator[tuple[str, bool]]:
-    for _, line in lines:
+def _read_whole(
+    settings: CorpusSettings, path: str, split: str, documents: Documents, problems: Problems
+) -> Iterator[tuple[str, bool]]:
+    for file in settings.find_files(path, split):
+        yield from _close((line for _, line in read_lines(file, problems, ends=True)), documents)
+
+
+def _read_part(settings: CorpusSettings, split: str, problems: Problems) -> Iterator[str]:
+    """The lines of one split, where all files together are divided by the number of characters."""
+    files = settings.find_files(settings.path, split)
+
+    def read(about: Problems) -> Iterator[str]:
+        return (line for file in files for _, line in read_lines(file, about, ends=True))
+
+    kept = None if all(file.is_file() for file in files) else list(read(problems))  # a pipe is read once
+    length = sum(map(len, read(Problems(settings.on_error)) if kept is None else kept))
+    ends = {
+        "train": int(length * (1 - settings.held_out - settings.held_out_test)),
+        "test": int(length * (1 - settings.held_out)),
+        "dev": length,
+    }
+    starts = {"train": 0, "test": ends["train"], "dev": ends["test"]}
+    start, end, place = starts[split], ends[split], 0
+    for line in read(problems) if kept is None else kept:
+        part = line[max(0, start - place) : max(0, end - place)]
+        place += len(line)
+        if part:
+            yield part
+        if place >= end:
+            return
+
+
+def _close(lines: Iterator[str], documents: Documents) -> Iterator[tuple[str, bool]]:
+    for line in lines:
         yield line, documents == "line" or (documents == "blank" and not line.strip())
     if documents == "file":
         yield "", True
-
-
-def find_path(path: str, folder: str, split: str) -> Path:
-    """The file of a split."""
-    return Path(folder).expanduser() / path.replace(SPLIT, split)

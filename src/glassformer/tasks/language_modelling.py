@@ -24,7 +24,7 @@ from glassformer.loaded.model import Decode
 from glassformer.model.loss import IGNORED
 from glassformer.settings import Limits, Share
 from glassformer.tasks.answers import answer_texts, check_texts, open_model
-from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, read_stream
+from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, write_stream
 from glassformer.tasks.long import Long, LongTexts, read_long
 from glassformer.tasks.scores import compute_bits_per_byte, compute_perplexity
 from glassformer.tasks.task import (
@@ -36,6 +36,7 @@ from glassformer.tasks.task import (
     require_transformer,
 )
 from glassformer.text.batches import Batch, Indices
+from glassformer.text.cache import ArrayWriter, Meta
 from glassformer.text.files import Problems
 from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.sequences import Ids, pad_rows
@@ -62,6 +63,7 @@ class Windows(TaskExamples):
         """
         self.stream = stream
         self.notes = stream.notes
+        self.keys = stream.keys
         self.whole = whole
         self.around = around
         predicted = len(stream.ids) - 1
@@ -93,10 +95,23 @@ class Windows(TaskExamples):
 class WindowTask(Task):
     """A task whose examples are windows of running text."""
 
+    not_read = frozenset(
+        {"folder", "context", "repeats", "label_smoothing", "share", "short", "relation", "paired"}
+    )
+
     @classmethod
     def texts(cls, settings: CorpusSettings) -> Iterator[str]:
         pieces = read_pieces(settings, "train", Problems(settings.on_error))
         return (text for text, _ in pieces if text)
+
+    def read_stream(self, split: Split, end_id: int | None) -> Stream:
+        """The tokens of a split, from the cache where they are there."""
+        files = self.settings.list_files(split)
+
+        def build(writer: ArrayWriter) -> Meta:
+            return write_stream(self.settings, split, self.tokenizer, end_id, writer)
+
+        return Stream.from_cache(*self.load_or_build(split, files, build, end_id=end_id))
 
     def windows(self, split: Split) -> Windows:
         """The examples of a split."""
@@ -138,7 +153,7 @@ class LanguageModelling(WindowTask):
 
     def read(self, split: Split) -> Windows:
         end_id = self.tokenizer.roles.get("end", self.tokenizer.roles.get("separator"))
-        stream = read_stream(self.settings, split, self.tokenizer, end_id)
+        stream = self.read_stream(split, end_id)
         return Windows(stream, self.settings.context, whole=split != "train")
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:

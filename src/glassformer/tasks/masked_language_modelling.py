@@ -26,7 +26,7 @@ from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
 from glassformer.settings import Fraction, Limits, UpToOne
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
-from glassformer.tasks.corpus import CorpusSettings, read_stream
+from glassformer.tasks.corpus import CorpusSettings
 from glassformer.tasks.language_modelling import Windows, WindowTask
 from glassformer.tasks.long import Long, LongTexts, join_texts, read_long
 from glassformer.tasks.scores import compute_perplexity
@@ -93,7 +93,7 @@ class MaskedLanguageModelling(WindowTask):
         super().accept(config)
 
     def read(self, split: Split) -> Windows:
-        stream = read_stream(self.settings, split, self.tokenizer, self._role("separator"))
+        stream = self.read_stream(split, self._role("separator"))
         around = 4 if self._paired else 3  # special tokens, and the one more of `take`
         return Windows(stream, self.settings.context - around, whole=False, around=around)
 

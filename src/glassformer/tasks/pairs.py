@@ -6,20 +6,24 @@ Out:  `Pairs`: token ids of both sides, and in which direction each pair is used
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.errors import ConfigurationError
+from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message, message
 from glassformer.settings import AtLeastZero, Count, CountOrZero, Limits, Settings, Share, read_settings
-from glassformer.tasks.corpus import find_path
+from glassformer.tasks.sources import SourceSettings, list_files
 from glassformer.tasks.task import Split, TaskExamples
 from glassformer.text.batches import Indices
-from glassformer.text.files import OnError, Problems
-from glassformer.text.readers import Column, Row, read_parallel, read_rows
-from glassformer.text.sequences import Sequences, join
+from glassformer.text.cache import Arrays
+from glassformer.text.files import Problems
+from glassformer.text.readers import read_parallel
+from glassformer.text.sequences import Sequences
+from glassformer.text.table import Column, Row
 
 Direction = tuple[str, str]  # from which language, into which
 
@@ -42,13 +46,37 @@ class PairFile(Settings):
         if len({language.strip() for language in self.languages} - {""}) != 2:
             raise ConfigurationError("tasks.translation.languages", languages=self.languages)
 
-    def read(self, folder: str, split: Split, problems: Problems) -> Iterator[Row]:
-        """Its pairs, in the order of `languages`."""
-        first = find_path(self.path, folder, split)
-        if self.second_path is not None:
-            return read_parallel(first, find_path(self.second_path, folder, split), problems)
-        columns: Sequence[Column] = self.columns or (0, 1)
-        return read_rows(first, columns, problems)
+    def read(self, settings: SourceSettings, split: Split, problems: Problems) -> Iterator[Row]:
+        """Its pairs, in the order of `languages`; those with the same first text are in the same split."""
+        if self.second_path is None:
+            columns: Sequence[Column] = self.columns or (0, 1)
+            names = tuple(self.languages)
+            for _, _, row in settings.read(
+                self.path, split, columns, problems, key=itemgetter(0), names=names
+            ):
+                yield row
+            return
+        keep = settings.choose(self.path, split)
+        firsts = settings.find_files(self.path, split)
+        seconds = settings.find_files(self.second_path, split)
+        if len(firsts) != len(seconds):
+            raise InputError(
+                "tasks.translation.unequal_files",
+                path=self.path,
+                count=len(firsts),
+                second_path=self.second_path,
+                second=len(seconds),
+            )
+        for first, second in zip(firsts, seconds, strict=True):
+            for row in read_parallel(first, second, problems):
+                if keep is None or keep(row[0]):
+                    yield row
+
+    def list_files(self, settings: SourceSettings, split: Split) -> list[Path]:
+        """All files that are read for a split."""
+        settings.require_split(self.path, split)
+        paths = [path for path in (self.path, self.second_path) if path is not None]
+        return list_files([file for path in paths for file in settings.find_files(path, split)])
 
     def ways(self) -> list[tuple[bool, Direction]]:
         """Whether it is read backwards, and the direction that this makes."""
@@ -58,11 +86,10 @@ class PairFile(Settings):
 
 
 @dataclass(frozen=True, slots=True)
-class TranslationSettings(Settings):
+class TranslationSettings(SourceSettings):
     """The table `[task]` with name = "translation"."""
 
     files: list[dict[str, Any]]  # tables of `PairFile`
-    folder: str = "."  # that their paths start from
     tags: bool = True  # the target language is named in front of the source
     max_length: Annotated[int, Limits(least=3)] = 128  # pairs with more tokens on either side are left out
     label_smoothing: Share = 0.1  # section 5.4 of the paper
@@ -71,9 +98,9 @@ class TranslationSettings(Settings):
     consistency: AtLeastZero = 0.0
     word_dropout: Share = 0.0  # share of the tokens that training hides where they are read, on both sides
     scored: CountOrZero = 0  # sentences of each direction to translate and score at every evaluation; 0: none
-    on_error: OnError = "refuse"  # what to do about broken lines
 
     def check(self) -> None:
+        SourceSettings.check(self)
         if not self.files:
             raise ConfigurationError("tasks.translation.no_files")
         into = list(dict.fromkeys(language for _, language in self.directions()))
@@ -97,13 +124,15 @@ def tag(language: str) -> str:
 class Pairs(TaskExamples):
     """Sentence pairs, each in one direction; a pair that is used in both is tokenised once."""
 
-    def __init__(
-        self, sides: tuple[Sequences, Sequences], uses: NDArray[np.int64], notes: tuple[Message, ...]
-    ) -> None:
+    def __init__(self, arrays: Arrays, uses: NDArray[np.int64], notes: tuple[Message, ...]) -> None:
         """`uses` (example, 3): number of the pair, 1 where it is read backwards, id of the tag or -1."""
-        self.texts = join(sides)  # all first sides, then all second sides
-        self.count = len(sides[0])
+        lengths = np.concatenate([arrays["first_lengths"], arrays["second_lengths"]])
+        starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
+        ids = np.concatenate([arrays["first"], arrays["second"]])
+        self.texts = Sequences(ids, starts)  # all first sides, then all second sides
+        self.count = len(arrays["first_lengths"])
         self.uses = uses
+        self.keys = arrays["keys"]
         self.notes = notes
 
     def arrays(self) -> dict[str, NDArray[Any]]:

@@ -11,8 +11,9 @@ The order of things: `task = build_task(table, tokenizer)`; a network from a che
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -29,7 +30,8 @@ from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
 from glassformer.settings import read_settings
 from glassformer.text.batches import Batch, BatchSettings, Indices, Loader
-from glassformer.text.identity import identify
+from glassformer.text.cache import Arrays, ArrayWriter, Meta, hash_file, load_or_build
+from glassformer.text.identity import identify, identify_code, identify_tokenizer
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import Style
 
@@ -45,6 +47,8 @@ class Task(ABC):
     labels: tuple[str, ...] = ()  # names of classes, to be saved with a classifier
     settings_kind: ClassVar[type[Any]]  # the frozen dataclass behind the table `[task]`
     style: ClassVar[Style]  # of its vocabulary, see `text.vocabulary`
+    # settings that change nothing about what is read and tokenised
+    not_read: ClassVar[frozenset[str]] = frozenset({"folder", "label_smoothing", "word_dropout"})
     best: ClassVar[tuple[str, Literal["lowest", "highest"]]] = ("loss", "lowest")  # which score decides
 
     def __init__(self, settings: Any, tokenizer: Tokenizer, *, seed: int = 0) -> None:
@@ -105,6 +109,26 @@ class Task(ABC):
     @abstractmethod
     def read(self, split: Split) -> "TaskExamples":
         """Read and tokenise a split."""
+
+    def load_or_build(
+        self, split: Split, files: Sequence[Path], build: Callable[[ArrayWriter], Meta], **also: Any
+    ) -> tuple[Arrays, Meta]:
+        """What `build` writes about a split, made once for the same files, tokenizer, settings and `also`."""
+        if not all(file.is_file() for file in files):
+            missing = next((file for file in files if not file.exists()), None)
+            if missing is not None:
+                hash_file(missing)  # says that it is missing
+            return load_or_build(None, build)  # a pipe cannot be read twice
+        settings = {name: value for name, value in asdict(self.settings).items() if name not in self.not_read}
+        key = {
+            "code": identify_code(type(self)),
+            "split": split,
+            "settings": settings,
+            "tokenizer": identify_tokenizer(self.tokenizer),
+            "files": [(file.name, hash_file(file)) for file in files],
+            "also": also,
+        }
+        return load_or_build(key, build)
 
     @abstractmethod
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
@@ -181,6 +205,7 @@ class TaskExamples:
 
     lengths: Indices  # of each example, the tokens of its longer side
     notes: tuple[Message, ...] = ()  # for a person: lines skipped, texts too long
+    keys: NDArray[np.uint64] | None = None  # (row, text) of what was read, see `sources.key_of`
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         """Everything that is learnt from, by name; kinds of examples add their tokens and labels."""

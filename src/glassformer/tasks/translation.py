@@ -10,6 +10,7 @@ questions and answers are the same task without such tags.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -20,9 +21,10 @@ from torch.nn import functional as F
 
 from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.deprecated import rename_argument
-from glassformer.errors import ConfigurationError
+from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import Decode
 from glassformer.loaded.native import NativeModel
+from glassformer.messages import Message, message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED, two_pass_loss
 from glassformer.model.transformer import Transformer
@@ -36,11 +38,16 @@ from glassformer.tasks.scores import (
     score_bleu,
     score_chrf,
 )
+from glassformer.tasks.sources import make_keys
 from glassformer.tasks.task import TASKS, Network, Split, Task
 from glassformer.text.batches import Batch, Indices
+from glassformer.text.cache import ArrayWriter, Meta
 from glassformer.text.files import Problems
 from glassformer.text.languages import find_language
-from glassformer.text.sequences import encode_texts, find_frame
+from glassformer.text.progress import tracking
+from glassformer.text.sequences import encode_many, find_frame, in_chunks
+
+AT_ONCE = 4096  # pairs that are tokenised at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +66,16 @@ class Translation(Task):
 
     settings_kind = TranslationSettings
     style = "sequence"
+    not_read = frozenset(
+        {"folder", "label_smoothing", "word_dropout", "consistency", "scored", "tags", "max_length"}
+    )
     settings: TranslationSettings
 
     @classmethod
     def texts(cls, settings: TranslationSettings) -> Iterator[str]:
         for file in settings.pairs():
             for _ in range(file.repeat):  # a small file weighs as much in the vocabulary as in training
-                for row in file.read(settings.folder, "train", Problems(settings.on_error)):
+                for row in file.read(settings, "train", Problems(settings.on_error)):
                     yield from row
 
     @classmethod
@@ -94,22 +104,48 @@ class Translation(Task):
         super().accept(config)
 
     def read(self, split: Split) -> Pairs:
-        problems = Problems(self.settings.on_error)
-        texts: tuple[list[str], list[str]] = ([], [])
+        files = [path for file in self.settings.pairs() for path in file.list_files(self.settings, split)]
+
+        def build(writer: ArrayWriter) -> Meta:
+            return self._write(split, files, writer)
+
+        arrays, meta = self.load_or_build(split, files, build)
         uses: list[NDArray[np.int64]] = []
-        for file in self.settings.pairs():
-            start = len(texts[0])
-            for first, second in file.read(self.settings.folder, split, problems):
-                texts[0].append(first)
-                texts[1].append(second)
-            numbers = np.tile(np.arange(start, len(texts[0])), file.repeat if split == "train" else 1)
+        start = 0
+        for file, count in zip(self.settings.pairs(), meta["counts"], strict=True):
+            numbers = np.tile(np.arange(start, start + count), file.repeat if split == "train" else 1)
+            start += count
             for back, (_, language) in file.ways():
                 named = find_language(self.tokenizer, language) if self.settings.tags else -1
                 uses.append(np.stack(np.broadcast_arrays(numbers, int(back), named), axis=1))
-        sides = encode_texts(self.tokenizer, texts[0]), encode_texts(self.tokenizer, texts[1], target=True)
-        pairs = Pairs(sides, np.concatenate(uses), problems.notes())
+        pairs = Pairs(arrays, np.concatenate(uses), tuple(map(Message.from_json, meta["notes"])))
         pairs.keep(sum(map(len, find_frame(self.tokenizer))), self.longest())
         return pairs
+
+    def _write(self, split: Split, files: Sequence[Path], writer: ArrayWriter) -> Meta:
+        """Read and tokenise the pairs of a split, some thousand at a time."""
+        problems = Problems(self.settings.on_error)
+        counts: list[int] = []
+        done = 0
+
+        def describe() -> Message:
+            return message("tasks.progress.read", path=files[0], split=split, rows=done)
+
+        with tracking(describe, files) as tracker:
+            for file in self.settings.pairs():
+                before = done
+                for chunk in in_chunks(file.read(self.settings, split, problems), AT_ONCE):
+                    for name, texts in zip(("first", "second"), zip(*chunk, strict=True), strict=True):
+                        rows = encode_many(self.tokenizer, texts, target=name == "second")
+                        writer.append(name, np.concatenate(rows))
+                        writer.append(f"{name}_lengths", np.array([*map(len, rows)], dtype=np.int64))
+                    writer.append("keys", make_keys(chunk, 2))
+                    done += len(chunk)
+                    tracker.tick()
+                counts.append(done - before)
+        if not done:
+            raise InputError("tasks.translation.empty", path=files[0], split=split)
+        return {"counts": counts, "notes": [note.to_json() for note in problems.notes()]}
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
         del epoch  # nothing is drawn
@@ -204,7 +240,7 @@ class Translation(Task):
         for file in self.settings.pairs():
             for back, way in file.ways():
                 if way == direction:
-                    rows = file.read(self.settings.folder, split, Problems(self.settings.on_error))
+                    rows = file.read(self.settings, split, Problems(self.settings.on_error))
                     found += [(row[int(back)], row[1 - int(back)]) for row in rows]
         return found
 

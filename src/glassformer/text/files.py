@@ -15,6 +15,7 @@ from typing import IO, Any, Literal, cast
 
 from glassformer.errors import CheckpointError, InputError
 from glassformer.messages import Message, literal, message
+from glassformer.text.progress import note_opened
 
 OnError = Literal["refuse", "skip"]
 
@@ -49,6 +50,12 @@ class Problems:
     advice: Message | str | None = None  # at the end of an error; None: how to skip broken lines
     count: int = 0
     first: list[Problem] = field(default_factory=list)
+    remarks: list[Message] = field(default_factory=list)  # what was guessed about files
+
+    def remark(self, text: Message) -> None:
+        """Something that a person should know, once, although nothing is broken."""
+        if text not in self.remarks:
+            self.remarks.append(text)
 
     def report(self, path: Path, line: int, reason: Message | str) -> None:
         """Raise, or count it and go on."""
@@ -61,11 +68,11 @@ class Problems:
             self.first.append(problem)
 
     def notes(self) -> tuple[Message, ...]:
-        """How many lines were skipped, and which."""
+        """What was guessed; how many lines were skipped, and which."""
         if not self.count:
-            return ()
+            return tuple(self.remarks)
         more = self.count - len(self.first)
-        lines = [message("text.problem.skipped", count=self.count)]
+        lines = [*self.remarks, message("text.problem.skipped", count=self.count)]
         lines += [message("text.problem.listed", problem=problem) for problem in self.first]
         return (*lines, message("text.problem.more", count=more)) if more else tuple(lines)
 
@@ -116,15 +123,21 @@ def decode_lines(
 def open_bytes(path: Path) -> IO[bytes]:
     """A file's bytes, unpacked where its name says that it is packed."""
     try:
-        match path.suffix:
-            case ".gz":
-                return cast("IO[bytes]", gzip.open(path, "rb"))
-            case ".xz":
-                return cast("IO[bytes]", lzma.open(path, "rb"))
-            case _:
-                return path.open("rb")
+        file = _open(path)
     except OSError as error:
         raise InputError("text.cannot_read", path=path, reason=error.strerror) from error
+    note_opened(file, path)
+    return file
+
+
+def _open(path: Path) -> IO[bytes]:
+    match path.suffix:
+        case ".gz":
+            return cast("IO[bytes]", gzip.open(path, "rb"))
+        case ".xz":
+            return cast("IO[bytes]", lzma.open(path, "rb"))
+        case _:
+            return path.open("rb")
 
 
 def read_json(path: Path) -> dict[str, Any]:

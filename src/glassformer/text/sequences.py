@@ -7,6 +7,7 @@ Out:  `Sequences`: millions of short texts without millions of objects.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 import torch
@@ -17,6 +18,7 @@ from glassformer.errors import InputError
 from glassformer.text.tokenizer import LibraryTokenizer, Tokenizer, check_text
 
 Ids = NDArray[np.int32]
+Text = TypeVar("Text")  # a text, or a row of several
 
 CHUNK = 4096  # texts tokenised at a time
 
@@ -66,18 +68,23 @@ def join(parts: Sequence[Sequences]) -> Sequences:
 
 def encode_texts(tokenizer: Tokenizer, texts: Iterable[str], *, target: bool = False) -> Sequences:
     """The words of each text, without special tokens; `target`: they are translations."""
-    chunks = (_encode(tokenizer, chunk, target) for chunk in in_chunks(texts, CHUNK))
-    return Sequences.from_rows([np.array(ids, dtype=np.int32) for chunk in chunks for ids in chunk])
+    chunks = (encode_many(tokenizer, chunk, target=target) for chunk in in_chunks(texts, CHUNK))
+    return Sequences.from_rows([ids for chunk in chunks for ids in chunk])
 
 
-def in_chunks(texts: Iterable[str], size: int) -> Iterator[list[str]]:
+def encode_many(tokenizer: Tokenizer, texts: Sequence[str], *, target: bool = False) -> list[Ids]:
+    """The same for texts that fit into memory: the tokens of each."""
+    return [np.array(ids, dtype=np.int32) for ids in _encode(tokenizer, texts, target)]
+
+
+def in_chunks(texts: Iterable[Text], size: int) -> Iterator[list[Text]]:
     """As many texts at a time; the last chunk may have fewer."""
-    texts = iter(require_many(texts))
-    while chunk := list(islice(texts, size)):
+    rest = iter(require_many(texts))
+    while chunk := list(islice(rest, size)):
         yield chunk
 
 
-def require_many(texts: Iterable[str]) -> Iterable[str]:
+def require_many(texts: Iterable[Text]) -> Iterable[Text]:
     """The same texts; but no single one, whose letters would be taken for texts."""
     if isinstance(texts, str):
         raise InputError("text.one_text")

@@ -1,0 +1,206 @@
+"""Arrays that take long to make, kept in files and mapped into memory: tokenised text above all.
+
+In:   what the arrays depend on (content of the data, tokenizer, settings), and a function that makes them.
+Out:  read-only arrays, and a small JSON object; made once, then opened from the disk.
+
+The folder is `$GLASSFORMER_CACHE`, or `glassformer` in the user's folder of caches; `GLASSFORMER_CACHE=off`
+keeps nothing. An entry is a folder named after a digest of what it depends on. It is written beside its place
+and renamed, so that it is whole or absent; a second process waits for the first. Every entry has checksums: a
+damaged one is made again. The entries that were not used for longest are deleted when all together have more
+than `LIMIT_GB` (or `$GLASSFORMER_CACHE_GB`) gigabytes.
+"""
+
+import hashlib
+import json
+import mmap
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import InputError
+
+FOLDER, LIMIT = "GLASSFORMER_CACHE", "GLASSFORMER_CACHE_GB"  # variables of the environment
+LIMIT_GB = 20.0
+META = "meta.json"
+FORMAT = 1  # of an entry
+
+Arrays = dict[str, NDArray[Any]]
+Meta = dict[str, Any]
+
+
+class ArrayWriter:
+    """Arrays that grow in files: whatever their size, memory holds one part at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files: dict[str, IO[bytes]] = {}
+        self._described: dict[str, dict[str, Any]] = {}
+        self._digests: dict[str, Any] = {}
+
+    def append(self, name: str, array: NDArray[Any]) -> None:
+        """Add rows to an array; all parts have the same type and the same further axes."""
+        if name not in self._files:
+            self._files[name] = (self.folder / f"{name}.bin").open("wb")
+            self._described[name] = {"dtype": array.dtype.str, "shape": [0, *array.shape[1:]]}
+            self._digests[name] = hashlib.sha256()
+        described = self._described[name]
+        assert described["dtype"] == array.dtype.str
+        assert described["shape"][1:] == list(array.shape[1:])
+        described["shape"][0] += len(array)
+        data = np.ascontiguousarray(array).data
+        self._files[name].write(data)
+        self._digests[name].update(data)
+
+    def close(self) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def finish(self, meta: Meta) -> None:
+        """Write what is needed to open and to check the arrays."""
+        for name, file in self._files.items():
+            file.flush()
+            os.fsync(file.fileno())
+            self._described[name]["sha256"] = self._digests[name].hexdigest()
+        self.close()
+        content = {"format": FORMAT, "arrays": self._described, "meta": meta}
+        text = json.dumps(content, ensure_ascii=False)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        (self.folder / META).write_text(f"{digest}\n{text}", encoding="utf-8")
+
+
+def load_or_build(key: Mapping[str, Any] | None, build: Callable[[ArrayWriter], Meta]) -> tuple[Arrays, Meta]:
+    """The arrays and the JSON object that `build` makes for a key; without a key nothing is kept."""
+    folder = find_cache() if key is not None else None
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="glassformer-", ignore_cleanup_errors=True) as place:
+            return _build(Path(place), build)  # what is mapped stays until it is released
+    name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
+    entry = folder / name
+    with _locked(folder / f"{name}.lock"):
+        found = open_entry(entry)
+        if found is not None:
+            with suppress(OSError):
+                os.utime(entry)
+            return found
+        shutil.rmtree(entry, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=".new-", dir=folder, ignore_cleanup_errors=True) as place:
+            inner = Path(place) / "entry"
+            inner.mkdir()
+            _build(inner, build)
+            with suppress(OSError):  # where there are no locks another process may have been first
+                os.rename(inner, entry)
+            found = open_entry(entry)
+            if found is None:
+                raise InputError("text.cache.failed", folder=folder, variable=FOLDER, reason=entry.name)
+    _remove_oldest(folder, keep=entry)
+    return found
+
+
+def open_entry(folder: Path) -> tuple[Arrays, Meta] | None:
+    """An entry of the cache; None where it is absent or damaged."""
+    try:
+        digest, _, text = (folder / META).read_text(encoding="utf-8").partition("\n")
+        if hashlib.sha256(text.encode()).hexdigest() != digest:
+            return None
+        content = json.loads(text)
+        if content["format"] != FORMAT:
+            return None
+        arrays = {name: _map(folder / f"{name}.bin", each) for name, each in content["arrays"].items()}
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return arrays, content["meta"]
+
+
+def find_cache() -> Path | None:
+    """The folder of the cache, made if needed; None where nothing is to be kept or nothing can be written."""
+    chosen = os.environ.get(FOLDER)
+    if chosen == "off":
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    folder = Path(chosen).expanduser() if chosen else Path(home).expanduser() / "glassformer" / "tokens"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        if chosen:
+            raise InputError(
+                "text.cache.failed", folder=folder, variable=FOLDER, reason=error.strerror
+            ) from error
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def hash_file(path: Path) -> str:
+    """A digest of a file's bytes."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError("text.cannot_read", path=path, reason=error.strerror) from error
+
+
+def _build(folder: Path, build: Callable[[ArrayWriter], Meta]) -> tuple[Arrays, Meta]:
+    writer = ArrayWriter(folder)
+    try:
+        writer.finish(build(writer))
+        found = open_entry(folder)
+    except OSError as error:
+        raise InputError(
+            "text.cache.failed", folder=folder.parent, variable=FOLDER, reason=error.strerror or error
+        ) from error
+    finally:
+        writer.close()
+    assert found is not None
+    return found
+
+
+def _map(path: Path, described: Mapping[str, Any]) -> NDArray[Any]:
+    """An array in a file, mapped into memory, after its checksum was compared."""
+    dtype, shape = np.dtype(described["dtype"]), tuple(described["shape"])
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != dtype.itemsize * int(np.prod(shape)):
+            raise ValueError("not the size that was written")
+        data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if size else b""
+    if hashlib.sha256(data).hexdigest() != described["sha256"]:
+        raise ValueError("not the content that was written")
+    if size and hasattr(data, "madvise"):
+        data.madvise(mmap.MADV_DONTNEED)  # what was read for the checksum need not stay in memory
+    return np.frombuffer(data, dtype=dtype).reshape(shape)
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """One process at a time; the lock ends with the process, however it ends."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: both make the entry, and one is kept
+        yield
+        return
+    with path.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _remove_oldest(folder: Path, *, keep: Path) -> None:
+    """Delete the entries that were not used for longest while all together are too large."""
+    limit = float(os.environ.get(LIMIT) or LIMIT_GB) * 1e9
+    entries = []
+    for meta in folder.glob(f"*/{META}"):
+        with suppress(OSError):  # another process may delete it at this moment
+            size = sum(path.stat().st_size for path in meta.parent.iterdir())
+            entries.append((meta.parent.stat().st_mtime, size, meta.parent))
+    total = sum(size for _, size, _ in entries)
+    for _, size, entry in sorted(entries):
+        if total <= limit:
+            return
+        if entry != keep:
+            shutil.rmtree(entry, ignore_errors=True)
+            (folder / f"{entry.name}.lock").unlink(missing_ok=True)
+            total -= size

@@ -1,0 +1,151 @@
+"""The cache of arrays: made once, whole or absent, checked when it is opened, and never too large."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glassformer.errors import InputError
+from glassformer.text import cache
+from glassformer.text.cache import ArrayWriter, Meta, load_or_build
+
+
+class Builder:
+    """Writes two arrays in two parts each, and counts how often it was asked to."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, writer: ArrayWriter) -> Meta:
+        self.calls += 1
+        for start in (0, 5):
+            writer.append("ids", np.arange(start, start + 5, dtype=np.int32))
+            writer.append("pairs", np.full((2, 3), start, dtype=np.uint64))
+        writer.append("none", np.zeros(0, dtype=np.int32))
+        return {"note": "é"}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(cache.FOLDER, str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def check(found: tuple[cache.Arrays, Meta]) -> None:
+    arrays, meta = found
+    assert arrays["ids"].tolist() == list(range(10))
+    assert arrays["pairs"].tolist() == [[0] * 3] * 2 + [[5] * 3] * 2
+    assert arrays["none"].shape == (0,)
+    assert meta == {"note": "é"}
+    with pytest.raises(ValueError, match="read-only"):
+        arrays["ids"][0] = 1
+
+
+def entries(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.iterdir() if path.is_dir())
+
+
+def test_arrays_are_made_once_for_a_key(folder: Path) -> None:
+    build = Builder()
+    for _ in range(3):
+        check(load_or_build({"a": 1}, build))
+    assert build.calls == 1
+    check(load_or_build({"a": 2}, build))
+    assert build.calls == 2
+    assert len(entries(folder)) == 2
+
+
+@pytest.mark.parametrize("name", ["ids.bin", "pairs.bin", "meta.json"])
+@pytest.mark.parametrize("damage", ["one bit", "shorter", "longer", "absent"])
+def test_a_damaged_entry_is_made_again(folder: Path, name: str, damage: str) -> None:
+    build = Builder()
+    load_or_build({"a": 1}, build)
+    path = entries(folder)[0] / name
+    data = path.read_bytes()
+    if damage == "absent":
+        path.unlink()
+    else:
+        changed = bytes([data[0] ^ 1]) + data[1:]
+        path.write_bytes({"one bit": changed, "shorter": data[:-1], "longer": data + b"\0"}[damage])
+    check(load_or_build({"a": 1}, build))
+    assert build.calls == 2
+    check(load_or_build({"a": 1}, build))
+    assert build.calls == 2
+
+
+def test_a_failed_build_leaves_nothing(folder: Path) -> None:
+    def fail(writer: ArrayWriter) -> Meta:
+        writer.append("ids", np.zeros(3, dtype=np.int32))
+        raise InputError("text.no_examples")
+
+    with pytest.raises(InputError, match="no examples"):
+        load_or_build({"a": 1}, fail)
+    assert entries(folder) == []
+
+
+def test_a_full_disk_is_said_with_advice(folder: Path) -> None:
+    def fail(writer: ArrayWriter) -> Meta:
+        raise OSError(28, "No space left on device")
+
+    with pytest.raises(InputError, match=r"could not be written .* No space left .*GLASSFORMER_CACHE"):
+        load_or_build({"a": 1}, fail)
+
+
+def test_nothing_is_kept_where_that_is_wanted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "home"))
+    build = Builder()
+    check(load_or_build(None, build))  # no key
+    monkeypatch.setenv(cache.FOLDER, "off")
+    check(load_or_build({"a": 1}, build))
+    check(load_or_build({"a": 1}, build))
+    assert build.calls == 3
+    assert not (tmp_path / "home").exists()
+    monkeypatch.delenv(cache.FOLDER)
+    check(load_or_build({"a": 1}, build))
+    assert len(entries(tmp_path / "home" / "glassformer" / "tokens")) == 1
+
+
+def test_the_oldest_entries_are_deleted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    build = Builder()
+    for number in range(3):
+        load_or_build({"a": number}, build)
+    first, second, third = (
+        path for path in sorted(entries(folder), key=lambda path: path.stat().st_mtime_ns)
+    )
+    for age, path in ((300, first), (200, second), (100, third)):
+        os.utime(path, (time.time() - age,) * 2)
+    load_or_build({"a": 0}, build)  # used again
+    used = max(entries(folder), key=lambda path: path.stat().st_mtime_ns)
+    size = sum(path.stat().st_size for path in used.iterdir())
+    monkeypatch.setenv(cache.LIMIT, str(2.5 * size / 1e9))
+    load_or_build({"a": 3}, build)
+    assert build.calls == 4
+    assert used in entries(folder)
+    assert len(entries(folder)) == 2
+
+
+BUILD = """
+import sys, time, pathlib, numpy as np
+from glassformer.text.cache import load_or_build
+def build(writer):
+    with open(sys.argv[1], "a") as calls: calls.write("x")
+    for part in range(10):
+        time.sleep(0.05)
+        writer.append("ids", np.full(1000, part, dtype=np.int32))
+    return {}
+arrays, _ = load_or_build({"a": 1}, build)
+print(arrays["ids"].sum())
+"""
+
+
+def test_two_processes_at_once_make_one_entry(folder: Path, tmp_path: Path) -> None:
+    calls = tmp_path / "calls"
+    command = [sys.executable, "-c", BUILD, str(calls)]
+    both = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [process.communicate()[0].strip() for process in both] == ["45000"] * 2
+    assert calls.read_text() == "x"
+    assert len(entries(folder)) == 1
