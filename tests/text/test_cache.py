@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from glassformer.errors import InputError
-from glassformer.text import cache
+from glassformer.messages import literal
+from glassformer.text import cache, progress
 from glassformer.text.cache import ArrayWriter, Meta, load_or_build
+from glassformer.text.files import Problems, read_lines
 
 
 class Builder:
@@ -149,3 +151,22 @@ def test_two_processes_at_once_make_one_entry(folder: Path, tmp_path: Path) -> N
     assert [process.communicate()[0].strip() for process in both] == ["45000"] * 2
     assert calls.read_text() == "x"
     assert len(entries(folder)) == 1
+
+
+def test_progress_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    for name in ("a.txt", "b.txt"):
+        (tmp_path / name).write_bytes(b"x" * 99_999 + b"\n" + b"y" * 100_000)
+    seen: list[float] = []
+    files = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    with (
+        progress.showing(lambda text, share: seen.append(share)),
+        progress.tracking(lambda: literal("reading"), files) as tracker,
+    ):
+        for file in files:
+            for _ in read_lines(file, Problems()):
+                tracker.tick()
+    assert seen == sorted(seen)
+    assert len(seen) == 5
+    assert 0 < seen[0] < 0.5 < seen[2] < 1.0
+    assert seen[-1] == 1.0

@@ -5,6 +5,7 @@ from glassformer.runlog.index import Series
 from glassformer.runlog.log import (
     BEST,
     CHANCE,
+    DATA,
     ENVIRONMENT,
     EVENTS,
     LAYER_NORM,
@@ -26,6 +27,7 @@ __all__ = [
     "ALARM",
     "BEST",
     "CHANCE",
+    "DATA",
     "ENVIRONMENT",
     "EVENTS",
     "GREW",

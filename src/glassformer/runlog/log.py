@@ -1,6 +1,6 @@
 """The log of one training run: curves, statistics of every head, alarms; readable while it is written.
 
-In:   a folder `runs/<name>/`: recipe.toml, environment.json, three files of JSON lines that only grow.
+In:   a folder `runs/<name>/`: recipe.toml, environment.json, data.json; files of JSON lines that only grow.
 Out:  a `RunLog` of NumPy arrays; for training, a `RunWriter`.
 
 Three rules keep it honest
@@ -16,7 +16,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
@@ -37,6 +37,7 @@ from glassformer.runlog.run_index import HEADS, SCALARS, lock_index, open_indexe
 EVENTS = "events.jsonl"
 RECIPE, SETTINGS, ENVIRONMENT = "recipe.toml", "settings.json", "environment.json"
 CHANCE = "chance_loss"  # in the environment: the loss of a guess that knows nothing, in nats
+DATA = "data.json"  # what a run learns from: rows, classes, lengths, overlap of splits
 BEST = "best"  # the kind of event whose topic and value are the score that decides and its best value so far
 LAYER_NORM = "norm."  # curves "norm.encoder.3": how long the gradient of a layer is, every few steps
 ENDINGS = ("finished", "stopped", "failed")  # kinds of event after which a run writes no more
@@ -153,6 +154,7 @@ class RunLog:
     recipe: str
     environment: Mapping[str, Any]
     damaged: int  # lines that could not be read, a torn last one not counted
+    data: Mapping[str, Any] = field(default_factory=dict)  # what it learns from; empty in older logs
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
@@ -246,6 +248,7 @@ def read_run(folder: str | Path) -> RunLog:
         recipe=recipe.read_text(encoding="utf-8") if recipe.is_file() else "",
         environment=_read_object(environment),
         damaged=damaged,
+        data=_read_object(folder / DATA),
     )
 
 

@@ -37,11 +37,12 @@ from glassformer.tasks.task import (
 from glassformer.text.arrow import is_dataset
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.cache import Arrays, ArrayWriter, Meta
+from glassformer.text.encoder import Encoder
 from glassformer.text.files import Problems
 from glassformer.text.progress import tracking
 from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.readers import read_labelled_folders, read_numbered_rows
-from glassformer.text.sequences import Ids, Sequences, encode_many, find_frame, in_chunks, pad_rows
+from glassformer.text.sequences import Ids, Sequences, find_frame, in_chunks, pad_rows
 from glassformer.text.table import Column, Row
 
 AT_ONCE = 1024  # texts that are tokenised at a time
@@ -168,6 +169,10 @@ class Labelled(TaskExamples):
             "labels": self.labels,
         }
 
+    def count_classes(self, labels: Sequence[str]) -> dict[str, int]:
+        counts = np.bincount(self.labels, minlength=len(labels)).tolist()
+        return dict(zip(labels, counts, strict=True))
+
 
 @TASKS.register("classification")
 class Classification(Task):
@@ -185,6 +190,17 @@ class Classification(Task):
     def texts(cls, settings: ClassificationSettings) -> Iterator[str]:
         for _, _, (_, *texts) in settings.read_examples("train", Problems(settings.on_error)):
             yield from texts
+
+    @classmethod
+    def source_files(cls, settings: ClassificationSettings, split: Split) -> list[Path]:
+        return settings.list_files(split)
+
+    def has_split(self, split: Split) -> bool:
+        return self.settings.has_split(self.settings.path, split)
+
+    def describe_held_out(self) -> list[Message]:
+        text = self.settings.describe_held_out(self.settings.path)
+        return [] if text is None else [text]
 
     def network_settings(self) -> dict[str, Any]:
         roles = self.tokenizer.roles
@@ -222,6 +238,7 @@ class Classification(Task):
         """Read, tokenise and frame the texts of a split, some thousand at a time."""
         problems = Problems(self.settings.on_error)
         numbers = {label: number for number, label in enumerate(self.labels)}
+        encode = Encoder(self.tokenizer)
         count = cut = 0
 
         def describe() -> Message:
@@ -237,7 +254,7 @@ class Classification(Task):
 
         with tracking(describe, self.settings.list_files(split)) as tracker:
             for chunk in in_chunks(rows(), AT_ONCE):
-                parts = [encode_many(self.tokenizer, texts) for texts in list(zip(*chunk, strict=True))[1:]]
+                parts = [encode(texts) for texts in list(zip(*chunk, strict=True))[1:]]
                 labels = np.array([numbers[row[0]] for row in chunk], dtype=np.int64)
                 cut += self._frame(parts, labels, longest, count, writer)
                 writer.append("keys", make_keys([[_join_texts(row)] for row in chunk], 1))

@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message, message
 from glassformer.settings import Count, Settings, Share, read_settings
-from glassformer.tasks.sources import SourceSettings, key_of, list_files
+from glassformer.tasks.sources import SourceSettings, hash_text, list_files
 from glassformer.text.cache import Arrays, ArrayWriter, Meta
+from glassformer.text.encoder import Encoder, Ids
 from glassformer.text.files import Problems, find_format, read_lines
 from glassformer.text.progress import tracking
 from glassformer.text.readers import read_rows
-from glassformer.text.sequences import Ids, encode_many
 from glassformer.text.tokenizer import Tokenizer
 
 Documents = Literal["file", "line", "blank"]  # what ends a document: file, line, or a blank line
@@ -89,7 +89,7 @@ class Stream:
     ids: Ids
     bytes: int  # of the text, line ends included
     notes: tuple[Message, ...]
-    keys: NDArray[np.uint64]  # (line, 1) of its longer lines, see `sources.key_of`
+    keys: NDArray[np.uint64]  # (line, 1) of its longer lines, see `sources.hash_text`
     lines: int
 
     @classmethod
@@ -104,6 +104,7 @@ def write_stream(
 ) -> Meta:
     """Write the tokens of a split. Each token of the text has one before it, so that it can be predicted."""
     problems = Problems(settings.on_error)
+    encode = Encoder(tokenizer)
     size = lines = tokens = 0
     pieces: list[str] = []
     ends: list[int] = [0]  # how many of the pieces stand before the end of a document: one end in front
@@ -111,13 +112,13 @@ def write_stream(
 
     def flush() -> None:
         nonlocal tokens, closed
-        rows = encode_many(tokenizer, pieces)
+        rows = encode(pieces)
         ids = np.concatenate([np.zeros(0, dtype=np.int32), *rows])
         if end_id is not None and ends:
             starts = np.cumsum([0, *map(len, rows)])
             ids = np.insert(ids, starts[np.unique(ends)], end_id).astype(np.int32)
         writer.append("ids", ids)
-        keys = [[key_of(piece)] for piece in pieces if len(piece) >= COMPARED]
+        keys = [[hash_text(piece.strip())] for piece in pieces if len(piece) >= COMPARED]
         writer.append("keys", np.array(keys, dtype=np.uint64).reshape(-1, 1))
         tokens += len(ids)
         closed = len(pieces) in ends

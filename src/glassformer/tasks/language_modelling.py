@@ -10,6 +10,7 @@ what text alone teaches small networks too slowly: to look for what followed the
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, Literal, overload
 
 import numpy as np
@@ -21,6 +22,7 @@ from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.deprecated import rename_argument
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
+from glassformer.messages import Message
 from glassformer.model.loss import IGNORED
 from glassformer.settings import Limits, Share
 from glassformer.tasks.answers import answer_texts, check_texts, open_model
@@ -64,6 +66,8 @@ class Windows(TaskExamples):
         self.stream = stream
         self.notes = stream.notes
         self.keys = stream.keys
+        self.unit = "line"
+        self.tokens = len(stream.ids)
         self.whole = whole
         self.around = around
         predicted = len(stream.ids) - 1
@@ -103,6 +107,17 @@ class WindowTask(Task):
     def texts(cls, settings: CorpusSettings) -> Iterator[str]:
         pieces = read_pieces(settings, "train", Problems(settings.on_error))
         return (text for text, _ in pieces if text)
+
+    @classmethod
+    def source_files(cls, settings: CorpusSettings, split: Split) -> list[Path]:
+        return settings.list_files(split)
+
+    def has_split(self, split: Split) -> bool:
+        return bool(self.settings.has_split(self.settings.path, split))
+
+    def describe_held_out(self) -> list[Message]:
+        text = self.settings.describe_held_out(self.settings.path)
+        return [] if text is None else [text]
 
     def read_stream(self, split: Split, end_id: int | None) -> Stream:
         """The tokens of a split, from the cache where they are there."""

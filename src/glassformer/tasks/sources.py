@@ -151,11 +151,12 @@ def normalise(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def key_of(text: str) -> int:
-    """A number of 64 bits by which texts are compared, after `normalise`."""
-    return int.from_bytes(hashlib.blake2b(normalise(text).encode(), digest_size=8).digest(), "little")
+def hash_text(text: str) -> int:
+    """A number of 64 bits by which texts are compared."""
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
 def make_keys(rows: Sequence[Sequence[str]], width: int) -> NDArray[np.uint64]:
-    """(row, width) the keys of some rows of texts."""
-    return np.array([[key_of(text) for text in row] for row in rows], dtype=np.uint64).reshape(-1, width)
+    """(row, width) numbers by which rows of texts are compared, whatever their case and blanks."""
+    keys = [[hash_text(normalise(text)) for text in row] for row in rows]
+    return np.array(keys, dtype=np.uint64).reshape(-1, width)

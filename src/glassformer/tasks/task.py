@@ -102,6 +102,19 @@ class Task(ABC):
             self._examples[split] = self.read(split)
         return self._examples[split]
 
+    def has_split(self, split: Split) -> bool:
+        """Whether there is anything to read for a split."""
+        return split in self._examples
+
+    def describe_held_out(self) -> list[Message]:
+        """How files that have all splits are divided; empty where each split has files of its own."""
+        return []
+
+    @classmethod
+    def source_files(cls, settings: Any, split: Split) -> list[Path]:  # noqa: ARG003 - a task may read none
+        """The files that are read for a split."""
+        return []
+
     def identity(self, split: Split = "train") -> str:
         """A digest of the examples of a split: two runs with the same one learn from the same data."""
         return identify(self.examples(split).arrays())
@@ -205,11 +218,17 @@ class TaskExamples:
 
     lengths: Indices  # of each example, the tokens of its longer side
     notes: tuple[Message, ...] = ()  # for a person: lines skipped, texts too long
-    keys: NDArray[np.uint64] | None = None  # (row, text) of what was read, see `sources.key_of`
+    keys: NDArray[np.uint64] | None = None  # (row, text) of what was read, see `sources.hash_text`
+    unit: Literal["row", "line"] = "row"  # what has a key
+    tokens: int | None = None  # in all; None: the sum of the lengths
 
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         """Everything that is learnt from, by name; kinds of examples add their tokens and labels."""
         return {"lengths": self.lengths}
+
+    def count_classes(self, labels: Sequence[str]) -> dict[str, int]:  # noqa: ARG002 - most have none
+        """How many examples each class has; empty where there are no classes."""
+        return {}
 
 
 class TaskModule(nn.Module):

@@ -42,10 +42,11 @@ from glassformer.tasks.sources import make_keys
 from glassformer.tasks.task import TASKS, Network, Split, Task
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.cache import ArrayWriter, Meta
+from glassformer.text.encoder import Encoder
 from glassformer.text.files import Problems
 from glassformer.text.languages import find_language
 from glassformer.text.progress import tracking
-from glassformer.text.sequences import encode_many, find_frame, in_chunks
+from glassformer.text.sequences import find_frame, in_chunks
 
 AT_ONCE = 4096  # pairs that are tokenised at a time
 
@@ -84,6 +85,17 @@ class Translation(Task):
             return ()
         return tuple(dict.fromkeys(tag(language) for _, language in settings.directions()))
 
+    @classmethod
+    def source_files(cls, settings: TranslationSettings, split: Split) -> list[Path]:
+        return [path for file in settings.pairs() for path in file.list_files(settings, split)]
+
+    def has_split(self, split: Split) -> bool:
+        return all(self.settings.has_split(file.path, split) for file in self.settings.pairs())
+
+    def describe_held_out(self) -> list[Message]:
+        texts = (self.settings.describe_held_out(file.path) for file in self.settings.pairs())
+        return [text for text in texts if text is not None]
+
     def network_settings(self) -> dict[str, Any]:
         roles = self.tokenizer.roles
         padding = roles.get("padding", 0)
@@ -104,7 +116,7 @@ class Translation(Task):
         super().accept(config)
 
     def read(self, split: Split) -> Pairs:
-        files = [path for file in self.settings.pairs() for path in file.list_files(self.settings, split)]
+        files = self.source_files(self.settings, split)
 
         def build(writer: ArrayWriter) -> Meta:
             return self._write(split, files, writer)
@@ -125,6 +137,7 @@ class Translation(Task):
     def _write(self, split: Split, files: Sequence[Path], writer: ArrayWriter) -> Meta:
         """Read and tokenise the pairs of a split, some thousand at a time."""
         problems = Problems(self.settings.on_error)
+        encode = Encoder(self.tokenizer)
         counts: list[int] = []
         done = 0
 
@@ -136,7 +149,7 @@ class Translation(Task):
                 before = done
                 for chunk in in_chunks(file.read(self.settings, split, problems), AT_ONCE):
                     for name, texts in zip(("first", "second"), zip(*chunk, strict=True), strict=True):
-                        rows = encode_many(self.tokenizer, texts, target=name == "second")
+                        rows = encode(texts, target=name == "second")
                         writer.append(name, np.concatenate(rows))
                         writer.append(f"{name}_lengths", np.array([*map(len, rows)], dtype=np.int64))
                     writer.append("keys", make_keys(chunk, 2))

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import InputError
-from glassformer.text.tokenizer import LibraryTokenizer, Tokenizer, check_text
+from glassformer.text.encoder import Encoder, Ids
+from glassformer.text.tokenizer import Tokenizer
 
-Ids = NDArray[np.int32]
 Text = TypeVar("Text")  # a text, or a row of several
 
 CHUNK = 4096  # texts tokenised at a time
@@ -68,13 +68,9 @@ def join(parts: Sequence[Sequences]) -> Sequences:
 
 def encode_texts(tokenizer: Tokenizer, texts: Iterable[str], *, target: bool = False) -> Sequences:
     """The words of each text, without special tokens; `target`: they are translations."""
-    chunks = (encode_many(tokenizer, chunk, target=target) for chunk in in_chunks(texts, CHUNK))
+    encode = Encoder(tokenizer)
+    chunks = (encode(chunk, target=target) for chunk in in_chunks(texts, CHUNK))
     return Sequences.from_rows([ids for chunk in chunks for ids in chunk])
-
-
-def encode_many(tokenizer: Tokenizer, texts: Sequence[str], *, target: bool = False) -> list[Ids]:
-    """The same for texts that fit into memory: the tokens of each."""
-    return [np.array(ids, dtype=np.int32) for ids in _encode(tokenizer, texts, target)]
 
 
 def in_chunks(texts: Iterable[Text], size: int) -> Iterator[list[Text]]:
@@ -89,16 +85,6 @@ def require_many(texts: Iterable[Text]) -> Iterable[Text]:
     if isinstance(texts, str):
         raise InputError("text.one_text")
     return texts
-
-
-def _encode(tokenizer: Tokenizer, texts: Sequence[str], target: bool) -> Iterator[Sequence[int]]:
-    if isinstance(tokenizer, LibraryTokenizer):  # many at once: the library uses all cores
-        check_text(*texts)
-        for encoding in tokenizer.library.encode_batch_fast(list(texts), add_special_tokens=False):
-            yield encoding.ids
-    else:
-        for text in texts:
-            yield tokenizer.encode(text, special=False, target=target).ids
 
 
 def find_frame(tokenizer: Tokenizer) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -4,6 +4,7 @@ In:   numbers of a step; notes.
 Out:  text on a stream.
 """
 
+import shutil
 import sys
 import time
 from datetime import timedelta
@@ -16,7 +17,31 @@ if TYPE_CHECKING:
 
 BAR = 24  # characters of the progress bar; fewer in a narrow terminal
 SECONDS = 30.0  # between plain lines, where there is no terminal
+READING_SECONDS = 5.0  # the same while files are read
 SMOOTHING = 0.8  # of the speed
+
+
+class ReadingDisplay:
+    """Progress before the first step, while files are read: see `text.progress`."""
+
+    def __init__(self, stream: TextIO | None = None, *, silent: bool = False) -> None:
+        self.stream = sys.stderr if stream is None else stream
+        self.silent = silent
+        self._shown = time.monotonic()  # nothing is said about what takes no time
+
+    def __call__(self, text: Message, share: float) -> None:
+        """Show a text and the share that is done: in place in a terminal, otherwise a line now and then."""
+        if self.silent:
+            return
+        now = time.monotonic()
+        line = f"{text}, {share:.0%}"
+        if self.stream.isatty():
+            end = "\n" if share >= 1 else ""
+            self.stream.write(f"\r\x1b[2K{line[: shutil.get_terminal_size().columns - 1]}{end}")
+            self.stream.flush()
+        elif now - self._shown >= READING_SECONDS:
+            self._shown = now
+            print(line, file=self.stream, flush=True)
 
 
 class Display:

@@ -26,6 +26,7 @@ from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.registry import suggestion
 from glassformer.runlog import Curve, read_run
+from glassformer.tasks.summary import summarise
 from glassformer.tasks.task import Network, Task, TaskModule
 from glassformer.text.batches import Batch, BatchSettings, Loader, Position
 from glassformer.training.arithmetic import fast_arithmetic
@@ -174,6 +175,8 @@ class _Run:
                 skipped = self.plan.task.examples("train").notes
                 for note in (*self.plan.notes, *skipped, *self._limitations()):
                     self.reporter.display.note(note)
+                if self.processes.first:
+                    self.reporter.describe_data(self._summarise_data())
                 for note in self.restored:
                     self.reporter.log_note(self.progress.step, note)
                 self.clock = Clock(self.settings.minutes, self.progress.seconds)
@@ -199,6 +202,12 @@ class _Run:
         if wanted in ("default", "graphs") and not find_compiler():
             return [message("training.no_compiler", value=wanted)]
         return []
+
+    def _summarise_data(self) -> dict[str, Any]:
+        task = self.plan.task
+        splits = ["train", self.settings.evaluate_on, *(["test"] if task.has_split("test") else [])]
+        updates = len(self._loader().plan(0)) // self.share
+        return summarise(task, splits, self.settings.steps, updates)
 
     def _loop(self) -> Ending:
         settings, progress = self.settings, self.progress

@@ -20,12 +20,14 @@ from typing import Any
 import torch
 
 from glassformer.errors import ConfigurationError, InputError, TrainingError
+from glassformer.messages import Message, message
 from glassformer.registry import suggestion
 from glassformer.runlog import RECIPE, SCALARS, find_runs, is_run
 from glassformer.settings import SettingsType, read_settings, read_toml
-from glassformer.tasks.task import build_task, read_task
+from glassformer.tasks.task import Task, build_task, read_task
 from glassformer.text.batches import BatchSettings
 from glassformer.text.opening import open_tokenizer
+from glassformer.text.progress import showing, tracking
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
 from glassformer.training.changes import (
@@ -38,6 +40,7 @@ from glassformer.training.changes import (
     read_overrides,
 )
 from glassformer.training.checkpoints import Checkpoints
+from glassformer.training.display import ReadingDisplay
 from glassformer.training.initial_network import build_network, check_evaluation, check_model_names
 from glassformer.training.loop import Fork, Outcome, Plan, run_loop
 from glassformer.training.settings import MonitorSettings, TrainSettings
@@ -153,7 +156,11 @@ def train(
         _check_free(folder)
     new = first and not (folder.is_dir() and any(folder.iterdir()))  # another process may have made it
     folder.mkdir(parents=True, exist_ok=True)
-    with _locked(folder, first=first), _removing_if_refused(folder, new=new):
+    with (
+        _locked(folder, first=first),
+        _removing_if_refused(folder, new=new),
+        showing(ReadingDisplay(silent=silent or not first)),
+    ):
         begun: Fork | None = None
         known: Path | None = None  # a checkpoint to continue from
         if fork is not None:
@@ -260,11 +267,27 @@ def _find_tokenizer(recipe: Recipe, folder: Path, *, known: Path | None, first: 
         else:
             settings = _read("tokenizer", VocabularySettings, {"tokenizer": table})
             kind, about = _in_table("task", lambda: read_task(recipe.tables["task"]))
-            tokenizer = train_vocabulary(kind.texts(about), settings, style=kind.style, tags=kind.tags(about))
+            tokenizer = _learn_vocabulary(kind, about, settings)
         with replace_folder(kept) as new:
             tokenizer.save(new)
             shutil.rmtree(kept, ignore_errors=True)
     return open_tokenizer(kept)
+
+
+def _learn_vocabulary(kind: type[Task], about: Any, settings: VocabularySettings) -> Tokenizer:
+    """A vocabulary of the training text, with progress while it is read."""
+
+    def describe() -> Message:
+        return message("training.learning_vocabulary")
+
+    with tracking(describe, kind.source_files(about, "train")) as tracker:
+
+        def texts() -> Iterator[str]:
+            for text in kind.texts(about):
+                tracker.tick()
+                yield text
+
+        return train_vocabulary(texts(), settings, style=kind.style, tags=kind.tags(about))
 
 
 def _save_recipe(recipe: Recipe, folder: Path) -> None:

@@ -25,7 +25,8 @@ from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.runlog import ALARM, BEST, CHANCE, ENVIRONMENT, LAYER_NORM, PASSED, Event, RunWriter
+from glassformer.runlog import ALARM, BEST, CHANCE, DATA, ENVIRONMENT, LAYER_NORM, PASSED, Event, RunWriter
+from glassformer.tasks.summary import explain
 from glassformer.tasks.task import Network, Task
 from glassformer.text.files import write_json
 from glassformer.training.alarm_action import AlarmAction
@@ -68,6 +69,13 @@ class Reporter:
             self._log(step, "resumed", message("training.event.resumed", step=step, **where))
         else:
             self._log(0, "started", message("training.event.started", **where))
+
+    def describe_data(self, summary: Mapping[str, Any]) -> None:
+        """What the run learns from: a file for pages and programs, sentences for a person."""
+        if self.writer is not None:
+            write_json(self.folder / DATA, summary)
+        for text in explain(summary):
+            self.display.note(text)
 
     def add_step(self, step: int, numbers: Tensor, rate: float, tokens: int) -> None:
         """The loss and the gradient norms of a step, on their device, for the next `write_steps`."""
