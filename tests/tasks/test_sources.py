@@ -176,3 +176,32 @@ def test_a_folder_that_datasets_wrote(school: School, tmp_path: Path) -> None:
     assert task.labels == ("bad", "good")
     assert texts_of(task, "train") == [text for _, text in rows[:40]]
     assert texts_of(task, "dev") == [text for _, text in rows[40:]]
+
+
+def test_tokens_are_made_once_and_again_when_anything_changes(
+    school: School, book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+
+    def entries() -> int:
+        return len(list((tmp_path / "cache").glob("*/meta.json")))
+
+    table = {
+        "name": "language_modelling",
+        "folder": str(book),
+        "path": "{split}.tsv",
+        "column": 0,
+        "context": 8,
+    }
+    task = school.make_task(table)
+    before = task.identity("train")
+    assert entries() == 1
+    assert school.make_task(table | {"context": 16, "repeats": 0.5}).identity("train") == before
+    assert entries() == 1  # what is read does not depend on these
+    school.make_task(table | {"column": 1}).examples("train")
+    school.make_task(table, {"kind": "characters"}).examples("train")
+    assert entries() == 3
+    text = (book / "train.tsv").read_text(encoding="utf-8")
+    (book / "train.tsv").write_text(text.replace("cat", "dog", 1), encoding="utf-8")
+    assert school.make_task(table).identity("train") != before
+    assert entries() == 4

@@ -231,7 +231,8 @@ class Classification(Task):
         def build(writer: ArrayWriter) -> Meta:
             return self._write(split, longest, writer)
 
-        arrays, meta = self.load_or_build(split, files, build, longest=longest, labels=self.labels)
+        also = {"longest": longest, "labels": self.labels}
+        arrays, meta = self.load_or_build(split, files, build, also)
         return Labelled(arrays, tuple(map(Message.from_json, meta["notes"])))
 
     def _write(self, split: Split, longest: int, writer: ArrayWriter) -> Meta:

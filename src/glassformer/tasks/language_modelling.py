@@ -126,7 +126,7 @@ class WindowTask(Task):
         def build(writer: ArrayWriter) -> Meta:
             return write_stream(self.settings, split, self.tokenizer, end_id, writer)
 
-        return Stream.from_cache(*self.load_or_build(split, files, build, end_id=end_id))
+        return Stream.from_cache(*self.load_or_build(split, files, build, {"end_id": end_id}))
 
     def windows(self, split: Split) -> Windows:
         """The examples of a split."""

@@ -124,7 +124,11 @@ class Task(ABC):
         """Read and tokenise a split."""
 
     def load_or_build(
-        self, split: Split, files: Sequence[Path], build: Callable[[ArrayWriter], Meta], **also: Any
+        self,
+        split: Split,
+        files: Sequence[Path],
+        build: Callable[[ArrayWriter], Meta],
+        also: Mapping[str, Any] | None = None,
     ) -> tuple[Arrays, Meta]:
         """What `build` writes about a split, made once for the same files, tokenizer, settings and `also`."""
         if not all(file.is_file() for file in files):
@@ -139,7 +143,7 @@ class Task(ABC):
             "settings": settings,
             "tokenizer": identify_tokenizer(self.tokenizer),
             "files": [(file.name, hash_file(file)) for file in files],
-            "also": also,
+            "also": dict(also or {}),
         }
         return load_or_build(key, build)
 

@@ -81,7 +81,7 @@ def load_or_build(key: Mapping[str, Any] | None, build: Callable[[ArrayWriter], 
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="glassformer-", ignore_cleanup_errors=True) as place:
             return _build(Path(place), build)  # what is mapped stays until it is released
-    name = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:32]
+    name = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:32]
     entry = folder / name
     with _locked(folder / f"{name}.lock"):
         found = open_entry(entry)

@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import tempfile
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,13 @@ def identify_tokenizer(tokenizer: Tokenizer) -> str:
 
 @lru_cache
 def identify_code(kind: type[Any]) -> str:
-    """A digest of the code that reads and tokenises, and of the file of a class, which may be a plug-in."""
+    """A digest of the code that reads and tokenises, and of the files of a class, which may be a plug-in."""
     packages = Path(__file__).parent, Path(__file__).parents[1] / "tasks"
     files = {path for package in packages for path in package.glob("*.py")}
-    own = inspect.getsourcefile(kind)
-    return _hash_files(sorted(files | ({Path(own)} if own else set())), kind.__qualname__)
+    for each in kind.__mro__:
+        with suppress(TypeError):  # built in
+            files.add(Path(inspect.getsourcefile(each) or ""))
+    return _hash_files(sorted(files), kind.__qualname__)
 
 
 def _hash_files(paths: Iterable[Path], start: str) -> str:
