@@ -118,11 +118,14 @@ def _explain_overlap(found: Mapping[str, Any]) -> Iterator[Message]:
     about = {"split": found["split"], "other": found["other"], "total": found["texts"]}
     if not found["texts"]:
         return
-    kind = "lines" if found["unit"] == "line" else "texts"
+    lines = found["unit"] == "line"
     if found["same"]:
         share = found["same"] / found["texts"]
-        yield message(f"tasks.summary.overlap_{kind}", count=found["same"], share=share, **about)
+        code = "tasks.summary.overlap_lines" if lines else "tasks.summary.overlap_texts"
+        yield message(code, count=found["same"], share=share, **about)
     else:
-        yield message(f"tasks.summary.no_overlap_{kind}", **about)
+        yield message(
+            "tasks.summary.no_overlap_lines" if lines else "tasks.summary.no_overlap_texts", **about
+        )
     if found["one_side"]:
         yield message("tasks.summary.overlap_sides", count=found["one_side"], **about)
