@@ -25,6 +25,7 @@ HUB = {
 SKIPPED = {
     "serve": "does not end by itself: tests/cli/verbs/test_serve.py",
     "train": "takes minutes: tests/training",
+    "evaluate": "needs a training run: tests/cli/verbs/test_evaluate.py",
     "runs": "needs a training run: tests/cli/verbs/test_runs.py",
     "long": "takes minutes: tests/cli/verbs/test_long.py",
     "demo": "trains: tests/cli/verbs/test_demo.py",
@@ -101,7 +102,8 @@ def test_commands_run(document: Path, desk: Path, capsys: pytest.CaptureFixture[
             with pytest.raises(SystemExit, match="0"):
                 main(words)
             continue
-        assert main(prepare(words)) == 0, shlex.join(words)
+        fine = (0, 1) if words[0] == "doctor" else (0,)  # 1: this machine lacks something
+        assert main(prepare(words)) in fine, shlex.join(words)
         if "--output" in words:
             made = words[words.index("--output") + 1]
             assert (desk / made).exists(), shlex.join(words)
