@@ -63,7 +63,7 @@ def serve(
     library: Library,
     workbench: Workbench | None = None,
     static: Path = STATIC_HERE,
-    runs: Path = Settings.runs,
+    runs: Path = Settings().runs,  # noqa: B008
 ) -> Iterator[str]:
     """Run a server in a thread; its address, while the context lasts."""
     with socket.socket() as line:
