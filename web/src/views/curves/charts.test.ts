@@ -5,7 +5,7 @@ import { chartsOf, differences, throughput } from "./charts";
 test("splits share a chart, parts of a whole share one, and each has its place", () => {
   const norms = { steps: [1], values: [2] };
   const run = inventRun({
-    curves: { ...inventRun().curves, "norm/encoder.0": norms, "norm/encoder.1": norms, dev_bleu: norms },
+    curves: { ...inventRun().curves, "norm.encoder.0": norms, "norm.encoder.1": norms, dev_bleu: norms },
   });
   const charts = chartsOf([run, run]);
   expect(charts.map(({ name }) => name)).toEqual(["loss", "bleu", "rate", "norm", "throughput"]);

@@ -2,7 +2,7 @@
  * What is plotted together: the curves of all runs by what they measure.
  *
  * In:   runs as far as they were written.
- * Out:  charts in a steady order. Splits share a chart (loss and dev_loss), and so do parts of a whole (norm/encoder.0).
+ * Out:  charts in a steady order. Splits share a chart (loss and dev_loss), and so do parts of a whole (norm.encoder.0).
  */
 
 import type { RunDescription } from "../../api/types";
@@ -10,7 +10,7 @@ import type { RunDescription } from "../../api/types";
 export interface Series {
   readonly run: number; // its place among the runs
   readonly split: string; // train, dev, test
-  readonly part: string; // behind the slash; "" for the whole
+  readonly part: string; // behind the first point; "" for the whole
   readonly steps: readonly number[];
   readonly values: readonly (number | null)[];
 }
@@ -32,7 +32,7 @@ export function chartsOf(runs: readonly RunDescription[]): ChartData[] {
   runs.forEach(({ curves }, run) => {
     for (const [name, { steps, values }] of Object.entries(curves)) {
       if (name === "tokens" || name === "time") continue;
-      const [whole = name, part = ""] = name.split("/", 2);
+      const [, whole = name, part = ""] = /^(\w+)\.(.+)$/.exec(name) ?? [];
       const [, split = "train", base = whole] = /^(dev|test)_(.+)$/.exec(whole) ?? [];
       add(base, { run, split, part, steps, values });
     }
