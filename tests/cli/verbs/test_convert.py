@@ -1,6 +1,7 @@
 """`glassformer convert`: a folder that transformers opens, too."""
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -76,3 +77,13 @@ def test_a_published_translator_keeps_its_vocabulary_in_sentencepiece(tmp_path: 
     assert "cross 0" in printed
     run("convert", tmp_path, tmp_path / "copy")
     assert (tmp_path / "copy" / "source.spm").is_file()
+
+
+def test_a_model_that_transformers_will_not_open_says_so(
+    build: Callable[..., Path], tmp_path: Path, run: Command
+) -> None:
+    known = run("convert", "zoo/gpt2", tmp_path / "known")
+    ours = run("convert", build("decoder"), tmp_path / "ours")
+    assert "transformers will not open" not in known
+    assert "transformers will not open" in ours
+    assert json.loads((tmp_path / "ours" / "config.json").read_text())["model_type"] == "glassformer"
