@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import InputError
-from glassformer.text.encoder import Encoder, Ids
+from glassformer.text.encoder import Encoder
+from glassformer.text.encoder import Ids as Ids
 from glassformer.text.tokenizer import Tokenizer
 
 Text = TypeVar("Text")  # a text, or a row of several
