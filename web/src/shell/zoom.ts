@@ -6,6 +6,8 @@
  * Out:  a transform. The wheel alone scrolls the page, as everywhere.
  */
 
+import { figure } from "../core/formats";
+
 const STEP = 1.25;
 const [LEAST, MOST] = [0.5, 4];
 
@@ -53,7 +55,7 @@ export class Magnifier {
 
   private set(wanted: number, x = this.host.clientWidth / 2, y = this.host.clientHeight / 2): boolean {
     const { host, view, zoom: before } = this;
-    this.zoom = Number(Math.max(LEAST, Math.min(MOST, wanted)).toFixed(3));
+    this.zoom = Number(figure(Math.max(LEAST, Math.min(MOST, wanted))));
     if (this.zoom === before) return false;
     view.toggleAttribute("data-zoomed", this.zoom !== 1);
     view.style.setProperty("--zoom", String(this.zoom));
