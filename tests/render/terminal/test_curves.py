@@ -72,7 +72,7 @@ def test_a_list_of_runs(log: RunLog, tmp_path: Path) -> None:
     assert told[4:6] == ["dev_accuracy", "0.8"]  # the score that decides, where the log says which
     assert lines[2].split() == ["young", "killed", "0", "–", "–", "–"]
     assert "no runs here yet" in draw_runs([])
-    assert draw_run(read_run(tmp_path / "young")).startswith("young: open, step 0")
+    assert draw_run(read_run(tmp_path / "young")).startswith("young: killed, step 0")
 
 
 def test_damage_is_told(tmp_path: Path) -> None:
