@@ -128,7 +128,8 @@ def test_shards_are_kept_whole_and_one_process_goes_on_with_them(translation: Pa
     train(translation, constant, runs=tmp_path, name="one", silent=True)
     shared = [*constant, "train.steps=3", "train.parallel=fsdp"]
     assert run_two(translation, shared, runs=tmp_path, name="both") == [0, 0]
-    train(translation, constant, runs=tmp_path, name="both", resume=True, silent=True)
+    alone = ["train.steps=6", "train.parallel=none"]
+    train(translation, alone, runs=tmp_path, name="both", resume=True, silent=True)
     losses = read_run(tmp_path / "one").scalars["loss"].values
     assert read_run(tmp_path / "both").scalars["loss"].values == pytest.approx(losses, rel=rounding(layers=2))
     assert run_two(
