@@ -31,7 +31,7 @@ def test_every_view_that_fits_is_there(open_file: Open, tmp_path: Path) -> None:
     tabs = page.get_by_role("tab")
     expect(tabs.filter(has_text="Heat map")).to_be_visible()
     output = page.locator("[data-canvas=output] .canvas-note")  # of what opens first
-    expect(output).to_contain_text("of the variance")
+    expect(output).to_contain_text("of variance")
     for name in ("Overview", "Heat map", "Lines", "Text", "Numbers"):
         page.get_by_role("tab", name=name, exact=True).click()
         expect(page.locator(".view-host")).not_to_be_empty()
