@@ -53,3 +53,12 @@ def test_what_takes_too_long_or_too_much_ends_the_process_only(
     finally:
         small.close()
         hasty.close()
+
+
+def test_a_process_that_has_grown_is_replaced_before_the_next_file(invented: dict[str, Path]) -> None:
+    inspector = Inspector(small=0)  # whatever it takes, it ends after each file
+    try:
+        for _ in range(4):
+            assert inspector.inspect(invented["decoder"]).source_tokens == 24
+    finally:
+        inspector.close()

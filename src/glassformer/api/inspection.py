@@ -60,9 +60,10 @@ def list_facts(recording: Recording) -> Facts:
 class Inspector:
     """Looks at files one at a time, in a process that is replaced when it was ended."""
 
-    def __init__(self, seconds: float = SECONDS, memory: int = MEMORY) -> None:
+    def __init__(self, seconds: float = SECONDS, memory: int = MEMORY, small: int = _SMALL) -> None:
         self.seconds = seconds
         self.memory = memory
+        self.small = small
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
@@ -88,7 +89,7 @@ class Inspector:
         if self._process is None or self._process.poll() is not None:
             self.close()
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "glassformer.api.inspection", str(self.memory)],
+                [sys.executable, "-P", "-m", "glassformer.api.inspection", str(self.memory), str(self.small)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -103,7 +104,10 @@ class Inspector:
         try:
             process.stdin.write(json.dumps(question).encode() + b"\n")
             process.stdin.flush()
-            return dict(json.loads(process.stdout.readline()))
+            answer = dict(json.loads(process.stdout.readline()))
+            if answer.pop("last"):
+                self.close()  # it is ending: the next file needs another process
+            return answer
         except (OSError, ValueError):
             self.close()
             return None
@@ -117,18 +121,20 @@ atexit.register(INSPECTOR.close)
 
 def main() -> None:
     """Answer questions from stdin until it ends."""
-    _limit_memory(int(sys.argv[1]))
+    memory, small = map(int, sys.argv[1:])
+    _limit_memory(memory)
     for line in sys.stdin.buffer:
         path = Path(json.loads(line)["path"])
         try:
-            answer = {"facts": _inspect(path).model_dump(mode="json")}
+            answer: dict[str, Any] = {"facts": _inspect(path).model_dump(mode="json")}
         except GlassformerError as error:
             answer = {"error": error.message.to_json()}
         except MemoryError:
             os._exit(1)
+        answer["last"] = _read_memory("VmRSS") > small
         sys.stdout.buffer.write(json.dumps(answer).encode() + b"\n")
         sys.stdout.buffer.flush()
-        if _read_memory("VmRSS") > _SMALL:
+        if answer["last"]:
             return  # what it has taken goes back to the system
 
 
