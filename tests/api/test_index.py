@@ -1,11 +1,16 @@
 """The index: pages and searches of many rows, kept between starts, made again where it is damaged."""
 
+import sqlite3
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from glassformer.api import index as module
 from glassformer.api.index import FILE, RecordingIndex, Row
+from glassformer.errors import InputError
 
 ROW = Row(
     id="a", origin="made", entry="{}", card="{}", path="a.bundle", own=True, kept=True, listed=True, size=10,
@@ -64,3 +69,37 @@ def test_a_damaged_index_is_made_again(tmp_path: Path, content: bytes) -> None:
     assert index.put(ROW)
     assert index.count() == 1
     index.close()
+
+
+def test_an_index_that_another_server_has_locked_stays(
+    index: RecordingIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_WAIT", 0.1)
+    other = sqlite3.connect(tmp_path / FILE)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(InputError, match="locked") as error:
+        RecordingIndex(tmp_path)
+    assert error.value.message.code == "api.index_not_opened"
+    other.close()
+    assert (tmp_path / FILE).exists()
+    assert index.count("made") == 30
+    index.close()
+
+
+def test_several_servers_may_start_in_an_empty_folder_at_once(tmp_path: Path) -> None:
+    together = threading.Barrier(8)
+
+    def start(number: int, folder: Path) -> RecordingIndex:
+        together.wait()
+        made = RecordingIndex(folder)
+        made.put(replace(ROW, id=str(number), path=f"{number}.bundle"))
+        return made
+
+    for attempt in range(5):
+        folder = tmp_path / str(attempt)
+        folder.mkdir()
+        with ThreadPoolExecutor(8) as pool:
+            made = list(pool.map(start, range(8), [folder] * 8))
+        assert [each.count() for each in made] == [8] * 8
+        for each in made:
+            each.close()

@@ -17,6 +17,8 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from glassformer.errors import InputError
+
 FILE = ".index.sqlite"
 VERSION = 1  # of the tables; another one is made anew
 _WAIT = 10.0  # seconds for another server that writes to the same index
@@ -59,6 +61,8 @@ class RecordingIndex:
         path = "" if folder is None else str(folder / FILE)  # "": a temporary file of SQLite's own
         try:
             self._database = _open(path)
+        except sqlite3.OperationalError as error:  # locked, or not writable: another server may use it
+            raise InputError("api.index_not_opened", path=path, reason=str(error)) from error
         except sqlite3.DatabaseError:  # not an index, or a damaged one
             if folder is not None:
                 for each in folder.glob(f"{FILE}*"):
@@ -178,24 +182,39 @@ class RecordingIndex:
 
 def _open(path: str) -> sqlite3.Connection:
     database = sqlite3.connect(path, timeout=_WAIT, check_same_thread=False)
-    database.execute("PRAGMA synchronous = OFF")  # what a power failure damages is made again
-    with database:
-        [(version,)] = database.execute("PRAGMA user_version")
-        if version != VERSION:
-            database.execute("DROP TABLE IF EXISTS main.recordings")
-            database.execute(f"CREATE TABLE main.recordings {_TABLE}")
-            database.execute("CREATE INDEX main.by_origin ON recordings (origin, listed, added)")
-            database.execute("CREATE INDEX main.by_time ON recordings (listed, added)")
-            database.execute("CREATE INDEX main.by_preset ON recordings (preset)")
-            database.execute("CREATE INDEX main.by_own ON recordings (own, listed, added, size)")
-            database.execute("CREATE INDEX main.by_path ON recordings (path)")
-            database.execute(f"PRAGMA user_version = {VERSION}")
+    try:
+        database.execute("PRAGMA synchronous = OFF")  # what a power failure damages is made again
+        if _read_version(database) != VERSION:
+            _create(database)
         database.execute(f"CREATE TABLE temp.here {_TABLE}")
         database.execute(
             "CREATE VIEW temp.all_recordings AS "
             "SELECT * FROM main.recordings UNION ALL SELECT * FROM temp.here"
         )
+    except sqlite3.Error:
+        database.close()
+        raise
     return database
+
+
+def _read_version(database: sqlite3.Connection) -> int:
+    return int(database.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _create(database: sqlite3.Connection) -> None:
+    """Make the tables in one transaction, unless another server has just made them."""
+    with database:
+        database.execute("BEGIN IMMEDIATE")
+        if _read_version(database) == VERSION:
+            return
+        database.execute("DROP TABLE IF EXISTS main.recordings")
+        database.execute(f"CREATE TABLE main.recordings {_TABLE}")
+        database.execute("CREATE INDEX main.by_origin ON recordings (origin, listed, added)")
+        database.execute("CREATE INDEX main.by_time ON recordings (listed, added)")
+        database.execute("CREATE INDEX main.by_preset ON recordings (preset)")
+        database.execute("CREATE INDEX main.by_own ON recordings (own, listed, added, size)")
+        database.execute("CREATE INDEX main.by_path ON recordings (path)")
+        database.execute(f"PRAGMA user_version = {VERSION}")
 
 
 def _match(search: str, origin: Origin | None) -> tuple[str, tuple[object, ...]]:
