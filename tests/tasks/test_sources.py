@@ -184,7 +184,7 @@ def test_tokens_are_made_once_and_again_when_anything_changes(
     monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
 
     def entries() -> int:
-        return len(list((tmp_path / "cache").glob("*/meta.json")))
+        return len(list((tmp_path / "cache" / "tokens").glob("*/meta.json")))
 
     table = {
         "name": "language_modelling",

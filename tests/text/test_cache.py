@@ -34,7 +34,7 @@ class Builder:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv(cache.FOLDER, str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    return tmp_path / "cache" / "tokens"
 
 
 def check(found: tuple[cache.Arrays, Meta]) -> None:
@@ -128,6 +128,18 @@ def test_the_oldest_entries_are_deleted(folder: Path, monkeypatch: pytest.Monkey
     assert build.calls == 4
     assert used in entries(folder)
     assert len(entries(folder)) == 2
+
+
+def test_nothing_but_entries_is_deleted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.LIMIT, "0")
+    others = [folder.parent / "photos", folder / "photos", folder / ("f" * 31), folder / ("A" * 32)]
+    for other in others:
+        other.mkdir(parents=True)
+        (other / "meta.json").write_text("{}")
+    for number in range(2):
+        load_or_build({"a": number}, Builder())
+    assert all((other / "meta.json").is_file() for other in others)
+    assert len(entries(folder)) == len(others[1:]) + 1  # of the two entries the last is kept
 
 
 BUILD = """

@@ -3,17 +3,18 @@
 In:   what the arrays depend on (content of the data, tokenizer, settings), and a function that makes them.
 Out:  read-only arrays, and a small JSON object; made once, then opened from the disk.
 
-The folder is `$GLASSFORMER_CACHE`, or `glassformer` in the user's folder of caches; `GLASSFORMER_CACHE=off`
-keeps nothing. An entry is a folder named after a digest of what it depends on. It is written beside its place
-and renamed, so that it is whole or absent; a second process waits for the first. Every entry has checksums: a
-damaged one is made again. The entries that were not used for longest are deleted when all together have more
-than `LIMIT_GB` (or `$GLASSFORMER_CACHE_GB`) gigabytes.
+The folder is `tokens` in `$GLASSFORMER_CACHE`, or in `glassformer` in the user's folder of caches;
+`GLASSFORMER_CACHE=off` keeps nothing. An entry is a folder named after a digest of what it depends on. It is
+written beside its place and renamed, so that it is whole or absent; a second process waits for the first.
+Every entry has checksums: a damaged one is made again. The entries that were not used for longest are deleted
+when all together have more than `LIMIT_GB` (or `$GLASSFORMER_CACHE_GB`) gigabytes, and nothing else.
 """
 
 import hashlib
 import json
 import mmap
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -29,6 +30,7 @@ from glassformer.errors import InputError
 FOLDER, LIMIT = "GLASSFORMER_CACHE", "GLASSFORMER_CACHE_GB"  # variables of the environment
 LIMIT_GB = 20.0
 META = "meta.json"
+ENTRY = re.compile("[0-9a-f]{32}")  # the name of an entry
 FORMAT = 1  # of an entry
 
 Arrays = dict[str, NDArray[Any]]
@@ -124,7 +126,7 @@ def find_cache() -> Path | None:
     if chosen == "off":
         return None
     home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    folder = Path(chosen).expanduser() if chosen else Path(home).expanduser() / "glassformer" / "tokens"
+    folder = (Path(chosen).expanduser() if chosen else Path(home).expanduser() / "glassformer") / "tokens"
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -193,6 +195,8 @@ def _remove_oldest(folder: Path, *, keep: Path) -> None:
     limit = float(os.environ.get(LIMIT) or LIMIT_GB) * 1e9
     entries = []
     for meta in folder.glob(f"*/{META}"):
+        if not ENTRY.fullmatch(meta.parent.name):
+            continue  # not ours
         with suppress(OSError):  # another process may delete it at this moment
             size = sum(path.stat().st_size for path in meta.parent.iterdir())
             entries.append((meta.parent.stat().st_mtime, size, meta.parent))
