@@ -205,3 +205,25 @@ def test_tokens_are_made_once_and_again_when_anything_changes(
     (book / "train.tsv").write_text(text.replace("cat", "dog", 1), encoding="utf-8")
     assert school.make_task(table).identity("train") != before
     assert entries() == 4
+
+
+def test_a_text_that_moves_to_another_label_has_that_label(
+    school: School, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+    for n, text in enumerate(sentences(12)):
+        place = tmp_path / "films" / "train" / "ab"[n // 6] / f"{n:02}.txt"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text, encoding="utf-8")
+
+    def count() -> dict[str, int]:
+        task = school.make_task(classification(tmp_path / "films", "{split}"))
+        return dict(task.examples("train").count_classes(task.labels))
+
+    assert count() == {"a": 6, "b": 6}
+    (tmp_path / "films/train/a/05.txt").rename(tmp_path / "films/train/b/05.txt")
+    assert count() == {"a": 5, "b": 7}
+    cached = len(list((tmp_path / "cache" / "tokens").glob("*/meta.json")))
+    (tmp_path / "films").rename(tmp_path / "moved")  # the folder as a whole may move
+    school.make_task(classification(tmp_path / "moved", "{split}")).examples("train")
+    assert len(list((tmp_path / "cache" / "tokens").glob("*/meta.json"))) == cached

@@ -9,6 +9,7 @@ The order of things: `task = build_task(table, tokenizer)`; a network from a che
 `task.evaluate(network, "dev")`.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
@@ -137,12 +138,13 @@ class Task(ABC):
                 hash_file(missing)  # says that it is missing
             return load_or_build(None, build)  # a pipe cannot be read twice
         settings = {name: value for name, value in asdict(self.settings).items() if name not in self.not_read}
+        folder = Path(getattr(self.settings, "folder", ".")).expanduser()  # a label may be a folder in it
         key = {
             "code": identify_code(type(self)),
             "split": split,
             "settings": settings,
             "tokenizer": identify_tokenizer(self.tokenizer),
-            "files": [(file.name, hash_file(file)) for file in files],
+            "files": [(os.path.relpath(file, folder), hash_file(file)) for file in files],
             "also": dict(also or {}),
         }
         return load_or_build(key, build)
