@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+import numpy as np
+
 from glassformer.errors import ApiError, InputError
 from glassformer.place import Place
 from glassformer.runlog import (
@@ -251,10 +253,10 @@ def _describe_entry(path: Path, indexing: float | None) -> RunEntry:
 
 def _describe_run(run: RunIndex, entry: RunEntry, since: int | None, points: int) -> RunDescription:
     first = None if since is None else since + 1
-    curves = {name: run.series(name, first, None, points) for name in run.names}
+    curves = {name: _take_curve(run, name, first, points) for name in run.names}
     events, damaged = read_events(run.folder)
     heads = []
-    thinned = any(not curve.exact for curve in curves.values())
+    thinned = any(not exact for _, exact in curves.values())
     for place, (statistics, count) in run.maps.items():
         found = {name: run.heads(place, name, first, None, max(2, points // 10)) for name in statistics}
         history = next(iter(found.values()))
@@ -265,17 +267,17 @@ def _describe_run(run: RunIndex, entry: RunEntry, since: int | None, points: int
                     place=PlaceModel.of(place),
                     heads=count,
                     steps=tuple(history.first.tolist()),
-                    statistics={name: _rows(values.mean) for name, values in found.items()},
+                    # The number of a head has no mean.
+                    statistics={
+                        name: _rows(values.high if name == "twin" else values.mean)
+                        for name, values in found.items()
+                    },
                 )
             )
     new = [event for event in events if since is None or event.step > since]
     return RunDescription(
         **dict(entry),
-        curves={
-            name: RunCurve(steps=tuple(curve.first.tolist()), values=tuple(curve.mean[:, 0].tolist()))
-            for name, curve in curves.items()
-            if len(curve)
-        },
+        curves={name: curve for name, (curve, _) in curves.items() if curve.steps},
         heads=tuple(heads),
         events=tuple(map(_describe_event, new[-MOST_EVENTS:])),
         recipe=_read_text(run.folder / RECIPE)[:LONGEST_RECIPE],
@@ -285,6 +287,21 @@ def _describe_run(run: RunIndex, entry: RunEntry, since: int | None, points: int
         since=since,
         thinned=thinned,
     )
+
+
+def _take_curve(run: RunIndex, name: str, first: int | None, points: int) -> tuple[RunCurve, bool]:
+    """At most so many points, and whether these are all; if not, the lowest and highest of each stretch."""
+    series = run.series(name, first, None, points)
+    if series.exact:
+        curve = RunCurve(steps=tuple(series.first.tolist()), values=tuple(series.mean[:, 0].tolist()))
+        return curve, True
+    series = run.series(name, first, None, max(1, points // 2))
+    steps = np.stack([series.first, series.last], axis=1)
+    values = np.stack([series.low[:, 0], series.high[:, 0]], axis=1)
+    kept = np.stack(
+        [np.full(len(series), True), series.last > series.first], axis=1
+    )  # a single row is one point
+    return RunCurve(steps=tuple(steps[kept].tolist()), values=tuple(values[kept].tolist())), False
 
 
 def _describe_series(series: Series) -> RunSeries:

@@ -21,7 +21,7 @@ interface Host<S> {
 export class Tasks<S extends Scoped<S> = RecordingSource> {
   private readonly askers: Asker<S>[] = [];
   private readonly timers = new Map<string, ReturnType<typeof setTimeout>>();
-  private frames = 0;
+  private readonly frames = new Map<string, { readonly number: number; draw: () => void }>();
   private ended = false;
 
   constructor(private readonly stage: Host<S>) {}
@@ -41,13 +41,17 @@ export class Tasks<S extends Scoped<S> = RecordingSource> {
     if (!this.ended && !isAbort(error)) this.stage.fail(error);
   };
 
-  /** Draw in the next frame, however often it is asked for. */
-  frame(draw: () => void): void {
-    if (this.frames !== 0 || this.ended) return;
-    this.frames = requestAnimationFrame(() => {
-      this.frames = 0;
-      draw();
-    });
+  /** Draw in the next frame, however often it is asked for; of several drawings of one name, the last. */
+  frame(draw: () => void, name = ""): void {
+    if (this.ended) return;
+    if (!this.frames.has(name)) {
+      const number = requestAnimationFrame(() => {
+        const last = this.frames.get(name)!.draw;
+        this.frames.delete(name);
+        last();
+      });
+      this.frames.set(name, { number, draw });
+    } else this.frames.get(name)!.draw = draw;
   }
 
   /** Call after a while, counted from the last time it was asked for. */
@@ -81,7 +85,7 @@ export class Tasks<S extends Scoped<S> = RecordingSource> {
 
   end(): void {
     this.ended = true;
-    cancelAnimationFrame(this.frames);
+    for (const { number } of this.frames.values()) cancelAnimationFrame(number);
     for (const timer of this.timers.values()) clearTimeout(timer);
     for (const asker of this.askers) asker.stop();
   }

@@ -6,6 +6,7 @@
  */
 
 import type { RunDescription, RunEntry } from "../api/types";
+import { lowerBound } from "../core/maths/search";
 import type { RunList, RunSource } from "../core/source";
 import type { Connection } from "./http";
 
@@ -61,7 +62,8 @@ class HttpRun implements RunSource {
 
   async refresh(signal?: AbortSignal): Promise<boolean> {
     const before = this.run;
-    const news = await this.ask(before.last_step, signal);
+    // The last step again: scores, alarms and the end of a run are written after its loss.
+    const news = await this.ask(Math.max(0, before.last_step - 1), signal);
     const resumed = news.revision !== before.revision;
     if (resumed) this.run = await this.ask(null, signal);
     else if (news.updated === before.updated && news.state === before.state) return false;
@@ -98,29 +100,42 @@ class HttpRun implements RunSource {
   }
 }
 
-/** What was known, and what came after it. */
+/** What was known up to a step, and all that came after it. */
 export function joinRuns(before: RunDescription, news: RunDescription): RunDescription {
-  if (news.since === null) return news;
+  const { since } = news;
+  if (since === null) return news;
+  const old = (steps: readonly number[]): number => lowerBound(steps, since + 1); // what is sent again is dropped
   const curves = { ...before.curves };
+  for (const [name, known] of Object.entries(before.curves)) {
+    const kept = old(known.steps);
+    curves[name] = { steps: known.steps.slice(0, kept), values: known.values.slice(0, kept) };
+  }
   for (const [name, { steps, values }] of Object.entries(news.curves)) {
     const known = curves[name];
     curves[name] = known
       ? { steps: [...known.steps, ...steps], values: [...known.values, ...values] }
       : { steps, values };
   }
-  const known = new Map(before.heads.map((each) => [each.place.address, each]));
+  const heads = new Map(
+    before.heads.map((each) => {
+      const kept = old(each.steps);
+      const rows = Object.entries(each.statistics).map(([name, all]) => [name, all.slice(0, kept)] as const);
+      const cut = { ...each, steps: each.steps.slice(0, kept), statistics: Object.fromEntries(rows) };
+      return [each.place.address, cut];
+    }),
+  );
   for (const more of news.heads) {
-    const had = known.get(more.place.address);
+    const had = heads.get(more.place.address);
     const statistics = { ...had?.statistics };
     for (const [name, rows] of Object.entries(more.statistics))
       statistics[name] = [...(statistics[name] ?? []), ...rows];
-    known.set(more.place.address, { ...more, steps: [...(had?.steps ?? []), ...more.steps], statistics });
+    heads.set(more.place.address, { ...more, steps: [...(had?.steps ?? []), ...more.steps], statistics });
   }
   return {
     ...news,
     curves,
-    heads: [...known.values()],
-    events: [...before.events, ...news.events],
+    heads: [...heads.values()],
+    events: [...before.events.filter(({ step }) => step <= since), ...news.events],
     thinned: before.thinned || news.thinned,
   };
 }

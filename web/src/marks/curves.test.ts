@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { linear } from "../core/maths/scale";
-import { drawCurves, lowerBound, thin, valueNear } from "./curves";
+import { lowerBound } from "../core/maths/search";
+import { drawCurves, thin, valueNear } from "./curves";
 import { SCREEN } from "./paper";
 
 const look = {

@@ -7,6 +7,7 @@
 
 import { count, figure, round } from "../core/formats";
 import { linear, logarithmic, type Scale } from "../core/maths/scale";
+import { lowerBound } from "../core/maths/search";
 import { draw, drawChart, drawText } from "./make";
 import type { Inks } from "./paper";
 import { reach } from "./sparkline";
@@ -120,17 +121,6 @@ export function thin(
   }
   flush();
   return points;
-}
-
-/** The first place whose step is not below `wanted`. */
-export function lowerBound(steps: readonly number[], wanted: number): number {
-  let [low, high] = [0, steps.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (steps[middle]! < wanted) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** The measured point nearest to a step; null where there is none. */

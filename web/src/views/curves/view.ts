@@ -51,6 +51,13 @@ export const view = runView<Words, CurvesOptions>({
   mount: (setting) => new Curves(setting),
 });
 
+interface Chart {
+  readonly element: HTMLElement;
+  data: ChartData;
+  curves: DrawnCurves;
+  stop(): void;
+}
+
 class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
   private readonly runsList = make("ul", { class: "runs" });
   private readonly charts = make("div", {
@@ -66,8 +73,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
   private readonly smoothing: Control<number>;
   private readonly logY: Control<boolean>;
   private readonly logX: Control<boolean>;
-  private drawn: readonly { readonly data: ChartData; readonly curves: DrawnCurves }[] = [];
-  private readonly stops: (() => void)[] = [];
+  private readonly drawn = new Map<string, Chart>(); // by name
   private pointed: number | null = null; // the step under the pointer
 
   constructor(setting: RunSetting<Words, CurvesOptions>) {
@@ -174,7 +180,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
   }
 
   unmount(): void {
-    for (const stop of this.stops.splice(0)) stop();
+    for (const { stop } of this.drawn.values()) stop();
   }
 
   // Drawing
@@ -186,9 +192,13 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
     const wide = this.charts.clientWidth || 2 * NARROW;
     const columns = Math.max(1, Math.floor(wide / NARROW));
     const width = Math.max(240, Math.floor(wide / columns) - 12);
-    for (const stop of this.stops.splice(0)) stop();
-    this.drawn = charts.map((data) => ({ data, curves: this.plot(data, width, SCREEN) }));
-    this.charts.replaceChildren(...this.drawn.map(({ data, curves }) => this.frame(data, curves)));
+    for (const data of charts) this.show(data, this.plot(data, width, SCREEN));
+    for (const [name, { element, stop }] of this.drawn) {
+      if (charts.some((data) => data.name === name)) continue;
+      stop();
+      element.remove();
+      this.drawn.delete(name);
+    }
     const damaged = runs.reduce((sum, run) => sum + run.damaged, 0);
     this.note.replaceChildren(
       charts.length === 0 ? say.noCurves : "",
@@ -199,17 +209,28 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
     this.drawFacts();
   }
 
-  private frame(data: ChartData, curves: DrawnCurves): HTMLElement {
-    const element = make("figure", { class: "chart", "data-chart": data.name }, curves.element);
-    const stop = listen(element, {
-      zoom: (x, _, factor) => this.zoomAt(curves.across.back(x), factor),
-      pan: (dx) => this.pan(curves.across.back(0) - curves.across.back(dx)),
-      hover: (x) => this.point(element, Math.round(curves.across.back(x))),
+  /** Charts stay in their elements, so that a drag goes on while they are drawn again. */
+  private show(data: ChartData, curves: DrawnCurves): void {
+    const known = this.drawn.get(data.name);
+    const chart = known ?? this.frame(data, curves);
+    Object.assign(chart, { data, curves });
+    chart.element.replaceChildren(curves.element);
+    if (!known) this.charts.append(chart.element);
+  }
+
+  private frame(data: ChartData, curves: DrawnCurves): Chart {
+    const element = make("figure", { class: "chart", "data-chart": data.name });
+    const chart: Chart = { element, data, curves, stop: () => {} };
+    const step = (x: number): number => chart.curves.across.back(x);
+    chart.stop = listen(element, {
+      zoom: (x, _, factor) => this.zoomAt(step(x), factor),
+      pan: (dx) => this.pan(step(0) - step(dx)),
+      hover: (x) => this.point(element, Math.round(step(x))),
       leave: () => this.point(element, null),
-      tap: (x) => this.focus(Math.round(curves.across.back(x))),
+      tap: (x) => this.focus(Math.round(step(x))),
     });
-    this.stops.push(stop);
-    return element;
+    this.drawn.set(data.name, chart);
+    return chart;
   }
 
   private plot(data: ChartData, width: number, ink: Inks): DrawnCurves {
@@ -341,7 +362,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
         parts.push(
           make(
             "details",
-            { open: open[parts.length] ?? false },
+            { open: open.shift() ?? false },
             make("summary", {}, title + name),
             make("pre", {}, body),
           ),
@@ -370,15 +391,15 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
     const [first, last] = this.span();
     const size = Math.max(4, (last - first) / factor);
     const share = (step - first) / (last - first);
-    this.show(step - share * size, size);
+    this.showSpan(step - share * size, size);
   }
 
   private pan(by: number): void {
     const [first, last] = this.span();
-    this.show(first + by, last - first);
+    this.showSpan(first + by, last - first);
   }
 
-  private show(from: number, size: number): void {
+  private showSpan(from: number, size: number): void {
     const [first, last] = this.whole();
     if (size >= last - first) {
       this.options.set({ at: null });
@@ -413,11 +434,11 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
     this.tasks.frame(() => {
       if (step === null) this.tooltip.hide();
       else this.showValues(element, step);
-    });
+    }, "hover");
   }
 
   private showValues(element: HTMLElement, step: number): void {
-    const found = this.drawn.find(({ data }) => data.name === element.dataset.chart);
+    const found = this.drawn.get(element.dataset.chart ?? "");
     if (!found) return;
     const lines = found.data.series.map((series) => {
       const near = valueNear(series, step);
@@ -431,7 +452,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
   /** The values at a step, in words. */
   private readAt(step: number): string[] {
     const several = this.runs.length > 1;
-    const words = this.drawn.flatMap(({ data }) =>
+    const words = [...this.drawn.values()].flatMap(({ data }) =>
       data.series.slice(0, 4).map((series) => {
         const near = valueNear(series, step);
         return `${this.say.chart(data.name)} ${this.nameOf(series, several)} ${digits(near?.[1])}`;

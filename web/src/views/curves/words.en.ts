@@ -11,7 +11,6 @@ const CHARTS: Readonly<Record<string, string>> = {
   bleu: "BLEU",
 };
 const STATES: Readonly<Record<string, string>> = {
-  open: "running",
   running: "running",
   killed: "killed",
   finished: "finished",
@@ -43,7 +42,8 @@ export const words = {
   environment: "Machine and versions",
   differences: "Settings that differ",
   setting: "Setting",
-  thinned: "This log has more points than are drawn: for every pixel the least and the largest one.",
+  thinned:
+    "This log has more points than are drawn: each stretch of steps is drawn by its least and its largest value.",
   damaged: (lines: string) => `${lines} lines of the log could not be read and are left out.`,
   noCurves:
     "Nothing was logged yet. The page follows the run and shows the first numbers when they are there.",

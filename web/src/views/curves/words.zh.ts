@@ -14,7 +14,6 @@ const CHARTS: Readonly<Record<string, string>> = {
   bleu: "BLEU",
 };
 const STATES: Readonly<Record<string, string>> = {
-  open: "进行中",
   running: "进行中",
   killed: "被终止",
   finished: "已完成",
@@ -45,7 +44,7 @@ export const words: SameWords<typeof en> = {
   environment: "机器与版本",
   differences: "不同的设置",
   setting: "设置",
-  thinned: "日志中的点多于绘出的点：每个像素绘出其中的最小值和最大值。",
+  thinned: "日志中的点多于绘出的点：每一段步数绘出其中的最小值和最大值。",
   damaged: (lines: string) => `日志中有 ${lines} 行无法读取，已略去。`,
   noCurves: "日志中还没有内容。页面会跟踪这次运行，一有数字就显示。",
   none: "–",

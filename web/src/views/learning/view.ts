@@ -130,8 +130,9 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
     const { run, say, cells } = this;
     this.drawBar();
     if (run.heads.length === 0) {
+      this.grid = null;
       cells.replaceChildren(say.noHeads);
-      this.chart.replaceChildren();
+      for (const part of [this.meaning, this.legend, this.chart, this.alarms]) part.replaceChildren();
       return;
     }
     this.meaning.textContent = say.meaning(this.name);

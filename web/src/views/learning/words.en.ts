@@ -10,10 +10,16 @@ const STATISTICS: Readonly<Record<string, readonly [name: string, meaning: strin
   sink: ["Weight on the first key", "Mean weight on the first key: an attention sink has much there."],
   distance: ["Distance", "Mean distance from query to key, in tokens, by weight."],
   induction: ["Induction", "Mean weight on the token that followed the last occurrence of the same token."],
-  score: ["Largest score", "Largest absolute score of an allowed key, before softmax."],
-  spread: ["Spread of scores", "Largest difference between two scores of one row, before softmax."],
+  score: [
+    "Largest score",
+    "Largest absolute score of an allowed key, before softmax (in logs of version 0.1).",
+  ],
+  spread: ["Spread of scores", "Largest score less the smallest of a row, before softmax; mean over rows."],
   contribution: ["Contribution", "Mean length of what the head adds to the residual stream."],
-  likeness: ["Likeness", "Cosine of its pattern with that of the most similar head of the same map."],
+  likeness: [
+    "Likeness",
+    "Cosine of its pattern, less an even one, with that of the most similar head of the same map.",
+  ],
   twin: ["Most similar head", "The number of the head of the same map that is most similar."],
 };
 
@@ -24,7 +30,7 @@ export const words = {
   statisticName: (name: string) => STATISTICS[name]?.[0] ?? name,
   meaning: (name: string) => STATISTICS[name]?.[1] ?? "",
   run: "Run",
-  grid: "Heads by steps. Arrow keys move; Enter focuses the head.",
+  grid: "Heads by steps. Arrow keys move from head to head and from step to step.",
   cell: (head: string, step: string, value: string) => `${head}, step ${step}: ${value}`,
   curve: (statistic: string, map: string) => `${statistic} · ${map}`,
   alarms: "Alarms of this map",

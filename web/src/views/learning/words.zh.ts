@@ -10,10 +10,10 @@ const STATISTICS: Readonly<Record<string, readonly [name: string, meaning: strin
   sink: ["首个键的权重", "落在第一个键上的平均权重；注意力汇聚点在此处的权重很大。"],
   distance: ["距离", "查询到键的距离按权重的平均值，单位为词元。"],
   induction: ["归纳", "落在同一词元上次出现之后那个词元上的平均权重。"],
-  score: ["最大分数", "softmax 之前，可见键的最大分数绝对值。"],
-  spread: ["分数跨度", "softmax 之前，同一行两个分数之间的最大差。"],
+  score: ["最大分数", "softmax 之前，可见键的最大分数绝对值（0.1 版的日志）。"],
+  spread: ["分数跨度", "softmax 之前，每行最大分数与最小分数之差，对各行取平均。"],
   contribution: ["贡献", "该头加入残差流的向量的平均长度。"],
-  likeness: ["相似度", "该头的模式与同一注意力图中最相似的头的余弦。"],
+  likeness: ["相似度", "该头的模式（减去均匀模式）与同一注意力图中最相似的头的余弦。"],
   twin: ["最相似的头", "同一注意力图中最相似的头的编号。"],
 };
 
@@ -24,7 +24,7 @@ export const words: SameWords<typeof en> = {
   statisticName: (name: string) => STATISTICS[name]?.[0] ?? name,
   meaning: (name: string) => STATISTICS[name]?.[1] ?? "",
   run: "运行",
-  grid: "各头随步数的变化。方向键移动；回车选中该头。",
+  grid: "各头随步数的变化。方向键在头和步数之间移动。",
   cell: (head: string, step: string, value: string) => `${head}，第 ${step} 步：${value}`,
   curve: (statistic: string, map: string) => `${statistic} · ${map}`,
   alarms: "这一注意力图的警报",
