@@ -60,6 +60,18 @@ def test_a_class_that_is_missing_is_named(school: School, tmp_path: Path) -> Non
     assert "No text of dev (1) is also in train." in said
 
 
+def test_a_test_split_that_cannot_be_read_is_noted(school: School, tmp_path: Path) -> None:
+    write(school, tmp_path)
+    school.write_rows(tmp_path / "test.tsv", [("-1", "labels are not published"), ("-1", "for this one")])
+    task = school.make_task({"name": "classification", "folder": str(tmp_path), "path": "{split}.tsv"})
+    summary = json.loads(json.dumps(summarise(task, ["train", "dev"], 1, 1, ["test"])))
+    assert set(summary["splits"]) == {"train", "dev"}
+    [said] = [text for text in explain(summary) if text.code == "tasks.summary.unreadable"]
+    assert str(said).startswith("test cannot be read, and this run does not need it: ")
+    assert "'-1'" in str(said)
+    assert "无法读取 test" in said.text("zh")
+
+
 RECIPE = """
 [task]
 name = "classification"
@@ -93,3 +105,17 @@ def test_every_run_opens_with_its_data(school: School, tmp_path: Path, capsys: A
     assert sum(part["examples"] for part in data["splits"].values()) == 201
     assert [found["same"] for found in data["overlap"]] == [0, 0, 0]
     assert data["held_out"][0]["parameters"]["seed"] == 0
+
+
+def test_a_run_does_not_need_its_test_split(school: School, tmp_path: Path, capsys: Any) -> None:
+    rows = [(("good", "bad")[n % 2], f"film number {n} is {('fine', 'dull')[n % 2]}") for n in range(60)]
+    school.write_rows(tmp_path / "train-0.tsv", rows[:50])
+    school.write_rows(tmp_path / "dev-0.tsv", rows[50:])
+    recipe = tmp_path / "films.toml"
+    text = RECIPE.replace("FOLDER", str(tmp_path)).replace("all.tsv", "{split}-*.tsv")
+    recipe.write_text(text, encoding="utf-8")
+    train(recipe, runs=tmp_path / "runs", name="absent")
+    assert set(read_run(tmp_path / "runs" / "absent").data["splits"]) == {"train", "dev"}
+    school.write_rows(tmp_path / "test-0.tsv", [("other", "a class that is only here")])
+    train(recipe, runs=tmp_path / "runs", name="unreadable")
+    assert "test cannot be read" in " ".join(capsys.readouterr().err.split())

@@ -59,7 +59,10 @@ class SourceSettings(Settings):
     def has_split(self, path: str, split: str) -> bool:
         """Whether there is anything to read for a split."""
         if self.is_divided(path):
-            return all(file.exists() for file in self.find_files(path, split))
+            try:
+                return all(file.exists() for file in self.find_files(path, split))
+            except InputError:  # no file matches
+                return False
         return split in PARTS and (split != "test" or self.held_out_test > 0)
 
     def require_split(self, path: str, split: str) -> None:

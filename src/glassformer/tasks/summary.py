@@ -10,15 +10,27 @@ from typing import Any
 
 import numpy as np
 
+from glassformer.errors import GlassformerError
 from glassformer.messages import Message, message
 from glassformer.tasks.task import Task, TaskExamples
 
 SHOWN = 12  # classes in a sentence
 
 
-def summarise(task: Task, splits: Sequence[str], steps: int, updates: int) -> dict[str, Any]:
-    """The data of a run of so many steps, of which `updates` are an epoch; `splits` begins with training."""
+def summarise(
+    task: Task, splits: Sequence[str], steps: int, updates: int, others: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The data of a run of so many steps, of which `updates` are an epoch; `splits` begins with training.
+
+    The run does not need the `others`: one that cannot be read is noted.
+    """
     examples = {split: task.examples(split) for split in dict.fromkeys(splits)}
+    unreadable: list[Message] = []
+    for split in others:
+        try:
+            examples[split] = task.examples(split)
+        except GlassformerError as error:
+            unreadable.append(message("tasks.summary.unreadable", split=split, reason=error.message))
     return {
         "splits": {split: _describe(task, split, each) for split, each in examples.items()},
         "overlap": [
@@ -27,6 +39,7 @@ def summarise(task: Task, splits: Sequence[str], steps: int, updates: int) -> di
             if examples[one].keys is not None and examples[other].keys is not None
         ],
         "held_out": [text.to_json() for text in task.describe_held_out()],
+        "unreadable": [text.to_json() for text in unreadable],
         "vocabulary": task.tokenizer.size,
         "steps": steps,
         "updates_per_epoch": updates,
@@ -85,7 +98,7 @@ def explain(summary: Mapping[str, Any]) -> Iterator[Message]:
         )
         if "classes" in numbers:
             yield from _explain_classes(split, numbers["classes"])
-    for text in summary["held_out"]:
+    for text in (*summary["held_out"], *summary.get("unreadable", ())):
         yield Message.from_json(text)
     for found in summary["overlap"]:
         yield from _explain_overlap(found)

@@ -205,9 +205,10 @@ class _Run:
 
     def _summarise_data(self) -> dict[str, Any]:
         task = self.plan.task
-        splits = ["train", self.settings.evaluate_on, *(["test"] if task.has_split("test") else [])]
+        others = ["test"] if task.has_split("test") and self.settings.evaluate_on != "test" else []
         updates = len(self._loader().plan(0)) // self.share
-        return summarise(task, splits, self.settings.steps, updates)
+        splits = ["train", self.settings.evaluate_on]
+        return summarise(task, splits, self.settings.steps, updates, others)
 
     def _loop(self) -> Ending:
         settings, progress = self.settings, self.progress
