@@ -186,6 +186,22 @@ def test_a_broken_file_of_the_folder_is_left_out(tmp_path: Path) -> None:
     assert "broken.bundle" in library.broken[0]
 
 
+def test_a_name_that_is_not_utf8_is_reported(tmp_path: Path, invented: dict[str, Path]) -> None:
+    strange = tmp_path / os.fsdecode(b"\xff.bundle")
+    try:
+        strange.write_bytes(invented["single"].read_bytes())
+    except OSError:
+        pytest.skip("this file system refuses the name")
+    bundle.save(invent_decoder(tokens=3), tmp_path / "whole.bundle")
+    library = Library(tmp_path, shipped=None)
+    assert len(library.entries()) == 1
+    assert len(library.broken) == 1
+    assert "\\xff.bundle" in library.broken[0]
+    with pytest.raises(BundleError, match="not UTF-8"):
+        library.open_file(strange)
+    library.close()
+
+
 def test_what_killed_servers_left_behind_is_swept_away(tmp_path: Path) -> None:
     old, fresh = tmp_path / ".0123.bundle.part", tmp_path / ".4567.bundle.part"
     job = tmp_path / ".job-89ab"

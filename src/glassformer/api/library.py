@@ -133,6 +133,7 @@ class Library:
         for name in sorted(new, key=lambda name: found[name][1]):
             path = self.folder / name
             try:
+                _check_name(name)
                 self._add(INSPECTOR.inspect(path), path, "made", read_card(path), added=_age(path))
             except (BundleError, OSError) as error:  # another server may have removed it
                 if len(self.broken) < _MOST_BROKEN:
@@ -207,6 +208,7 @@ class Library:
     def open_file(self, path: str | PathLike[str]) -> str:
         """Add a file of the user: it is read where it is, and never removed."""
         place = Path(path).absolute()  # a relative one would be looked for in the library's folder
+        _check_name(str(place))
         return self._add(list_facts(bundle.open(place)), place, "file", Card())
 
     def adopt(
@@ -435,6 +437,15 @@ def _read_entry(row: Row) -> RecordingEntry:
 
 def _read_card(row: Row) -> Card:
     return Card.model_validate_json(row.card)
+
+
+def _check_name(name: str) -> None:
+    """BundleError for a name that is not UTF-8: neither the index nor a response can hold it."""
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        shown = os.fsencode(name).decode(errors="backslashreplace")
+        raise BundleError("api.name_not_utf8", name=shown) from error
 
 
 def _stamp(path: Path | os.DirEntry[str]) -> tuple[int, int, int]:
