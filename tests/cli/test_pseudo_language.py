@@ -185,7 +185,7 @@ def test_the_help_of_each_verb(verb: cli.Verb, speak: Callable[[str], tuple[int,
     assert code == 0
     edits = " ".join(list_forms())
     usual = {"translate": "split", "fill": "split", "classify": "truncate", "generate": "truncate"}
-    usual |= {"completion": "bash zsh fish", "record": f"weights,output all {edits}"}
+    usual |= {"completion": "bash zsh fish", "runs": "diff rm", "record": f"weights,output all {edits}"}
     values = usual.get(verb.name, "")
     assert left_over(text, f"{verb.name} {values}") == []
 
@@ -240,7 +240,7 @@ DECODER, TRANSLATOR = "xqdecoderlanguage", "xqencoderdecoderlanguage"
         ("export xq.bundle xq.html", "MB"),
         ("figure xq.bundle xq.svg", ""),
         ("models", MODELS),
-        ("train xq.toml --name xqother", RUN),
+        ("train xq.toml --name xqother", f"{RUN} train"),  # a split
         ("runs", "dev_loss"),
         ("runs xqrun", RUN),
         ("figure runs/xqrun xqrun.svg", ""),
