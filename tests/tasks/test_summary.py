@@ -37,7 +37,7 @@ def test_rows_classes_lengths_and_overlap_are_counted(school: School, tmp_path: 
     assert summary["epochs"] == 2.5
     said = list(map(str, explain(summary)))
     assert "Classes of train: good 30 (75.0%), bad 10 (25.0%)." in said
-    assert any(text.startswith("Overlap: 2 of 3 texts of dev (66.7%) are also in train;") for text in said)
+    assert any(text.startswith("Overlap: 2 of 3 texts of dev (66.7%) are also in train, so") for text in said)
     assert "20 steps are 2.5 epochs of 8 steps" in said[-1]
     assert all("重叠" in text.text("zh") for text in explain(summary) if str(text).startswith("Overlap"))
 
@@ -49,6 +49,18 @@ def test_one_side_of_a_pair_counts_apart(school: School, tmp_path: Path) -> None
     task = school.make_task({"name": "translation", "folder": str(tmp_path), "files": files})
     overlap = summarise(task, ["train", "dev"], 1, 1)["overlap"][0]
     assert (overlap["texts"], overlap["same"], overlap["one_side"]) == (3, 1, 1)
+
+
+def test_two_sides_of_different_pairs_are_not_the_same_pair(school: School, tmp_path: Path) -> None:
+    school.write_rows(tmp_path / "train.tsv", [("yes", "ja"), ("ok", "oui"), ("no", "non")])
+    school.write_rows(tmp_path / "dev.tsv", [("yes", "oui"), ("No", "non"), ("x", "z")])
+    files = [{"path": "{split}.tsv", "languages": ["en", "fr"]}]
+    task = school.make_task({"name": "translation", "folder": str(tmp_path), "files": files})
+    summary = summarise(task, ["train", "dev"], 1, 1)
+    assert (summary["overlap"][0]["same"], summary["overlap"][0]["one_side"]) == (1, 1)
+    assert any(
+        "(33.3%) are also in train, so scores on dev are too good." in str(t) for t in explain(summary)
+    )
 
 
 def test_a_class_that_is_missing_is_named(school: School, tmp_path: Path) -> None:

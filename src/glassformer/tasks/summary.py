@@ -68,18 +68,21 @@ def _describe(task: Task, split: str, examples: TaskExamples) -> dict[str, Any]:
 
 
 def _compare(one: str, other: str, examples: Mapping[str, TaskExamples]) -> dict[str, Any]:
-    """How many texts of one split are also in another; of sentence pairs both sides or one."""
+    """How many rows of one split are also in another; of other sentence pairs, how many share a side."""
     here, there = examples[one].keys, examples[other].keys
     assert here is not None
     assert there is not None
-    found = np.isin(here, there)  # (row, text)
+    _, numbers = np.unique(np.concatenate([there, here]), axis=0, return_inverse=True)
+    numbers = numbers.reshape(-1)  # equal for equal rows
+    same = np.isin(numbers[len(there) :], numbers[: len(there)])
+    sides = np.isin(here, there).any(axis=1)
     return {
         "split": one,
         "other": other,
         "unit": examples[one].unit,
         "texts": len(here),
-        "same": int(found.all(axis=1).sum()),
-        "one_side": int((found.any(axis=1) & ~found.all(axis=1)).sum()),
+        "same": int(same.sum()),
+        "one_side": int((sides & ~same).sum()),
     }
 
 
