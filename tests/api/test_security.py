@@ -246,3 +246,19 @@ def test_who_guesses_tokens_has_to_wait(
     assert site.refusal("/api/about", 429, headers=right)["code"] == "too_many_attempts"
     monkeypatch.setattr("glassformer.api.security.time.monotonic", lambda: now + 61)
     assert site.client.get("/api/about", headers=right).status_code == 200
+
+
+def test_wrong_tokens_of_others_do_not_lock_out_who_is_signed_in(build_site: Callable[..., Any]) -> None:
+    site = build_site(token="swordfish", attempts=3)
+    proxy = {"authorization": "Basic dXNlcjpwYXNz"}  # of a proxy with a password of its own
+    for _ in range(5):
+        assert site.client.get("/api/about", headers=proxy).status_code == 401
+    assert site.client.get("/?token=swordfish", headers=proxy).status_code == 200  # and has the cookie now
+    wrong = {"authorization": "Bearer guess"}
+    cookie = dict(site.client.cookies)
+    site.client.cookies.clear()
+    for status in (401, 401, 401, 429):
+        assert site.client.get("/api/about", headers=wrong).status_code == status
+    site.client.cookies.update(cookie)
+    for headers in ({}, proxy, wrong):
+        assert site.client.get("/api/about", headers=headers).status_code == 200

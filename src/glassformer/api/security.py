@@ -117,17 +117,19 @@ class Guard:
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         in_api = scope["path"].startswith("/api")
         given = "" if in_api else next((value for name, value in asked if name == "token"), "")
-        bearer = headers.get("authorization", "").removeprefix("Bearer ")
+        scheme, _, credentials = headers.get("authorization", "").partition(" ")
+        bearer = credentials if scheme.lower() == "bearer" else ""  # others are for a proxy
         tokens = [each for each in (given, headers.get(HEADER, ""), bearer) if each]
-        if tokens:
-            self._throttle(scope)
+        signed_in = self._find_end(headers) is not None
+        if tokens and not signed_in:
+            self._throttle(scope)  # before they are compared: a right guess must wait as well
         if given and self._fits(given):
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
             path = "/" + scope["path"].lstrip("/")  # never another server's address
             redirect = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
             redirect.headers.append("set-cookie", self._make_cookie(scope, headers))
             return redirect
-        if any(map(self._fits, tokens)) or self._find_end(headers) is not None:
+        if signed_in or any(map(self._fits, tokens)):
             return None
         if tokens:
             self._wrong.setdefault(_name_client(scope), deque(maxlen=self.settings.attempts)).append(
