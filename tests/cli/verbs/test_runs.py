@@ -12,6 +12,7 @@ import pytest
 from cli.conftest import Command
 from glassformer import cli
 from glassformer.runlog import Event, RunWriter
+from glassformer.training.recipe import LOCK
 
 
 def test_runs_are_listed_and_drawn(recipe: Path, run: Command, complain: Command) -> None:
@@ -103,6 +104,17 @@ def test_a_run_that_is_trained_is_not_removed(complain: Command) -> None:
         writer.write_event(Event(1, "resumed", "Go."))
         assert "being trained right now" in complain("runs", "rm", "slower", "--yes")
     assert Path("runs/slower").is_dir()
+
+
+@pytest.mark.usefixtures("two")
+def test_a_run_that_begins_to_resume_is_not_removed(run: Command, complain: Command) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    with (Path("runs/slower") / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert "being trained right now" in complain("runs", "rm", "slower", "--yes")
+        assert Path("runs/slower/events.jsonl").is_file()
+    assert "Removed slower" in run("runs", "rm", "slower", "slower", "--yes")
+    assert not Path("runs/slower").exists()
 
 
 @pytest.mark.usefixtures("two")

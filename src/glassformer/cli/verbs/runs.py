@@ -3,6 +3,8 @@
 import shutil
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from glassformer.cli.output import count_columns, has_colour
@@ -20,6 +22,7 @@ EXAMPLES = (
     "glassformer runs rm slower",
 )
 PAUSE = 2.0  # seconds between two looks of --watch
+LOCK = ".lock"  # in the folder of a run: training holds it
 
 
 def add_arguments(parser: Parser) -> None:
@@ -114,26 +117,48 @@ def _remove(names: list[str], runs: Path, *, sure: bool) -> None:
     from glassformer.runlog import is_run, read_run
 
     found = []
-    for name in names:
-        folder = runs / name
-        if Path(name).name != name or name in (".", "..") or folder.is_symlink():
-            raise InputError("cli.runs.outside", name=name, folder=runs)
-        if not is_run(folder):
-            raise InputError("cli.runs.unknown", name=name, suggestion=_suggest(name, runs))
-        if read_run(folder).state == "running":
-            raise InputError("cli.runs.is_running", name=name)
-        found.append(folder)
-    for folder in found:
-        size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_symlink()) / 1e6
-        if not sure:
-            if not sys.stdin.isatty():
-                raise InputError("cli.runs.not_sure", name=folder.name)
-            answer = input(str(message("cli.runs.ask", folder=folder, size=size)) + " ")
-            if answer.strip().lower() not in ("y", "yes", "是"):
-                print(message("cli.runs.kept", name=folder.name))
-                continue
-        shutil.rmtree(folder)
-        print(message("cli.runs.removed", name=folder.name, size=size))
+    with ExitStack() as stack:
+        for name in dict.fromkeys(names):
+            folder = runs / name
+            if Path(name).name != name or name in (".", "..") or folder.is_symlink():
+                raise InputError("cli.runs.outside", name=name, folder=runs)
+            if not is_run(folder):
+                raise InputError("cli.runs.unknown", name=name, suggestion=_suggest(name, runs))
+            stack.enter_context(_keeping_from_training(folder))
+            if read_run(folder).state == "running":
+                raise InputError("cli.runs.is_running", name=name)
+            found.append(folder)
+        for folder in found:
+            _remove_one(folder, sure=sure)
+
+
+def _remove_one(folder: Path, *, sure: bool) -> None:
+    size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_symlink()) / 1e6
+    if not sure:
+        if not sys.stdin.isatty():
+            raise InputError("cli.runs.not_sure", name=folder.name)
+        answer = input(str(message("cli.runs.ask", folder=folder, size=size)) + " ")
+        if answer.strip().lower() not in ("y", "yes", "是"):
+            print(message("cli.runs.kept", name=folder.name))
+            return
+    shutil.rmtree(folder)
+    print(message("cli.runs.removed", name=folder.name, size=size))
+
+
+@contextmanager
+def _keeping_from_training(folder: Path) -> Iterator[None]:
+    """Hold the lock that training takes first; a run that begins to resume is not called running yet."""
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system
+        yield
+        return
+    with (folder / LOCK).open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise InputError("cli.runs.is_running", name=folder.name) from error
+        yield
 
 
 def _find(name: str, runs: Path) -> Path:
