@@ -117,3 +117,22 @@ def test_a_worker_that_has_grown_is_replaced(fresh: Fresh, ask: Ask, wait: Wait)
     assert wait(bench, bench.submit(ask(text="another"))).state == "done"
     assert wait(bench, bench.submit(ask(text="a third"))).state == "done"
     assert not is_alive(first)
+
+
+def test_models_that_a_cancelled_or_failed_job_opened_are_no_growth(
+    fresh: Fresh, ask: Ask, wait: Wait
+) -> None:
+    bench = fresh(patience=60.0)
+    job = bench.submit(ask(**ENDLESS))
+    wait_for_word(bench, job)
+    worker = bench.worker
+    assert worker is not None
+    bench.cancel(job.id)
+    deadline = time.monotonic() + 60
+    while worker.models_size == 0 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    one = worker.models_size
+    assert one > 0
+    failed = wait(bench, bench.submit(ask(prefix=[1])))  # refused once the second model is open
+    assert (failed.state, failed.code) == ("failed", "refused")
+    assert worker.models_size > one

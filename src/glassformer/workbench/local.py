@@ -48,7 +48,6 @@ class LocalWorkbench:
         self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline)
         self.store = JobStore(settings.queue, settings.kept)
         self.worker: WorkerProcess | None = None
-        self._models_size = 0  # bytes of the models that the worker has open
         self._closing = threading.Event()
         self._warm = threading.Event()  # a worker is wanted, though no job waits
         self._thread: threading.Thread | None = None
@@ -237,7 +236,6 @@ class LocalWorkbench:
             case "played":
                 entry.play = news["play"]
             case "done":
-                self._models_size = news.get("models", 0)
                 if not self.store.is_finished(entry):
                     self._finish(entry, path)
                 return True
@@ -292,11 +290,11 @@ class LocalWorkbench:
         worker = self.worker
         if worker is None or not worker.alive:
             return
-        used = worker.memory() - self._models_size
+        used = worker.memory() - worker.models_size
         if worker.first_memory is None:
             worker.first_memory = used
-        elif used > worker.first_memory + self.settings.growth:
-            log.info("the worker process has grown by %d bytes; another one replaces it", used)
+        elif (growth := used - worker.first_memory) > self.settings.growth:
+            log.info("the worker process has grown by %d bytes; another one replaces it", growth)
             self._end_worker()
             self._warm.set()
 

@@ -32,6 +32,7 @@ class WorkerProcess:
         self.messages: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.errors: deque[str] = deque(maxlen=KEPT_LINES)
         self.first_memory: int | None = None  # bytes beside models after its first job
+        self.models_size = 0  # bytes of the models that it has open, as of the last job that ended
         # A folder of its own: the name of a model must not be taken for a folder that happens to be here.
         self._home = tempfile.TemporaryDirectory(prefix="glassformer-worker-", ignore_cleanup_errors=True)
         options = ["--memory", str(memory), "--loaded", str(loaded)]
@@ -72,6 +73,8 @@ class WorkerProcess:
         message = self.messages.get(timeout=seconds)
         if message is None:
             self.messages.put(None)  # the next call gets the same answer
+        else:
+            self.models_size = message.get("models", self.models_size)
         return message
 
     def memory(self) -> int:

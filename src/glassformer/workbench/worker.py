@@ -45,12 +45,12 @@ def main() -> None:
             (runner.play if "topic" in task else runner.run)(task, reporter)
             reporter.send("done", models=runner.size)
         except StoppedError:
-            reporter.send("cancelled")
+            reporter.send("cancelled", models=runner.size)
         except Exception as error:  # a model may raise anything
             text, code = _explain(error)
             if code == "out_of_memory":
                 runner.forget()
-            reporter.send("failed", message=text.to_json(), code=code)
+            reporter.send("failed", message=text.to_json(), code=code, models=runner.size)
 
 
 def _listen(tasks: "queue.Queue[dict[str, Any]]", stopped: set[str]) -> None:
