@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import httpx
 import pytest
 
-from glassformer.api.jobs import Event
+from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.api.routes import jobs
 from glassformer.recorders.edits import AblateHead
 from texts import text_of
@@ -184,3 +186,26 @@ def test_a_malformed_field_is_named_in_the_language_of_the_request(site: Any) ->
     assert "length: expected at least 1" in site.refusal(
         "/api/jobs", 422, method="POST", json={**ASKED, "length": -1}
     )["sentence"]  # fmt: skip
+
+
+def test_requests_at_once_are_counted_before_they_are_jobs(
+    build_site: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = build_site(queue=7, jobs=1, client_share=0.5)
+    site.workbench.queue = 100
+    submit = site.workbench.submit
+
+    def submit_slowly(request: JobRequest) -> Job:
+        time.sleep(0.3)
+        return submit(request)
+
+    monkeypatch.setattr(site.workbench, "submit", submit_slowly)
+
+    async def send_all() -> list[int]:
+        transport = httpx.ASGITransport(site.app, client=("127.0.0.1", 1))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost:5000") as client:
+            answers = await asyncio.gather(*(client.post("/api/jobs", json=ASKED) for _ in range(8)))
+        return sorted(answer.status_code for answer in answers)
+
+    assert asyncio.run(send_all()) == [202] * 4 + [429] * 4
+    assert site.app.state.submitting.total == 0

@@ -78,6 +78,7 @@ def create_app(
     app.state.listeners = ClientCounts(chosen.listeners, chosen.share(chosen.listeners))
     app.state.uploads = ClientCounts(chosen.uploads, chosen.share(chosen.uploads))
     app.state.jobs = {}  # ids of jobs, and the client of each
+    app.state.submitting = ClientCounts(chosen.waiting, chosen.waiting)  # requests that are becoming jobs
     app.state.warm = False  # whether the worker process was started in advance
     app.state.closing = threading.Event()  # set when the server is about to stop: event streams end
     errors.install(app)

@@ -113,6 +113,10 @@ class ClientCounts:
         """What all clients have under way."""
         return self._counts.total()
 
+    def count(self, client: str) -> int:
+        """What one client has under way."""
+        return self._counts[client]
+
     def require(self, client: str, refusal: str) -> None:
         """ApiError of this code where a client, or all of them together, have too many."""
         if self._counts[client] >= self._share or self.total >= self._most:

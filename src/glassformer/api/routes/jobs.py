@@ -83,22 +83,26 @@ async def add_job(request: Request, context: Context, job_request: JobRequest) -
     workbench = _require(context)
     _check_size(context, job_request)
     check_share(request, context)
-    # In a thread: the name of a model that is not known is looked for in folders.
-    job = await context.threads.run(request, lambda: workbench.submit(job_request))
-    request.app.state.jobs[job.id] = find_client(request)
+    client = find_client(request)
+    with request.app.state.submitting.hold(client):  # counted from now on, not only once it is a job
+        # In a thread: the name of a model that is not known is looked for in folders.
+        job = await context.threads.run(request, lambda: workbench.submit(job_request))
+        request.app.state.jobs[job.id] = client
     return job
 
 
 def check_share(request: Request, context: AppContext) -> None:
     """ApiError where a client has its share of the queue waiting or running; forgets what is finished."""
     settings, jobs = context.settings, request.app.state.jobs
+    submitting: ClientCounts = request.app.state.submitting
     share = settings.share(settings.queue + settings.jobs)
-    if context.workbench is None or len(jobs) < share:
+    if context.workbench is None or len(jobs) + submitting.total < share:
         return
     going = {job.id for job in context.workbench.jobs() if job.state in ("queued", "running")}
     for id in [id for id in jobs if id not in going]:
         del jobs[id]
-    if list(jobs.values()).count(find_client(request)) >= share:
+    client = find_client(request)
+    if list(jobs.values()).count(client) + submitting.count(client) >= share:
         raise ApiError("api.too_many_jobs", "queue_full", 429, count=share)
 
 
