@@ -71,3 +71,23 @@ def test_what_is_no_such_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         list(read_arrow(tmp_path, (0,), Problems()))
     assert error.value.message.code == "text.not_a_dataset"
+
+
+def test_damage_inside_a_parquet_file_is_said(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(arrow.table({"text": [f"text {n}" for n in range(5000)]}), path)
+    data = path.read_bytes()
+    path.write_bytes(data[:4] + bytes(200) + data[204:])  # its footer is whole
+    with pytest.raises(InputError) as error:
+        list(read_parquet(path, ("text",), Problems()))
+    assert error.value.message.code == "text.bad_arrow"
+
+
+@pytest.mark.parametrize("state", ["{}", '{"_data_files": [1]}', '{"_data_files": null}'])
+def test_a_state_without_files_is_no_dataset(tmp_path: Path, state: str) -> None:
+    (tmp_path / "state.json").write_text(state)
+    with pytest.raises(InputError) as error:
+        list(read_arrow(tmp_path, (0,), Problems()))
+    assert error.value.message.code == "text.not_a_dataset"

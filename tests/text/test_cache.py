@@ -89,11 +89,25 @@ def test_a_failed_build_leaves_nothing(folder: Path) -> None:
     assert entries(folder) == []
 
 
-def test_a_full_disk_is_said_with_advice(folder: Path) -> None:
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("rows", [3, 1_000_000])  # written at the end; written at once
+def test_a_full_disk_is_said_with_advice(folder: Path, rows: int) -> None:
     def fail(writer: ArrayWriter) -> Meta:
-        raise OSError(28, "No space left on device")
+        (writer.folder / "ids.bin").symlink_to("/dev/full")
+        writer.append("ids", np.zeros(rows, dtype=np.int32))
+        return {}
 
     with pytest.raises(InputError, match=r"could not be written .* No space left .*GLASSFORMER_CACHE"):
+        load_or_build({"a": 1}, fail)
+    assert entries(folder) == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_what_cannot_be_read_is_not_said_of_the_cache() -> None:
+    def fail(writer: ArrayWriter) -> Meta:
+        raise OSError("damaged")
+
+    with pytest.raises(OSError, match=r"^damaged$"):
         load_or_build({"a": 1}, fail)
 
 
@@ -128,6 +142,17 @@ def test_the_oldest_entries_are_deleted(folder: Path, monkeypatch: pytest.Monkey
     assert build.calls == 4
     assert used in entries(folder)
     assert len(entries(folder)) == 2
+
+
+@pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize("limit", ["20GB", "-1", "nan"])
+def test_a_limit_that_is_no_number_is_refused_at_once(limit: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(cache.LIMIT, limit)
+    build = Builder()
+    with pytest.raises(InputError, match=f"GLASSFORMER_CACHE_GB .* '{limit}'; expected a number") as error:
+        load_or_build({"a": 1}, build)
+    assert error.value.message.code == "text.cache.wrong_limit"
+    assert build.calls == 0
 
 
 def test_nothing_but_entries_is_deleted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

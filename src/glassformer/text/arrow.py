@@ -8,6 +8,7 @@ Both need pyarrow, which is installed with `pip install "glassformer[data]"`.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,7 @@ def read_parquet(
     """Rows of a Parquet file, a part of it in memory at a time."""
     del table
     parquet = _load("pyarrow.parquet")
-    try:
-        file = parquet.ParquetFile(path)
-    except OSError as error:
-        raise InputError("text.cannot_read", path=path, reason=error.strerror or error) from error
-    except ValueError as error:  # pyarrow.ArrowInvalid
-        raise InputError("text.bad_arrow", path=path, reason=error) from error
-    with file:
+    with _explaining(path), parquet.ParquetFile(path) as file:
         names = find_names(path, file.schema_arrow.names, columns)
         batches = file.iter_batches(batch_size=ROWS, columns=names)
         yield from _read_batches(path, batches, file.schema_arrow, names, problems)
@@ -47,16 +42,15 @@ def read_arrow(
     arrow = _load("pyarrow")
     first = last = 0
     for part in _find_parts(path):
-        try:
-            with arrow.memory_map(str(part)) as source, arrow.ipc.open_stream(source) as reader:
-                names = find_names(path, reader.schema.names, columns)
-                for number, row in _read_batches(part, reader, reader.schema, names, problems):
-                    yield first + number, row
-                    last = first + number
-        except OSError as error:
-            raise InputError("text.cannot_read", path=part, reason=error.strerror or error) from error
-        except ValueError as error:
-            raise InputError("text.bad_arrow", path=part, reason=error) from error
+        with (
+            _explaining(part),
+            arrow.memory_map(str(part)) as source,
+            arrow.ipc.open_stream(source) as reader,
+        ):
+            names = find_names(path, reader.schema.names, columns)
+            for number, row in _read_batches(part, reader, reader.schema, names, problems):
+                yield first + number, row
+                last = first + number
         first = last
 
 
@@ -83,7 +77,23 @@ def _find_parts(path: Path) -> list[Path]:
         return [path]
     if not is_dataset(path):
         raise InputError("text.not_a_dataset", folder=path)
-    return [path / entry["filename"] for entry in read_json(path / STATE)["_data_files"]]
+    try:
+        return [path / entry["filename"] for entry in read_json(path / STATE)["_data_files"]]
+    except (KeyError, TypeError) as error:
+        raise InputError("text.not_a_dataset", folder=path) from error
+
+
+@contextmanager
+def _explaining(path: Path) -> Iterator[None]:
+    """Say which file cannot be read; an error of the system has a number, one of damaged content has none."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is not None:
+            raise InputError("text.cannot_read", path=path, reason=error.strerror) from error
+        raise InputError("text.bad_arrow", path=path, reason=error) from error
+    except ValueError as error:  # pyarrow.ArrowInvalid
+        raise InputError("text.bad_arrow", path=path, reason=error) from error
 
 
 def _read_batches(

@@ -49,7 +49,8 @@ class ArrayWriter:
     def append(self, name: str, array: NDArray[Any]) -> None:
         """Add rows to an array; all parts have the same type and the same further axes."""
         if name not in self._files:
-            self._files[name] = (self.folder / f"{name}.bin").open("wb")
+            with self._explaining():
+                self._files[name] = (self.folder / f"{name}.bin").open("wb")
             self._described[name] = {"dtype": array.dtype.str, "shape": [0, *array.shape[1:]]}
             self._digests[name] = hashlib.sha256()
         described = self._described[name]
@@ -57,24 +58,41 @@ class ArrayWriter:
         assert described["shape"][1:] == list(array.shape[1:])
         described["shape"][0] += len(array)
         data = np.ascontiguousarray(array).data
-        self._files[name].write(data)
+        with self._explaining():
+            self._files[name].write(data)
         self._digests[name].update(data)
 
     def close(self) -> None:
         for file in self._files.values():
-            file.close()
+            with suppress(OSError):  # what could not be written was said before
+                file.close()
 
     def finish(self, meta: Meta) -> None:
         """Write what is needed to open and to check the arrays."""
         for name, file in self._files.items():
-            file.flush()
-            os.fsync(file.fileno())
+            with self._explaining():
+                file.flush()
+                os.fsync(file.fileno())
             self._described[name]["sha256"] = self._digests[name].hexdigest()
         self.close()
         content = {"format": FORMAT, "arrays": self._described, "meta": meta}
         text = json.dumps(content, ensure_ascii=False)
         digest = hashlib.sha256(text.encode()).hexdigest()
-        (self.folder / META).write_text(f"{digest}\n{text}", encoding="utf-8")
+        with self._explaining():
+            (self.folder / META).write_text(f"{digest}\n{text}", encoding="utf-8")
+
+    @contextmanager
+    def _explaining(self) -> Iterator[None]:
+        """Say that it is the cache that could not be written."""
+        try:
+            yield
+        except OSError as error:
+            raise InputError(
+                "text.cache.failed",
+                folder=self.folder.parent,
+                variable=FOLDER,
+                reason=error.strerror or error,
+            ) from error
 
 
 def load_or_build(key: Mapping[str, Any] | None, build: Callable[[ArrayWriter], Meta]) -> tuple[Arrays, Meta]:
@@ -83,6 +101,7 @@ def load_or_build(key: Mapping[str, Any] | None, build: Callable[[ArrayWriter], 
     if folder is None:
         with tempfile.TemporaryDirectory(prefix="glassformer-", ignore_cleanup_errors=True) as place:
             return _build(Path(place), build)  # what is mapped stays until it is released
+    limit = find_limit()
     name = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:32]
     entry = folder / name
     with _locked(folder / f"{name}.lock"):
@@ -101,7 +120,7 @@ def load_or_build(key: Mapping[str, Any] | None, build: Callable[[ArrayWriter], 
             found = open_entry(entry)
             if found is None:
                 raise InputError("text.cache.failed", folder=folder, variable=FOLDER, reason=entry.name)
-    _remove_oldest(folder, keep=entry)
+    _remove_oldest(folder, limit, keep=entry)
     return found
 
 
@@ -138,6 +157,18 @@ def find_cache() -> Path | None:
     return folder if os.access(folder, os.W_OK) else None
 
 
+def find_limit() -> float:
+    """How many bytes all entries together may have."""
+    chosen = os.environ.get(LIMIT) or str(LIMIT_GB)
+    try:
+        gigabytes = float(chosen)
+    except ValueError:
+        gigabytes = -1.0
+    if not gigabytes >= 0:  # nor is it nan
+        raise InputError("text.cache.wrong_limit", variable=LIMIT, value=chosen)
+    return gigabytes * 1e9
+
+
 def hash_file(path: Path) -> str:
     """A digest of a file's bytes."""
     try:
@@ -152,10 +183,6 @@ def _build(folder: Path, build: Callable[[ArrayWriter], Meta]) -> tuple[Arrays, 
     try:
         writer.finish(build(writer))
         found = open_entry(folder)
-    except OSError as error:
-        raise InputError(
-            "text.cache.failed", folder=folder.parent, variable=FOLDER, reason=error.strerror or error
-        ) from error
     finally:
         writer.close()
     assert found is not None
@@ -190,9 +217,8 @@ def _locked(path: Path) -> Iterator[None]:
         yield
 
 
-def _remove_oldest(folder: Path, *, keep: Path) -> None:
-    """Delete the entries that were not used for longest while all together are too large."""
-    limit = float(os.environ.get(LIMIT) or LIMIT_GB) * 1e9
+def _remove_oldest(folder: Path, limit: float, *, keep: Path) -> None:
+    """Delete the entries that were not used for longest while all together have more bytes than allowed."""
     entries = []
     for meta in folder.glob(f"*/{META}"):
         if not ENTRY.fullmatch(meta.parent.name):
