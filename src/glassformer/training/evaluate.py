@@ -31,6 +31,8 @@ def evaluate(
     The task is that of the run to which the checkpoint belongs, or of a recipe. The folder of a run means its
     best checkpoint.
     """
+    if limit is not None and limit < 1:
+        raise InputError("training.evaluate.wrong_limit", limit=limit)
     folder = Path(checkpoint)
     if (folder / SETTINGS).is_file():
         folder = next((folder / name for name in (BEST, LAST) if (folder / name).is_dir()), folder)

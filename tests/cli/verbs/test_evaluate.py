@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from cli.conftest import Command
 from glassformer.runlog import read_run
 
@@ -14,3 +16,8 @@ def test_scores_are_those_of_training(recipe: Path, run: Command, complain: Comm
     assert told["scores"]["loss"] == scores["dev_loss"].values[-1]
     assert run("evaluate", "runs/first", "--split", "dev").startswith("dev loss ")
     assert "There is no folder" in complain("evaluate", "runs/frist/best")
+
+
+@pytest.mark.parametrize("limit", ["-1", "0"])
+def test_a_limit_below_one_is_refused(limit: str, complain: Command) -> None:
+    assert f"The limit is {limit} examples; expected 1 or more" in complain("evaluate", "x", "--limit", limit)
