@@ -11,6 +11,7 @@ from glassformer.errors import InputError
 from glassformer.place import Place
 from glassformer.runlog import HEADS, SCALARS, Curve, Event, RunWriter, open_run, read_run, run_index
 from glassformer.runlog import index as indexes
+from glassformer.runlog.blocks import TornIndexError
 
 PLACES = (Place("encoder", "self", 0), Place("decoder", "cross", 1))
 
@@ -187,6 +188,27 @@ def test_a_full_disk_stops_the_index_and_not_the_log(tmp_path: Path, monkeypatch
         writer.write_scalars([(3, {"loss": 3.0})])
     with open_run(tmp_path) as run:
         assert run.series("loss").mean[:, 0].tolist() == [1, 2, 3]
+
+
+def test_a_torn_index_stops_neither_training_nor_reading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extend = indexes.LogIndex.extend
+
+    def fail(self: indexes.LogIndex, progress: indexes.Progress | None = None) -> None:
+        if self.writable:
+            raise TornIndexError
+        extend(self, progress)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(indexes.LogIndex, "extend", fail)
+        with RunWriter(tmp_path) as writer:
+            writer.write_event(Event(0, "started", "Go."))
+            writer.write_scalars([(1, {"loss": 1.0}), (2, {"loss": 2.0})])
+        with open_run(tmp_path) as run:
+            assert run.series("loss").mean[:, 0].tolist() == [1, 2]
+    with open_run(tmp_path) as run:
+        assert run.series("loss").mean[:, 0].tolist() == [1, 2]
 
 
 def _refuse(*_: object) -> int:

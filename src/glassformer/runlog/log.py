@@ -317,7 +317,7 @@ class RunWriter:
         if self._lock is not None:
             try:
                 self._indexes = open_indexes(self.folder, writable=True)
-            except OSError:
+            except (OSError, TornIndexError):
                 self._close_indexes()
 
     def _close_indexes(self) -> None:

@@ -50,7 +50,7 @@ class RunIndex:
                         log.start_anew()
                         log.extend(self._progress)
                     log.close()
-            except OSError:  # a full disk
+            except (OSError, TornIndexError):  # a full disk; a log that is cut at this moment
                 pass
             finally:
                 os.close(lock)
