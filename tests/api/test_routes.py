@@ -1,5 +1,6 @@
 """What the server says about recordings, beside what the recordings say themselves."""
 
+import threading
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -351,6 +352,24 @@ def test_what_each_row_writes_is_a_side_of_its_own(site: Any) -> None:
         ("self", "target"),
     }
     site.refusal(f"{site.of('decoder')}/tokens/written", 404)
+
+
+@pytest.mark.parametrize(("method", "called"), [("GET", "count"), ("DELETE", "remove")])
+def test_the_index_is_used_in_threads(
+    site: Any, monkeypatch: pytest.MonkeyPatch, method: str, called: str
+) -> None:
+    """Never by the event loop, which all clients share."""
+    threads: list[str] = []
+    wanted = getattr(site.library, called)
+
+    def note(*words: Any) -> Any:
+        threads.append(threading.current_thread().name)
+        return wanted(*words)
+
+    monkeypatch.setattr(site.library, called, note)
+    address = "/api/recordings" if method == "GET" else site.of("decoder")
+    assert site.client.request(method, address).is_success
+    assert [name.partition("_")[0] for name in threads] == ["answer"]
 
 
 def test_a_list_has_pages_and_a_search(site: Any) -> None:

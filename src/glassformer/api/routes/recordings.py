@@ -52,12 +52,15 @@ async def list_recordings(
 ) -> Response:
     """The recordings, the newest first: of each origin a page. `X-Total-Count` is the number of all."""
     library = context.library
+    total = 0
 
     def make() -> list[RecordingEntry]:
+        nonlocal total
+        total = library.count(origin, search)  # here, in the thread: it reads every row
         return list(library.entries(origin, search, start, count))
 
     response = await respond(request, context, make, keep=REVALIDATE)
-    response.headers["x-total-count"] = str(library.count(origin, search))
+    response.headers["x-total-count"] = str(total)
     return response
 
 
@@ -196,7 +199,7 @@ async def _write(request: Request, path: FilePath) -> None:
 
 
 @router.delete("/{id}", status_code=204)
-async def remove_recording(context: Context, id: Id) -> Response:
+async def remove_recording(request: Request, context: Context, id: Id) -> Response:
     """Remove a recording from the list; a file of the user stays on disk."""
-    context.library.remove(id)
+    await context.threads.run(request, lambda: context.library.remove(id))
     return Response(status_code=204)
