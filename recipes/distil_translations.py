@@ -30,7 +30,7 @@ NEVER = -1e9
 
 
 def main() -> None:
-    """Translate the sentences of one pair in both directions, and write them."""
+    """Translate sentences in one direction, and write them."""
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("models", nargs="+")
