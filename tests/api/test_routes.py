@@ -8,15 +8,20 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import zstandard
+from starlette.testclient import TestClient
 
 from glassformer import bundle
+from glassformer.api.app import create_app
 from glassformer.api.frames import dequantise
 from glassformer.api.index import FILE
 from glassformer.api.jobs import Preset, Sight
+from glassformer.api.library import Library
+from glassformer.api.responses import REVALIDATE
 from glassformer.api.routes.recordings import find_request
 from glassformer.messages import literal
 from glassformer.metrics import METRICS, PANEL, score
 from glassformer.recording import tile
+from inventions import invent_decoder
 from texts import text_of
 from tolerances import assert_near
 
@@ -278,6 +283,21 @@ def test_what_is_known_is_not_sent_again(site: Any) -> None:
     assert site.client.get(address + "?head=1").headers["etag"] != first.headers["etag"]
     site.client.delete(site.of("decoder"))
     assert site.client.get(address, headers={"if-none-match": first.headers["etag"]}).status_code == 404
+
+
+def test_a_shipped_recording_may_change_under_its_id(tmp_path: Path) -> None:
+    address, marks = "/api/recordings/fox/maps/0/weights", list[str]()
+    (tmp_path / "fox.toml").write_text('id = "fox"')
+    for tokens in (5, 6):
+        bundle.save(invent_decoder(tokens=tokens), tmp_path / "fox.bundle")
+        library = Library(shipped=tmp_path)
+        with TestClient(create_app(library), "http://localhost:5000") as client:
+            answer = client.get(address, headers={"if-none-match": "".join(marks)})
+            assert (answer.status_code, answer.headers["cache-control"]) == (200, REVALIDATE)
+            marks.append(answer.headers["etag"])
+            again = client.get(address, headers={"if-none-match": marks[-1]})
+            assert (again.status_code, again.headers["cache-control"]) == (304, REVALIDATE)
+        library.close()
 
 
 def test_the_documents_name_every_address_and_nobody_else(site: Any) -> None:

@@ -108,6 +108,7 @@ class Library:
         self._open: OrderedDict[str, _Opened] = OrderedDict()  # least recently used first
         self._lock = threading.RLock()  # of the table of open recordings; never held during I/O
         self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
+        self._shipped: dict[str, str] = {}  # hashes of shipped recordings by id
         self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
             self._add(list_facts(bundle.open(path)), path, "shipped", read_card(path))
@@ -165,6 +166,10 @@ class Library:
     def preset(self, id: str) -> str | None:
         """The id of the preset that a shipped recording shows."""
         return self._find(id).preset
+
+    def shipped_hash(self, id: str) -> str | None:
+        """The hash of a shipped recording, whose id stays when its file is written again; else None."""
+        return self._shipped.get(id)
 
     def find_preset(self, preset: str) -> str | None:
         """The id of the shipped recording of a preset."""
@@ -305,6 +310,8 @@ class Library:
         name = path.stem if path is not None and not own else facts.model
         hashed = hash_file(path) if path is not None else token_hex(4)
         id = (card.id if origin == "shipped" else None) or f"{slugify(name)}-{hashed}"
+        if origin == "shipped":
+            self._shipped[id] = hashed
         label = path.stem if path is not None and origin == "file" and not own else facts.excerpt
         title = literal(label or facts.model) if card.title is None else card.title
         entry = RecordingEntry(

@@ -1,7 +1,8 @@
 """Responses: computed and compressed in a worker thread, cached, with an ETag.
 
 In:   a request and a function that makes a Frame or a model.
-Out:  a response. What belongs to a recording never changes under its id, so browsers may cache it.
+Out:  a response. What belongs to a recording never changes under its id, so browsers may cache it; of a
+      shipped one, which another release may write again under the same id, they ask each time.
 """
 
 import gzip
@@ -89,7 +90,10 @@ async def respond(
             request, lambda: compress(*_serialise(make()), encoding), slow=slow
         )
         return _send_marked(encoded, _mark(encoded.body), known, headers)
-    mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}".encode())
+    shipped = None if recording is None else context.library.shipped_hash(recording)
+    if shipped is not None:
+        headers["cache-control"] = REVALIDATE
+    mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}|{shipped}".encode())
     if mark in known:
         return Response(status_code=304, headers={**headers, "etag": mark})
 
