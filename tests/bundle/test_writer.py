@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bundles import assert_same, make_recording, read_table
-from glassformer import bundle
+from glassformer import bundle, from_arrays
 from glassformer.bundle.layout import DTYPES
 from glassformer.errors import BundleError
 from glassformer.place import Place
@@ -33,6 +33,14 @@ def test_round_trip(tmp_path_factory, seed, tokens, heads, text, score):
     bundle.save(recording, path)
     assert_same(recording, bundle.open(path))
     assert os.listdir(path.parent) == [path.name]
+
+
+def test_what_could_not_be_opened_again_is_not_written(tmp_path):
+    recording = from_arrays(np.eye(2)[None], ["a", "b"], model="x" * 5000)
+    with pytest.raises(BundleError, match="model: expected at most 4096 characters") as error:
+        recording.save(tmp_path / "x.bundle")
+    assert error.value.message.code == "bundle.not_valid"
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_saved_recording_can_be_saved_over_itself(saved):

@@ -109,10 +109,11 @@ class BundleWriter:
             mapped.madvise(mmap.MADV_DONTNEED)
 
     def finish(self, recording: Recording) -> None:
-        """Write the rest of the recording, then move the file to its name."""
+        """Write the rest of the recording, then move the file to its name, if it can be read again."""
         try:
             description = describe(recording, self._write_once)
             text = json.dumps(description, separators=(",", ":"), allow_nan=False).encode()
+            _check(text, self.path)
             self._write(DESCRIPTION, np.frombuffer(text, np.uint8))
             header = write_header(self._entries.values(), self._header)
             self._file.seek(0)
@@ -169,6 +170,18 @@ class BundleWriter:
 
     def _failure(self, error: OSError) -> BundleError:
         return BundleError("bundle.not_written", path=self.path, reason=str(error.strerror))
+
+
+def _check(description: bytes, path: Path) -> None:
+    """BundleError for a description that no reader would accept, where pydantic is there to tell."""
+    try:
+        from glassformer.bundle.schema import check_description
+    except ImportError:  # recording and training run without it
+        return
+    try:
+        check_description(json.loads(description))
+    except BundleError as error:
+        raise BundleError("bundle.not_valid", path=path, faults=error.message) from None
 
 
 def _check_place(path: Path) -> Path:
