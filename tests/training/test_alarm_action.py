@@ -1,5 +1,6 @@
 """What happens when an alarm begins: a run stops, or a command is started."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from glassformer.errors import ConfigurationError
 from glassformer.runlog import read_run
 from glassformer.settings import read_settings
-from glassformer.training.alarm_action import OUTPUT, AlarmAction
+from glassformer.training.alarm_action import OUTPUT, AlarmAction, check_command
+from glassformer.training.evaluate import evaluate
 from glassformer.training.settings import MonitorSettings
 from training.runs import run
 from training.watching import look
@@ -35,9 +37,28 @@ def test_a_command_gets_the_alarm(tmp_path: Path) -> None:
 
 
 def test_a_command_that_is_not_there_is_refused() -> None:
-    for value in ("stopp", "", 'no-such-program --now "', "no-such-program now"):
+    for value in ("", 'no-such-program --now "'):
         with pytest.raises(ConfigurationError) as error:
             read_settings(MonitorSettings, {"on_alarm": value})
         assert error.value.message.code == "training.on_alarm"
+    for value in ("stopp", "no-such-program now"):
+        with pytest.raises(ConfigurationError) as error:
+            check_command(value)
+        assert error.value.message.code == "training.on_alarm"
     with pytest.raises(ConfigurationError, match="'stop'"):
-        read_settings(MonitorSettings, {"on_alarm": "stopp"})
+        check_command("stopp")
+
+
+def test_training_needs_the_command_and_evaluation_does_not(recipe: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"\[monitor\].*no-such-program"):
+        run(recipe, "monitor.on_alarm=no-such-program")
+    folder = run(recipe, "train.steps=1")
+    settings = json.loads((folder / "settings.json").read_text())
+    (folder / "settings.json").write_text(json.dumps(settings | {"monitor.on_alarm": "of-another-machine"}))
+    assert evaluate(folder, "dev", device="cpu")
+
+
+def test_a_command_that_cannot_be_started_later_is_noted(tmp_path: Path) -> None:
+    (event,) = look({}, {"spread": [500.0, 1.0, 1.0]})
+    AlarmAction("no-such-program", tmp_path)(event)
+    assert "no-such-program" in (tmp_path / OUTPUT).read_text()

@@ -11,13 +11,23 @@ in the folder of the run. Training does not wait for it.
 import json
 import os
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
+from glassformer.errors import ConfigurationError
+from glassformer.registry import suggestion
 from glassformer.runlog import Event
 
 CONTINUE, STOP = "continue", "stop"
 OUTPUT = "on_alarm.log"
+
+
+def check_command(what: str) -> None:
+    """Refuse an `on_alarm` whose command is not found on this machine, before training starts."""
+    if what not in (CONTINUE, STOP) and shutil.which(shlex.split(what)[0]) is None:
+        near = suggestion(what, (CONTINUE, STOP))
+        raise ConfigurationError("training.on_alarm", value=what, suggestion=near)
 
 
 class AlarmAction:
@@ -46,13 +56,17 @@ class AlarmAction:
         }
         line = json.dumps({"step": event.step, "message": event.message, "alarm": event.alarm}) + "\n"
         with (self.run / OUTPUT).open("ab") as output:
-            process = subprocess.Popen(
-                shlex.split(self.what),
-                stdin=subprocess.PIPE,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=os.environ | about,
-            )
+            try:
+                process = subprocess.Popen(
+                    shlex.split(self.what),
+                    stdin=subprocess.PIPE,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    env=os.environ | about,
+                )
+            except OSError as error:  # it was there when the run began; training goes on without it
+                output.write(f"{error}\n".encode())
+                return
         self._started.append(process)
         assert process.stdin is not None
         try:

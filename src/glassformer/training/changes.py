@@ -6,19 +6,25 @@ Out:  changed tables; an error that names each setting that must stay.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any
 
 from glassformer.errors import CheckpointError, ConfigurationError, TrainingError
 from glassformer.messages import message
 from glassformer.runlog import RECIPE
-from glassformer.settings import parse_toml, read_toml
+from glassformer.settings import parse_toml, read_settings, read_toml
+from glassformer.tasks.task import read_task
 from glassformer.text.files import read_json
+from glassformer.text.vocabulary import VocabularySettings
+from glassformer.training.commands import fork_command
+from glassformer.training.initial_network import KINDS
 
 SETTINGS = "settings.json"  # of a run: every value by its full name, "train.steps"
 OPEN_ENDED = ("inverse-sqrt", "constant")  # schedules that do not depend on how many steps there are
 NO_LOSS_DEPENDS_ON = (  # these may differ when a run is resumed; all of [monitor] may, too
     "batches.prefetch",
+    "task.scored",
     "train.average",
     "train.best_by",
     "train.compile",
@@ -33,8 +39,9 @@ NO_LOSS_DEPENDS_ON = (  # these may differ when a run is resumed; all of [monito
     "train.save_every",
 )
 # Where data and models are: what is there is compared by its content.
-_PLACES = {"task": ("folder", "path", "files"), "tokenizer": ("path",), "model": ("start",)}
+_PLACES = {"task": ("folder", "path", "files", "also"), "tokenizer": ("path",), "model": ("start",)}
 PLACES = tuple(f"{table}.{key}" for table, keys in _PLACES.items() for key in keys)
+FIXED = ("model.", "tokenizer.", "task.")  # settings that neither a resumed run nor a fork can change
 BATCH_ORDER = ("batches.", "train.seed", "train.accumulate")  # settings that decide which batches follow
 
 Overrides = Sequence[str] | Mapping[str, Any]  # {"train.rate": 3e-4}, or ["train.rate=3e-4"]
@@ -74,7 +81,9 @@ def read_saved(run: Path) -> dict[str, Any]:
     try:
         return read_json(run / SETTINGS)
     except CheckpointError as error:
-        raise TrainingError("training.recipe.settings_damaged", problem=error.message) from error
+        raise TrainingError(
+            "training.recipe.settings_damaged", problem=error.message, last=run / "last"
+        ) from error
 
 
 def change_saved(run: Path, recipe: Path | None, overrides: Overrides) -> Tables:
@@ -95,41 +104,70 @@ def change_saved(run: Path, recipe: Path | None, overrides: Overrides) -> Tables
     return tables
 
 
-def check_resumable(run: Path, settings: Mapping[str, Any]) -> None:
-    """Refuse to resume a run with settings that would change its losses."""
+def check_resumable(
+    run: Path, settings: Mapping[str, Any], recipe: Path | None = None, overrides: Overrides = ()
+) -> None:
+    """Refuse to resume a run with settings that would change its losses; `recipe`, `overrides`: how asked."""
     changed = find_changes(read_saved(run), settings)
     allowed = (*NO_LOSS_DEPENDS_ON, *PLACES)
     if settings["train.schedule"] in OPEN_ENDED:
         allowed += ("train.steps", "train.minutes")
     refused = [name for name in changed if name not in allowed and not name.startswith("monitor.")]
-    if refused:
-        changes = [_describe(name, *changed[name]) for name in refused]
-        assignments = " ".join(f"--set {name}=…" for name in refused)
-        raise TrainingError(
-            "training.recipe.changed", folder=run, changes=changes, run=run.name, settings=assignments
-        )
+    if not refused:
+        return
+    changes = [_describe(name, *changed[name]) for name in refused]
+    if any(name.startswith(FIXED) for name in refused):
+        raise TrainingError("training.recipe.changed_model", folder=run, changes=changes)
+    command = fork_command(run, overrides, recipe=recipe)
+    raise TrainingError("training.recipe.changed", folder=run, changes=changes, command=command)
 
 
 def check_forkable(run: Path, settings: Mapping[str, Any]) -> bool:
     """Refuse a fork that is another model or task; whether other batches follow than in the run."""
     changed = find_changes(read_saved(run), settings)
     refused = [
-        name for name in changed if name.startswith(("model.", "tokenizer.", "task.")) and name not in PLACES
+        name for name in changed if name.startswith(FIXED) and name not in (*PLACES, *NO_LOSS_DEPENDS_ON)
     ]
     if refused:
         changes = [_describe(name, *changed[name]) for name in refused]
-        raise TrainingError("training.fork.changed", run=run.name, changes=changes)
+        raise TrainingError("training.fork.changed", folder=run, changes=changes)
     order = [name for name in changed if name.startswith(BATCH_ORDER) and name != "batches.prefetch"]
     return bool(order)
 
 
 def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, tuple[Any, Any]]:
-    """By name, in order: the settings that differ, as they were and as they are."""
+    """By name, in order: the settings that differ, as they were and as they are.
+
+    A default that is written out is no difference.
+    """
     plain = json.loads(json.dumps(dict(now)))  # tuples as lists, as in the file
+    before, plain = find_defaults(before) | dict(before), find_defaults(plain) | plain
     names = sorted({*before, *plain})
     return {
         name: (before.get(name), plain.get(name)) for name in names if before.get(name) != plain.get(name)
     }
+
+
+def find_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of settings that [task], [tokenizer] and [model] leave out, where they can be known."""
+    tables: dict[str, dict[str, Any]] = {"task": {}, "tokenizer": {}, "model": {}}
+    for name, value in settings.items():
+        table, _, key = name.partition(".")
+        if table in tables:
+            tables[table][key] = value
+    task, tokenizer, model = tables.values()
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        found["task"] = asdict(read_task(task)[1])
+        if "path" not in tokenizer and "start" not in model:
+            found["tokenizer"] = asdict(read_settings(VocabularySettings, tokenizer))
+    except ConfigurationError:  # a setting of another version
+        pass
+    if model.keys().isdisjoint(("start", "preset")):  # otherwise defaults are those of another model
+        known = fields(KINDS[model.get("kind", "transformer")])
+        defaults = {each.name: each.default for each in known if each.default is not MISSING}
+        found["model"] = {"kind": "transformer"} | defaults
+    return {f"{table}.{key}": value for table, keys in found.items() for key, value in keys.items()}
 
 
 def _describe(name: str, before: Any, now: Any) -> Any:

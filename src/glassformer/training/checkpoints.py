@@ -25,6 +25,7 @@ from torch import Tensor
 from glassformer.errors import CheckpointError, TrainingError
 from glassformer.tasks.task import TASKS, Network, Task
 from glassformer.text.files import read_json, write_json
+from glassformer.training.commands import remove_command, resume_command
 from glassformer.training.optim import average_weights
 from glassformer.weights.checkpoint import open_checkpoint, save_checkpoint
 
@@ -122,7 +123,7 @@ class Checkpoints:
                 return State(place, state.tensors, state.numbers, tuple(damaged))
         if damaged:
             raise damaged[0]
-        raise TrainingError("training.checkpoint.none", run=self.run.name, folder=self.run)
+        raise TrainingError("training.checkpoint.none", run=self.run.name, command=remove_command(self.run))
 
     def discard_after(self, place: Path) -> None:
         """Remove newer checkpoints, which are damaged; of the best one only its state."""
@@ -171,7 +172,8 @@ class Checkpoints:
             shutil.rmtree(self.folder / f"{UNFINISHED}step-{step:08d}", ignore_errors=True)
             last = self.last()
             kept = "training.checkpoint.not_first" if last else "training.checkpoint.first"
-            raise TrainingError(kept, step=step, reason=error, last=last, run=self.run.name) from error
+            command = (resume_command if last else remove_command)(self.run)
+            raise TrainingError(kept, step=step, reason=error, last=last, command=command) from error
 
 
 def has_state(place: Path) -> bool:

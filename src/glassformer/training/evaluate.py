@@ -6,15 +6,21 @@ Out:  scores by name.
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.tasks.task import build_task
+from glassformer.messages import message
+from glassformer.tasks.pairs import TranslationSettings
+from glassformer.tasks.task import build_task, read_task
 from glassformer.text.opening import open_tokenizer
 from glassformer.training.changes import SETTINGS, Overrides
 from glassformer.training.checkpoints import BEST, LAST
 from glassformer.training.distributed import choose_device
 from glassformer.training.recipe import read_recipe, read_recipe_of_run
 from glassformer.weights.checkpoint import open_checkpoint
+
+# Settings that decide which text of one file is in which split.
+DIVIDING = ("held_out", "held_out_test", "split_seed", "column", "text", "second_text")
 
 
 def evaluate(
@@ -50,6 +56,27 @@ def evaluate(
         raise InputError("training.evaluate.no_tokenizer", folder=folder)
     task = build_task(read.tables["task"], open_tokenizer(opened.tokenizer), seed=read.train.seed)
     task.accept(opened.config)
+    if run is not None and task.describe_held_out():
+        _check_splits(read_task(read_recipe_of_run(run).tables["task"])[1], task.settings)
     if len(task.examples(split).lengths) == 0:
         raise ConfigurationError("training.evaluate.nothing", split=split)
     return task.evaluate(opened.network.to(choose_device(device)), split, limit=limit)
+
+
+def _check_splits(before: Any, now: Any) -> None:
+    """Refuse to divide the files of a run otherwise than it did: it may have learnt from the result."""
+    if _list_paths(before) != _list_paths(now):
+        return  # other data
+    changes = [
+        message("training.recipe.changed_setting", name=f"task.{name}", before=repr(old), now=repr(new))
+        for name in DIVIDING
+        if (old := getattr(before, name, None)) != (new := getattr(now, name, None))
+    ]
+    if changes:
+        raise ConfigurationError("training.evaluate.other_splits", changes=changes)
+
+
+def _list_paths(settings: Any) -> list[str]:
+    if isinstance(settings, TranslationSettings):
+        return [file.path for file in settings.pairs()]
+    return [getattr(settings, "path", "")]

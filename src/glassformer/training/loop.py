@@ -309,7 +309,7 @@ class _Run:
         if not before:
             return message("training.no_checkpoint_before", step=onset)
         rate = highest_rate(self.settings, self.learner.width) / 2
-        command = fork_command(run, before[-1], rate=f"{rate:.3g}")
+        command = fork_command(run, [f"train.rate={rate:.3g}"], step=before[-1])
         return message("training.fork_before", step=onset, checkpoint=before[-1], command=command)
 
     def _monitor(self, step: int) -> None:
@@ -400,6 +400,7 @@ class _Run:
             raise TrainingError("training.other_network", folder=state.place, reason=error) from error
         if judged_by != self._judged_by():
             self.progress.best_score, self.progress.misses = None, 0
+            self.reporter.watch.steps.forget_scores()
             self.restored.append(message("training.judged_anew"))
 
     def _check_data(self, numbers: dict[str, Any]) -> None:

@@ -30,6 +30,7 @@ from glassformer.text.opening import open_tokenizer
 from glassformer.text.progress import showing, tracking
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import VocabularySettings, train_vocabulary
+from glassformer.training.alarm_action import check_command
 from glassformer.training.changes import (
     SETTINGS,
     Overrides,
@@ -40,6 +41,7 @@ from glassformer.training.changes import (
     read_overrides,
 )
 from glassformer.training.checkpoints import Checkpoints
+from glassformer.training.commands import remove_command
 from glassformer.training.display import ReadingDisplay
 from glassformer.training.initial_network import build_network, check_evaluation, check_model_names
 from glassformer.training.loop import Fork, Outcome, Plan, run_loop
@@ -164,25 +166,25 @@ def train(
         begun: Fork | None = None
         known: Path | None = None  # a checkpoint to continue from
         if fork is not None:
-            parent = find_run(fork, Path(runs))
+            parent = find_run(fork, Path(runs), "training.fork.no_run")
             known = _find_state(parent, step)
             recipe = read_recipe_of_run(parent, path, overrides)
             begun = Fork(parent.name, known, check_forkable(parent, recipe.settings()))
         elif resume:
             known = _find_state(folder, None)
             recipe = read_recipe_of_run(folder, path, overrides)
-            check_resumable(folder, recipe.settings())
+            check_resumable(folder, recipe.settings(), path, overrides)
         else:
             assert given is not None
             recipe = given
+        _in_table("monitor", lambda: check_command(recipe.monitor.on_alarm))
         torch.manual_seed(recipe.train.seed)
         with _explaining_missing_data():
             tokenizer = _find_tokenizer(recipe, folder, known=known, first=first)
             task = _in_table(
                 "task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed)
             )
-        table = recipe.tables.get("model", {})
-        network, notes = _in_table("model", lambda: build_network(table, task))
+        network, notes = _in_table("model", lambda: build_network(recipe.tables.get("model", {}), task))
         _in_table("model", lambda: task.accept(network.config))
         if first:
             _in_table("train", lambda: check_evaluation(task, recipe.train))
@@ -191,15 +193,15 @@ def train(
         return run_loop(plan, folder, resume=resume, fork=begun, silent=silent)
 
 
-def find_run(name: str | Path, runs: Path) -> Path:
-    """The folder of a run that exists, by its name or its path; an unknown name is an error."""
+def find_run(name: str | Path, runs: Path, unknown: str = "training.recipe.no_run") -> Path:
+    """The folder of a run that exists, by its name or its path; an unknown name is the error `unknown`."""
     folder = runs / name
     if not is_run(folder) and is_run(name):
         folder = Path(name)
     if not is_run(folder):
         known = [path.name for path in find_runs(runs)]
         near = suggestion(str(name), known)
-        raise TrainingError("training.recipe.no_run", name=str(name), folder=runs, suggestion=near)
+        raise TrainingError(unknown, name=str(name), folder=runs, suggestion=near)
     return folder
 
 
@@ -208,7 +210,7 @@ def _find_state(run: Path, step: int | None) -> Path:
     checkpoints = Checkpoints(run)
     steps = checkpoints.steps()
     if not steps:
-        raise TrainingError("training.checkpoint.none", run=run.name, folder=run)
+        raise TrainingError("training.checkpoint.none", run=run.name, command=remove_command(run))
     if step is None:
         return checkpoints.place(steps[-1])
     if step not in steps:

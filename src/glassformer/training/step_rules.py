@@ -134,6 +134,10 @@ class StepRules:
             return [Symptom("over_fitting", dev, {"dev": dev, "best": memory["dev"], "loss": level})]
         return []
 
+    def forget_scores(self) -> None:
+        """Compare later scores with one another alone: earlier ones were of other text."""
+        self.memory.update(dev=None, level_then=None, worse=0)
+
     def _level(self) -> float | None:
         losses = self.memory["losses"][-SHORT:]
         return median(losses) if losses else None
