@@ -29,7 +29,7 @@ def test_a_command_gets_the_alarm(tmp_path: Path) -> None:
     )
     act = AlarmAction(f'"{sys.executable}" -c "{script}"', tmp_path)
     (event,) = look({}, {"spread": [500.0, 1.0, 1.0]})
-    act(event)
+    act.on_event(event)
     for process in act._started:
         process.wait(timeout=60)
     assert (tmp_path / OUTPUT).read_text() == "exploding_scores {'decoder.self.3': [0]}\n"

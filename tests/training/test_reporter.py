@@ -1,13 +1,10 @@
-"""What a run reports: alarms, and what TensorBoard gets."""
+"""What a run reports: alarms, and the gradients of layers."""
 
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from glassformer.errors import ConfigurationError
 from glassformer.runlog import LAYER_NORM, read_run
 from glassformer.training.recipe import train
 from training.runs import run
@@ -35,29 +32,3 @@ def test_gradients_of_layers_are_logged_every_few_steps(recipe: Path) -> None:
     assert all(curve.steps.tolist() == [3, 6, 9, 12] for curve in layers.values())
     together = sum(curve.values**2 for curve in layers.values()) ** 0.5
     np.testing.assert_allclose(together, scalars["norm"].values[2::3])
-
-
-def test_tensorboard_gets_what_the_log_gets(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    written: dict[str, list[tuple[int, float]]] = {}
-
-    class Board:
-        def __init__(self, folder: str) -> None:
-            assert Path(folder) == recipe.parent / "runs" / "board" / "tensorboard"
-
-        def add_scalar(self, name: str, value: float, step: int) -> None:
-            written.setdefault(name, []).append((step, value))
-
-        def close(self) -> None:
-            written["closed"] = []
-
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", SimpleNamespace(SummaryWriter=Board))
-    scalars = read_run(run(recipe, "monitor.tensorboard=true", name="board")).scalars
-    for name in ("loss", "dev_loss"):
-        assert written[name] == list(zip(scalars[name].steps, scalars[name].values, strict=True))
-    assert "closed" in written
-
-
-def test_tensorboard_is_asked_for(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch.utils.tensorboard", None)
-    with pytest.raises(ConfigurationError, match="pip install tensorboard"):
-        run(recipe, "monitor.tensorboard=true")

@@ -17,7 +17,8 @@ from pathlib import Path
 
 from glassformer.errors import ConfigurationError
 from glassformer.registry import suggestion
-from glassformer.runlog import Event
+from glassformer.runlog import ALARM, Event
+from glassformer.training.callbacks.callback import Callback
 
 CONTINUE, STOP = "continue", "stop"
 OUTPUT = "on_alarm.log"
@@ -30,7 +31,7 @@ def check_command(what: str) -> None:
         raise ConfigurationError("training.on_alarm", value=what, suggestion=near)
 
 
-class AlarmAction:
+class AlarmAction(Callback):
     """Does what `on_alarm` says."""
 
     def __init__(self, what: str, run: Path) -> None:
@@ -39,8 +40,10 @@ class AlarmAction:
         self.stopped_by: Event | None = None  # the alarm that asks the run to stop
         self._started: list[subprocess.Popen[bytes]] = []
 
-    def __call__(self, event: Event) -> None:
-        """An alarm has begun."""
+    def on_event(self, event: Event) -> None:
+        """Act where an alarm begins."""
+        if event.kind != ALARM:
+            return
         if self.what == STOP:
             self.stopped_by = self.stopped_by or event
         elif self.what != CONTINUE:

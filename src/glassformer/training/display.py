@@ -7,10 +7,15 @@ Out:  text on a stream.
 import shutil
 import sys
 import time
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import TYPE_CHECKING, TextIO
 
 from glassformer.messages import Message, message
+from glassformer.place import name_term
+from glassformer.runlog import ALARM, BEST, GREW, PASSED, Event
+from glassformer.runlog.log import ENDINGS
+from glassformer.training.callbacks.callback import Callback, Rows
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -44,7 +49,7 @@ class ReadingDisplay:
             print(line, file=self.stream, flush=True)
 
 
-class Display:
+class Display(Callback):
     """Progress, loss, speed and remaining time; nothing where `silent`."""
 
     def __init__(self, steps: int, stream: TextIO | None = None, *, silent: bool = False) -> None:
@@ -56,6 +61,30 @@ class Display:
         self._mark: tuple[float, int, int] | None = None  # time, step and tokens at the last report
         self._speed = 0.0  # tokens a second
         self._pace = 0.0  # steps a second
+
+    def on_steps(self, rows: Rows) -> None:
+        step, numbers = rows[-1]
+        self.show(step, int(numbers["tokens"]), numbers["loss"], numbers["rate"])
+
+    def on_evaluation(self, step: int, split: str, scores: Mapping[str, float]) -> None:
+        shown = [message("training.score", name=name, score=score) for name, score in scores.items()]
+        self.note(message("training.scores", step=step, split=split, scores=shown))
+        self.pause()
+
+    def on_event(self, event: Event) -> None:
+        text = event.as_message()
+        if event.kind in ENDINGS:
+            self.close()
+        if event.kind == PASSED:
+            self.note(message("training.alarm_passed_at", step=event.step, text=text))
+        elif event.kind in (ALARM, GREW):
+            topic = name_term(event.topic)
+            self.note(message("training.alarm_at", step=event.step, topic=topic, text=text))
+        elif event.kind not in (BEST, "failed"):  # a failure is printed by whoever catches the error
+            self.note(text)
+
+    def on_end(self) -> None:
+        self.close()
 
     def show(self, step: int, tokens: int, loss: float, rate: float) -> None:
         """The state after a step; `tokens` are all that were read so far, padding not counted."""

@@ -1,7 +1,7 @@
-"""What a run reports: lines in its log, text on the terminal, TensorBoard files where wanted.
+"""What a run reports: to its log, to the terminal, and to the callbacks that its recipe names.
 
 In:   the numbers of every step; networks to measure; scores.
-Out:  lines in the `RunLog`, a progress line, alarms.
+Out:  calls of callbacks, see `callbacks.callback`; alarms.
 
 The numbers of steps stay on their device until they are written: reading every loss from a GPU would make it
 wait each time.
@@ -22,15 +22,22 @@ from torch import Tensor, nn
 
 from glassformer import __version__
 from glassformer.config import ModelConfig
-from glassformer.errors import ConfigurationError
 from glassformer.messages import Message, message
-from glassformer.place import name_term
-from glassformer.runlog import ALARM, BEST, CHANCE, DATA, ENVIRONMENT, LAYER_NORM, PASSED, Event, RunWriter
+from glassformer.runlog import BEST, CHANCE, DATA, ENVIRONMENT, LAYER_NORM, Event, RunWriter
 from glassformer.tasks.summary import explain
 from glassformer.tasks.task import Network, Task
-from glassformer.text.files import write_json
+from glassformer.text.files import read_json, write_json
 from glassformer.training.alarm_action import AlarmAction
 from glassformer.training.alarms import AlarmWatch
+from glassformer.training.callbacks.callback import (
+    Callback,
+    CallbackList,
+    HeadMaps,
+    Rows,
+    RunStart,
+    open_callbacks,
+)
+from glassformer.training.changes import SETTINGS
 from glassformer.training.display import Display
 from glassformer.training.monitor import Monitor
 from glassformer.training.settings import MonitorSettings, TrainSettings
@@ -38,32 +45,63 @@ from glassformer.training.settings import MonitorSettings, TrainSettings
 DEV = "dev_"  # before the names of scores that decide
 
 
+class LogFile(Callback):
+    """Writes what happens to the log of the run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.writer = RunWriter(folder)
+
+    def on_start(self, run: RunStart) -> None:
+        write_json(run.folder / ENVIRONMENT, run.environment)
+
+    def on_steps(self, rows: Rows) -> None:
+        self.writer.write_scalars(rows)
+
+    def on_heads(self, step: int, maps: HeadMaps) -> None:
+        if maps:
+            self.writer.write_heads(step, maps)
+
+    def on_evaluation(self, step: int, split: str, scores: Mapping[str, float]) -> None:
+        self.writer.write_scalars([(step, {f"{split}_{name}": score for name, score in scores.items()})])
+
+    def on_event(self, event: Event) -> None:
+        self.writer.write_event(event)
+
+    def on_end(self) -> None:
+        self.writer.close()
+
+
 class Reporter:
-    """Writes the log of a run; only the first process writes."""
+    """Tells callbacks what happens in a run; only the first process has any."""
 
     def __init__(
         self, folder: Path, settings: TrainSettings, watching: MonitorSettings, *, writing: bool, silent: bool
     ) -> None:
         self.folder = folder
         self.watching = watching
+        self.writing = writing
         self.split = settings.evaluate_on  # the monitor reads texts of it, too
         self.display = Display(settings.steps, silent=silent or not writing)
-        self.writer = RunWriter(folder) if writing else None
-        self.board = _open_board(folder) if writing and watching.tensorboard else None
         self.watch = AlarmWatch(watching)
         self.act = AlarmAction(watching.on_alarm, folder)
+        named = open_callbacks(watching.list_callbacks()) if writing else {}
+        own = [LogFile(folder), self.display, self.act] if writing else []
+        self.callbacks = CallbackList(own, named, lambda text: self.log_note(self._step, text))
         self.monitor: Monitor | None = None
         self.log_every = settings.log_every
         self.layers: tuple[str, ...] = ()  # whose gradients' lengths come with every step
         # step, (loss, norm, norms of layers), rate, tokens, time
         self._pending: list[tuple[int, Tensor, float, int, float]] = []
+        self._step = 0  # the last one that is known
 
     def begin(self, step: int, network: Network, device: torch.device) -> None:
         """The start of the run, and the machine that it runs on."""
         chance = self.watch.steps.memory["chance"] = find_chance_loss(network)
         environment = describe_environment(network, device) | {CHANCE: chance}
-        if self.writer is not None:
-            write_json(self.folder / ENVIRONMENT, environment)
+        self._step = step
+        saved = self.folder / SETTINGS
+        settings = read_json(saved) if self.writing and saved.is_file() else {}
+        self.callbacks.on_start(RunStart(self.folder, step, environment, settings))
         where = {"parameters": environment["parameters"], "device": environment["device"]}
         if step:
             self._log(step, "resumed", message("training.event.resumed", step=step, **where))
@@ -72,7 +110,7 @@ class Reporter:
 
     def describe_data(self, summary: Mapping[str, Any]) -> None:
         """What the run learns from: a file for pages and programs, sentences for a person."""
-        if self.writer is not None:
+        if self.writing:
             write_json(self.folder / DATA, summary)
         for text in explain(summary):
             self.display.note(text)
@@ -98,7 +136,8 @@ class Reporter:
             if not finite:
                 wrong = step, loss, norm
                 break
-        self._write(rows)
+        self._step = rows[-1][0]
+        self.callbacks.on_steps(rows)
         for step, numbers in rows:
             layers = {
                 layer: numbers[name] for layer in self.layers if (name := f"{LAYER_NORM}{layer}") in numbers
@@ -106,8 +145,6 @@ class Reporter:
             self._log_alarms(
                 self.watch.check_step(step, numbers["loss"], numbers["norm"], numbers["rate"], layers)
             )
-        step, _, rate, tokens, _ = pending[-1]
-        self.display.show(step, tokens, values[-1][0], rate)
         return wrong
 
     def log_heads(self, step: int, network: Network, task: Task) -> None:
@@ -115,8 +152,7 @@ class Reporter:
         if self.monitor is None:
             self.monitor = Monitor(network, task.probe(self.split), self.watching)
         maps = self.monitor.look()
-        if self.writer is not None and maps:
-            self.writer.write_heads(step, maps)
+        self.callbacks.on_heads(step, maps)
         self._log_alarms(self.watch.check_look(step, maps))
 
     def log_evaluation(
@@ -124,10 +160,7 @@ class Reporter:
     ) -> Mapping[str, float]:
         """Evaluate; write and show the scores."""
         scores = evaluate()
-        self._write([(step, {f"{prefix}{name}": score for name, score in scores.items()})])
-        shown = [message("training.score", name=name, score=score) for name, score in scores.items()]
-        self.display.note(message("training.scores", step=step, split=prefix.rstrip("_"), scores=shown))
-        self.display.pause()
+        self.callbacks.on_evaluation(step, prefix.rstrip("_"), scores)
         if prefix == DEV:
             self._log_alarms(self.watch.check_scores(step, scores))
         return scores
@@ -135,7 +168,9 @@ class Reporter:
     def log_best(self, step: int, name: str, score: float) -> None:
         """A new best value of the score that decides."""
         text = message("training.event.best", name=name, score=score)
-        self._write_event(Event.from_message(step, BEST, text, topic=name, value=score, time=time.time()))
+        self.callbacks.on_event(
+            Event.from_message(step, BEST, text, topic=name, value=score, time=time.time())
+        )
 
     def log_note(self, step: int, text: Message) -> None:
         """Something that a person should know about the run."""
@@ -143,13 +178,12 @@ class Reporter:
 
     def log_end(self, step: int, kind: str, text: Message) -> None:
         """The end of the run; `kind` is "finished" or "stopped"."""
-        self.display.close()
         self._log(step, kind, text)
 
     def log_failure(self, step: int, text: Message) -> None:
         """The error that ends a run; a log that cannot be written must not hide it."""
         with suppress(OSError):
-            self._write_event(Event.from_message(step, "failed", text, time=time.time()))
+            self.callbacks.on_event(Event.from_message(step, "failed", text, time=time.time()))
 
     def state(self) -> dict[str, Any]:
         """The memory of the alarms: plain numbers."""
@@ -160,39 +194,14 @@ class Reporter:
         self.watch.load_state(state)
 
     def close(self) -> None:
-        self.display.close()
-        if self.writer is not None:
-            self.writer.close()
-        if self.board is not None:
-            self.board.close()
-
-    def _write(self, rows: list[tuple[int, dict[str, float]]]) -> None:
-        if self.writer is not None:
-            self.writer.write_scalars(rows)
-        if self.board is not None:
-            for step, numbers in rows:
-                for name, value in numbers.items():
-                    self.board.add_scalar(name, value, step)
+        self.callbacks.on_end()
 
     def _log_alarms(self, events: Iterable[Event]) -> None:
         for event in events:
-            self._write_event(event)
-            text = event.as_message()
-            if event.kind == PASSED:
-                self.display.note(message("training.alarm_passed_at", step=event.step, text=text))
-                continue
-            topic = name_term(event.topic)
-            self.display.note(message("training.alarm_at", step=event.step, topic=topic, text=text))
-            if event.kind == ALARM and self.writer is not None:
-                self.act(event)
+            self.callbacks.on_event(event)
 
     def _log(self, step: int, kind: str, text: Message) -> None:
-        self._write_event(Event.from_message(step, kind, text, time=time.time()))
-        self.display.note(text)
-
-    def _write_event(self, event: Event) -> None:
-        if self.writer is not None:
-            self.writer.write_event(event)
+        self.callbacks.on_event(Event.from_message(step, kind, text, time=time.time()))
 
 
 def find_chance_loss(network: Network) -> float:
@@ -217,11 +226,3 @@ def describe_environment(network: nn.Module, device: torch.device) -> dict[str, 
         "numpy": np.__version__,
         "glassformer": __version__,
     }
-
-
-def _open_board(folder: Path) -> Any:
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise ConfigurationError("training.no_tensorboard") from error
-    return SummaryWriter(str(folder / "tensorboard"))

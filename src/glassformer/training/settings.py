@@ -5,7 +5,7 @@ Out:  frozen `TrainSettings` and `MonitorSettings`, known to be possible, or an 
 """
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from glassformer.errors import ConfigurationError
@@ -84,7 +84,12 @@ class MonitorSettings(Settings):
     identical: UpToOne = 0.99  # alarm: two heads of a layer whose patterns are as alike as this (cosine)
     explode: AboveZero = 100.0  # alarm: scores of a row differ by more than this on average
     spike: AboveZero = 6.0  # alarm: a loss above its level by so many times the noise
-    tensorboard: bool = False  # write TensorBoard's event files too
+    callbacks: list[str] = field(default_factory=list)  # "tensorboard", "mlflow", "wandb", or your own
+    tensorboard: bool = False  # the same as callbacks = ["tensorboard"]
+
+    def list_callbacks(self) -> list[str]:
+        """The names of all callbacks."""
+        return [*self.callbacks, *(["tensorboard"] if self.tensorboard else [])]
 
     def check(self) -> None:
         try:
