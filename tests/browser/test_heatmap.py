@@ -122,6 +122,20 @@ def test_pixels_are_the_weights(
     compare(page, served.library.get(served.ids[name]).maps[number].weights(2), causal=causal)
 
 
+def test_emulated_webgl_is_not_used_unless_asked_for(served: Served, open_page: Callable[..., Page]) -> None:
+    page = open_page(served.address("decoder", view="heatmap", map=1, head=2))
+    settle(page)
+    name = page.evaluate(
+        """() => {
+            const gl = document.createElement("canvas").getContext("webgl2");
+            const info = gl?.getExtension("WEBGL_debug_renderer_info");
+            return gl ? String(gl.getParameter(info?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER)) : "none";
+        }"""
+    )
+    emulated = name == "none" or any(word in name for word in ("SwiftShader", "llvmpipe", "Software"))
+    assert cells(page).get_attribute("data-renderer") == ("canvas" if emulated else "webgl")
+
+
 @pytest.mark.parametrize("dark", [False, True])
 def test_scales(served: Served, open_page: Callable[..., Page], dark: bool) -> None:
     page = open_page(served.address("decoder", view="heatmap", map=0, head=1), dark=dark)

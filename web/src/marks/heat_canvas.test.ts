@@ -4,6 +4,8 @@ import {
   byteOf,
   coarsen,
   fixedRoot,
+  HATCH,
+  hatchPhase,
   indexAxis,
   NOTHING,
   placeOf,
@@ -13,7 +15,7 @@ import {
   weightOf,
 } from "../core/heat";
 import { sequential } from "./colours";
-import { paint } from "./heat_canvas";
+import { packColour, paint } from "./heat_canvas";
 
 function weightTile(rows: readonly (readonly number[])[], more: Partial<WeightTile> = {}): WeightTile {
   const bytes = Uint8Array.from(rows.flat());
@@ -236,4 +238,83 @@ describe("tiles", () => {
   it("make the server's bytes", () => {
     expect([byteOf(0, 1), byteOf(1e-12, 1), byteOf(0.25, 1), byteOf(2, 1)]).toEqual([0, 1, 128, 255]);
   });
+});
+
+/** What each pixel shows, one by one, straight from the rules: 0 nothing, otherwise a packed colour. */
+function pixelByPixel(drawn: Scene): Uint32Array {
+  const words = new Uint32Array(drawn.width * drawn.height);
+  const rows = indexAxis(drawn.height, drawn.camera.query, drawn.camera.high, drawn.extent.queries);
+  const columns = indexAxis(drawn.width, drawn.camera.key, drawn.camera.wide, drawn.extent.keys);
+  const phase = hatchPhase(drawn);
+  for (const { tile, queries, keys } of drawn.placements) {
+    for (const [y, query] of rows.entries()) {
+      for (const [x, key] of columns.entries()) {
+        if (query === NOTHING || query < queries[0] || query >= queries[1]) continue;
+        if (key === NOTHING || key < keys[0] || key >= keys[1]) continue;
+        const [down, right] = [query >> tile.level, key >> tile.level];
+        const byte = tile.bytes[(down - tile.row) * tile.width + right - tile.column]!;
+        const top = typeof drawn.top === "number" ? drawn.top : drawn.top[query]!;
+        const place = placeOf(byte, fixedRoot(tile.maximum), fixedRoot(top), tile.zero);
+        const { causal, rows: hidden, left } = drawn.mask;
+        const lastQuery = (down << tile.level) + (1 << tile.level) - 1;
+        const unseen = hidden?.[query] || (causal !== null && right << tile.level > lastQuery + causal);
+        const slant = byte === tile.zero && unseen ? x + y : left?.[key] ? x + HATCH - (y % HATCH) : null;
+        const shown = drawn.table.subarray(3 * place, 3 * place + 3);
+        words[y * drawn.width + x] = packColour(
+          slant === null ? shown : drawn.hatch[(slant + phase) % HATCH === 0 ? 1 : 0],
+        );
+      }
+    }
+  }
+  return words;
+}
+
+it("paints random scenes as the rules say, pixel by pixel", () => {
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 48271) % 2147483647;
+    return seed % below;
+  };
+  for (let round = 0; round < 200; round++) {
+    const level = random(3);
+    const [cellsDown, cellsRight] = [2 + random(6), 2 + random(6)];
+    const extent = { queries: cellsDown << level, keys: cellsRight << level };
+    const cut = 1 + random(cellsRight - 1); // two tiles side by side
+    const zero = random(2) === 0 ? 0 : 128;
+    const tile = (column: number, width: number): WeightTile =>
+      weightTile(
+        Array.from({ length: cellsDown }, () =>
+          Array.from({ length: width }, () => (random(2) === 0 ? zero : random(256))),
+        ),
+        { level, column, maximum: (1 + random(9)) / 10, zero: zero as 0 },
+      );
+    const flags = (count: number): boolean[] | null =>
+      random(2) === 0 ? null : Array.from({ length: count }, () => random(3) === 0);
+    const drawn = scene(tile(0, 1), {
+      width: 1 + random(40),
+      height: 1 + random(40),
+      camera: {
+        key: random(20) / 10 - 0.5,
+        query: random(20) / 10 - 0.5,
+        wide: (1 + random(120)) / 10,
+        high: (1 + random(120)) / 10,
+      },
+      extent,
+      placements: [
+        { tile: tile(0, cut), queries: [0, extent.queries], keys: [0, cut << level] },
+        {
+          tile: tile(cut, cellsRight - cut),
+          queries: [0, extent.queries],
+          keys: [cut << level, extent.keys],
+        },
+      ],
+      top: random(2) === 0 ? 0.5 : Float32Array.from({ length: extent.queries }, () => (1 + random(9)) / 10),
+      mask: {
+        causal: random(2) === 0 ? null : random(5) - 2,
+        rows: flags(extent.queries),
+        left: flags(extent.keys),
+      } as Scene["mask"],
+    });
+    expect(new Uint32Array(paint(drawn).buffer)).toEqual(pixelByPixel(drawn));
+  }
 });

@@ -55,38 +55,77 @@ function paintPlacement(
   words: Uint32Array,
 ): void {
   const { tile } = placement;
+  const { bytes, zero, level } = tile;
   const [left, top, right, bottom] = boxOf(scene, placement);
+  const { count, at, cells, leftOut } = listColumns(placement, columns, left, right);
+  if (count === 0) return;
+  const [from, to] = [at[0]!, at[count - 1]! + 1];
   const gain = fixedRoot(tile.maximum / scene.unit);
-  const hatch = scene.hatch.map(packColour);
+  const [ground, line] = scene.hatch.map(packColour) as [number, number];
   const phase = hatchPhase(scene);
   const causal = scene.mask.causal;
-  const span = (1 << tile.level) - 1; // cells behind the first of a pixel
+  const span = (1 << level) - 1; // cells behind the first of a pixel
   const shown = new Uint32Array(256); // the colours of bytes under the row's top
   let topNow = -1;
+  let queryAbove = -1; // of the row of pixels above
   for (let y = top; y < bottom; y++) {
     const row = rows[y]!;
     const query = row & ~FLAG;
-    if (row === NOTHING || query < placement.queries[0] || query >= placement.queries[1]) continue;
+    if (row === NOTHING || query < placement.queries[0] || query >= placement.queries[1]) {
+      queryAbove = -1;
+      continue;
+    }
     if (tops[y] !== topNow) {
       topNow = tops[y]!;
-      for (let byte = 0; byte < 256; byte++) shown[byte] = colours[placeOf(byte, gain, topNow, tile.zero)]!;
+      for (let byte = 0; byte < 256; byte++) shown[byte] = colours[placeOf(byte, gain, topNow, zero)]!;
     }
-    const line = ((query >> tile.level) - tile.row) * tile.width - tile.column;
+    const start = y * scene.width;
+    const first = ((query >> level) - tile.row) * tile.width - tile.column;
     const last = causal === null ? NOTHING : (query | span) + causal; // no query of this pixel sees keys beyond
-    for (let x = left; x < right; x++) {
-      const column = columns[x]!;
-      const key = column & ~FLAG;
-      if (column === NOTHING || key < placement.keys[0] || key >= placement.keys[1]) continue;
-      const pixel = key >> tile.level;
-      const byte = tile.bytes[line + pixel]!;
-      const masked = byte === tile.zero && ((row & FLAG) !== 0 || pixel << tile.level > last);
-      const at = y * scene.width + x;
-      if (masked) words[at] = hatch[(x + y + phase) % HATCH === 0 ? 1 : 0]!;
-      else if ((column & FLAG) !== 0)
-        words[at] = hatch[(x + HATCH - (y % HATCH) + phase) % HATCH === 0 ? 1 : 0]!;
-      else words[at] = shown[byte]!;
+    const seen = (row & FLAG) !== 0 ? 0 : countUpTo(cells, count, last >> level);
+    if (query === queryAbove)
+      words.copyWithin(start + from, start + from - scene.width, start + to - scene.width);
+    else for (let k = 0; k < seen; k++) words[start + at[k]!] = shown[bytes[first + cells[k]!]!]!;
+    for (let k = seen; k < count; k++) {
+      const x = at[k]!;
+      const byte = bytes[first + cells[k]!]!;
+      words[start + x] = byte !== zero ? shown[byte]! : (x + y + phase) % HATCH === 0 ? line : ground;
     }
+    for (const k of leftOut) {
+      if (k >= seen && bytes[first + cells[k]!] === zero) continue; // masked: already hatched
+      const x = at[k]!;
+      words[start + x] = (x + HATCH - (y % HATCH) + phase) % HATCH === 0 ? line : ground;
+    }
+    queryAbove = query;
   }
+}
+
+/** The columns of device pixels that show a placement, the tile's cell under each, and which of them are left out. */
+function listColumns({ tile, keys }: Placement, columns: Uint32Array, left: number, right: number) {
+  const at = new Int32Array(right - left);
+  const cells = new Int32Array(right - left);
+  const leftOut: number[] = [];
+  let count = 0;
+  for (let x = left; x < right; x++) {
+    const column = columns[x]!;
+    const key = column & ~FLAG;
+    if (column === NOTHING || key < keys[0] || key >= keys[1]) continue;
+    if ((column & FLAG) !== 0) leftOut.push(count);
+    at[count] = x;
+    cells[count++] = key >> tile.level;
+  }
+  return { count, at, cells, leftOut };
+}
+
+/** How many of the first `count` rising numbers are at most `limit`. */
+function countUpTo(rising: Int32Array, count: number, limit: number): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (rising[middle]! <= limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** An opaque colour as four bytes of an image. */

@@ -1,5 +1,5 @@
 /**
- * The canvas of a heat map: WebGL2 where there is any, otherwise pixel by pixel; a lost context changes over by itself.
+ * The canvas of a heat map: WebGL2 where a graphics card computes it, otherwise pixel by pixel; a lost context changes over by itself.
  *
  * In:   an element to live in, scenes.
  * Out:  pixels.
@@ -10,6 +10,8 @@ import { createCanvasRenderer } from "./heat_canvas";
 import { createWebglRenderer } from "./heat_webgl";
 import { make } from "./make";
 
+export type RendererChoice = "auto" | "webgl" | "canvas";
+
 export class Surface {
   private canvas: HTMLCanvasElement;
   private renderer: Renderer;
@@ -17,13 +19,16 @@ export class Surface {
 
   constructor(
     private readonly host: HTMLElement,
-    prefer: "webgl" | "canvas",
+    prefer: RendererChoice,
   ) {
     this.canvas = this.place();
-    const webgl = prefer === "webgl" ? createWebglRenderer(this.canvas, () => this.changeOver()) : null;
+    const webgl =
+      prefer === "canvas"
+        ? null
+        : createWebglRenderer(this.canvas, prefer === "webgl", () => this.changeOver());
     this.renderer = webgl ?? createCanvasRenderer(this.canvas);
     this.canvas.dataset.renderer = this.renderer.kind;
-    if (webgl === null && prefer === "webgl") this.changeOver(); // a canvas asked for WebGL may refuse all else
+    if (webgl === null && prefer !== "canvas") this.changeOver(); // a canvas asked for WebGL may refuse all else
   }
 
   draw(scene: Scene): void {

@@ -66,18 +66,29 @@ void main() {
   }
 }`;
 
-/** Null where the browser has no WebGL2. */
-export function createWebglRenderer(canvas: HTMLCanvasElement, lost: () => void): Renderer | null {
+/** Null where the browser has no WebGL2, or, unless `software`, emulates it on the processor. */
+export function createWebglRenderer(
+  canvas: HTMLCanvasElement,
+  software: boolean,
+  lost: () => void,
+): Renderer | null {
   const gl = canvas.getContext("webgl2", {
     antialias: false,
     depth: false,
     preserveDrawingBuffer: true, // the picture is read for saving
     powerPreference: "low-power",
   });
-  if (gl === null) return null;
+  if (gl === null || (!software && isEmulated(gl))) return null;
   const program = link(gl);
   if (program === null) return null;
   return new WebglRenderer(canvas, gl, program, lost);
+}
+
+/** Whether shaders run on the processor: then the canvas renderer is several times faster (benchmarks/results.md). */
+function isEmulated(gl: WebGL2RenderingContext): boolean {
+  const info = gl.getExtension("WEBGL_debug_renderer_info");
+  const name = gl.getParameter(info?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER);
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(String(name));
 }
 
 class WebglRenderer implements Renderer {

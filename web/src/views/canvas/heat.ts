@@ -61,7 +61,7 @@ export class HeatPanel implements Panel {
     const { stage, say, tasks } = setting;
     this.opening = tasks.asker((error) => this.frame.say(stage.text(errorText(error))));
     this.plot = new Plot(say);
-    this.surface = new Surface(this.plot.cells, "webgl");
+    this.surface = new Surface(this.plot.cells, "auto");
     const { element } = this.plot;
     const { viewport } = this;
     this.stopListening = listen(element, {

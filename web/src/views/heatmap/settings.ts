@@ -10,13 +10,14 @@ import { chooseMap } from "../../core/maps";
 import { oneOf, optional, type Schema, text } from "../../core/options";
 import type { Selection } from "../../core/selection";
 import { type How, type Scale, wayOf } from "../../data/heat_tiles";
+import type { RendererChoice } from "../../marks/heat_surface";
 
 export interface HeatmapOptions {
   readonly scale: Scale | null; // null: the usual one of the map
   readonly pool: How;
   readonly leave: "none" | "first" | "special"; // keys that are left out
   readonly at: string | null; // the part of the map in view, as `writeCamera` says it
-  readonly renderer: "webgl" | "canvas";
+  readonly renderer: RendererChoice;
 }
 
 export const options: Schema<HeatmapOptions> = {
@@ -24,7 +25,7 @@ export const options: Schema<HeatmapOptions> = {
   pool: oneOf(["mean", "max"], "mean"),
   leave: oneOf(["none", "first", "special"], "none"),
   at: optional(text("", (camera) => /^-?[\d.]+_-?[\d.]+_[\d.]+$/.test(camera))),
-  renderer: oneOf(["webgl", "canvas"], "webgl"),
+  renderer: oneOf(["auto", "webgl", "canvas"], "auto"),
 };
 
 /** Short maps from 0 to 1; means over many tokens are tiny and signed values have no bound: up to their largest. */
