@@ -60,5 +60,5 @@ def test_training_needs_the_command_and_evaluation_does_not(recipe: Path) -> Non
 
 def test_a_command_that_cannot_be_started_later_is_noted(tmp_path: Path) -> None:
     (event,) = look({}, {"spread": [500.0, 1.0, 1.0]})
-    AlarmAction("no-such-program", tmp_path)(event)
+    AlarmAction("no-such-program", tmp_path).on_event(event)
     assert "no-such-program" in (tmp_path / OUTPUT).read_text()
