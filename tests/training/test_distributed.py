@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from glassformer import bundle
 from glassformer.errors import ConfigurationError
 from glassformer.rounding import rounding
-from glassformer.runlog import read_run
+from glassformer.runlog import find_probes, read_run
 from glassformer.training.recipe import train
 from glassformer.weights.checkpoint import open_checkpoint
 
@@ -99,6 +100,19 @@ def run_two(recipe: Path, overrides: list[str], **others: object) -> list[int | 
     return [process.exitcode for process in processes]
 
 
+def assert_same_probes(one: Path, two: Path) -> None:
+    """The first of several processes records, and from whole weights."""
+    pairs = list(zip(find_probes(one), find_probes(two), strict=True))
+    assert len(pairs) == 6
+    for ours, theirs in pairs:
+        assert (ours.step, ours.text) == (theirs.step, theirs.text)
+        first, second = bundle.open(ours.path), bundle.open(theirs.path)
+        assert second.evidence.exact
+        for mine, other in zip(first.maps, second.maps, strict=True):
+            # Adam makes steps of the rounding of gradients that are 0, as below.
+            assert other.weights() == pytest.approx(mine.weights(), abs=1e-4)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
@@ -110,8 +124,10 @@ def run_two(recipe: Path, overrides: list[str], **others: object) -> list[int | 
     ],
 )
 def test_two_processes_have_the_losses_of_one(translation: Path, tmp_path: Path, words: list[str]) -> None:
+    words = [*words, "probe.steps=[0, 2, 5]"]
     train(translation, words, runs=tmp_path, name="one", silent=True)
     assert run_two(translation, words, runs=tmp_path, name="two") == [0, 0]
+    assert_same_probes(tmp_path / "one", tmp_path / "two")
     one, two = read_run(tmp_path / "one"), read_run(tmp_path / "two")
     for name in ("loss", "norm", "tokens", "dev_loss"):
         assert two.scalars[name].values == pytest.approx(one.scalars[name].values, rel=rounding(layers=2))

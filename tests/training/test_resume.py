@@ -19,9 +19,10 @@ import pytest
 import torch
 
 from campaigns import campaign, rounds
+from glassformer import bundle
 from glassformer.cli import main
 from glassformer.errors import TrainingError
-from glassformer.runlog import SCALARS, Curve, read_run
+from glassformer.runlog import SCALARS, Curve, find_probes, read_run
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.training import checkpoints
 from glassformer.training.loop import find_onset
@@ -48,7 +49,8 @@ def test_killed_at_any_moment_it_resumes_to_the_same_losses(
 ) -> None:
     recipe: Path = request.getfixturevalue(kind)
     kills = rounds(3, 50)
-    overrides = [f"train.steps={10 * kills}", *average]
+    probed = sorted({0, 1, *range(4, 10 * kills, 5)})
+    overrides = [f"train.steps={10 * kills}", f"probe.steps={probed}", *average]
     train(recipe, overrides, runs=tmp_path, name="whole", silent=True)
     moments = random.Random(len(average))
     killed = 0
@@ -70,6 +72,18 @@ def test_killed_at_any_moment_it_resumes_to_the_same_losses(
     assert killed >= (kills + 3) // 4
     assert process.exitcode == 0
     assert_same(tmp_path / "killed", tmp_path / "whole")
+    assert_same_probes(tmp_path / "killed", tmp_path / "whole")
+
+
+def assert_same_probes(run: Path, reference: Path) -> None:
+    """No probe is missing, torn or there twice."""
+    ours, theirs = find_probes(run), find_probes(reference)
+    assert [(probe.text, probe.step) for probe in ours] == [(probe.text, probe.step) for probe in theirs]
+    assert theirs
+    for probe, other in zip(ours, theirs, strict=True):
+        hashes = [bundle.open(each.path).evidence.model_hash for each in (probe, other)]
+        assert hashes[0] == hashes[1]
+    assert not list((run / "probes").glob(".*"))
 
 
 def wait_for_lines(path: Path, lines: int, process: multiprocessing.process.BaseProcess) -> None:

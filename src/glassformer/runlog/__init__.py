@@ -21,6 +21,7 @@ from glassformer.runlog.log import (
     read_events,
     read_run,
 )
+from glassformer.runlog.probes import PROBES, Probe, find_probes, read_probe_texts
 from glassformer.runlog.run_index import HEADS, SCALARS, RunIndex, count_unindexed, open_run
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "HEADS",
     "LAYER_NORM",
     "PASSED",
+    "PROBES",
     "RECIPE",
     "SCALARS",
     "Alarm",
@@ -41,15 +43,18 @@ __all__ = [
     "Curve",
     "Event",
     "HeadHistory",
+    "Probe",
     "RunIndex",
     "RunLog",
     "RunWriter",
     "Series",
     "count_unindexed",
+    "find_probes",
     "find_runs",
     "find_state",
     "is_run",
     "open_run",
     "read_events",
+    "read_probe_texts",
     "read_run",
 ]

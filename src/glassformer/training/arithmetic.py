@@ -24,6 +24,19 @@ def fast_arithmetic(device: torch.device) -> Iterator[None]:
         torch.set_float32_matmul_precision(precision)
 
 
+@contextmanager
+def exact_arithmetic() -> Iterator[None]:
+    """Inside `fast_arithmetic`, numbers as they are everywhere else: for recordings."""
+    flushed, precision = _flushes(), torch.get_float32_matmul_precision()
+    torch.set_flush_denormal(False)
+    torch.set_float32_matmul_precision("highest")
+    try:
+        yield
+    finally:
+        torch.set_flush_denormal(flushed)
+        torch.set_float32_matmul_precision(precision)
+
+
 def _flushes() -> bool:
     """Whether this thread takes denormal numbers for 0 already; torch can set that but does not tell."""
     return float(torch.tensor([1e-39]) * torch.ones(1)) == 0.0

@@ -22,7 +22,7 @@ from glassformer.training.initial_network import KINDS
 
 SETTINGS = "settings.json"  # of a run: every value by its full name, "train.steps"
 OPEN_ENDED = ("inverse-sqrt", "constant")  # schedules that do not depend on how many steps there are
-NO_LOSS_DEPENDS_ON = (  # these may differ when a run is resumed; all of [monitor] may, too
+NO_LOSS_DEPENDS_ON = (  # these may differ when a run is resumed; all of [monitor] and [probe] may, too
     "batches.prefetch",
     "task.scored",
     "train.average",
@@ -112,7 +112,8 @@ def check_resumable(
     allowed = (*NO_LOSS_DEPENDS_ON, *PLACES)
     if settings["train.schedule"] in OPEN_ENDED:
         allowed += ("train.steps", "train.minutes")
-    refused = [name for name in changed if name not in allowed and not name.startswith("monitor.")]
+    watching = ("monitor.", "probe.")
+    refused = [name for name in changed if name not in allowed and not name.startswith(watching)]
     if not refused:
         return
     changes = [_describe(name, *changed[name]) for name in refused]

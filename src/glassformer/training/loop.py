@@ -41,8 +41,9 @@ from glassformer.training.commands import fork_command, resume_command
 from glassformer.training.distributed import Processes, choose_device, join_processes
 from glassformer.training.learner import Learner
 from glassformer.training.optim import highest_rate
+from glassformer.training.probes import Probes
 from glassformer.training.reporter import Reporter
-from glassformer.training.settings import MonitorSettings, TrainSettings
+from glassformer.training.settings import MonitorSettings, ProbeSettings, TrainSettings
 from glassformer.training.signals import StopRequest
 from glassformer.training.steps import find_compiler
 
@@ -63,6 +64,7 @@ class Plan:
     train: TrainSettings = field(default_factory=TrainSettings)
     monitor: MonitorSettings = field(default_factory=MonitorSettings)
     notes: tuple[Message, ...] = ()  # where the network comes from
+    probe: ProbeSettings = field(default_factory=lambda: ProbeSettings(count=0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +159,7 @@ class _Run:
         self.learner = Learner(module, plan.train, processes, varied=varied)
         self.reporter = Reporter(folder, plan.train, plan.monitor, writing=processes.first, silent=silent)
         self.reporter.layers = self.learner.gradients.layers
+        self.probes = Probes(folder, plan.probe, plan.train, plan.task)
         self.score_name, self.direction = _choose_score(plan)
         self.request = StopRequest(self.reporter.display.note)
         self.restored: list[Message] = []  # what a person should know about the state that was restored
@@ -179,6 +182,8 @@ class _Run:
                     self.reporter.describe_data(self._summarise_data())
                 for note in self.restored:
                     self.reporter.log_note(self.progress.step, note)
+                if self.processes.first:
+                    self.probes.begin(self.progress.step, self.learner.module.network)
                 self.clock = Clock(self.settings.minutes, self.progress.seconds)
                 if fork is not None:
                     self._save(self.progress.step)  # so that it can be resumed from its first step on
@@ -214,6 +219,8 @@ class _Run:
         settings, progress = self.settings, self.progress
         if progress.step == 0 and self.plan.monitor.every:
             self._monitor(0)  # what the heads were before they learnt: later looks are compared with it
+        if progress.step == 0:
+            self._probe(0)
         with closing(self._updates()) as updates:
             while progress.step < settings.steps:
                 position, batches = next(updates)
@@ -248,6 +255,7 @@ class _Run:
             self._report()
         if monitor:
             self._monitor(step)
+        self._probe(step, final=final)
         better = self._evaluate(step) if evaluate else False
         no_improvement = 0 < settings.patience <= self.progress.misses
         if save or better or no_improvement:
@@ -316,6 +324,21 @@ class _Run:
         network = self.learner.network_to_monitor()
         if self.processes.first:
             self.reporter.log_heads(step, network, self.plan.task)
+
+    def _probe(self, step: int, *, final: bool = False) -> None:
+        """Record the probe texts where it is time to."""
+        probes = self.probes
+        if not probes.schedule.has(step, final=final):
+            return
+        # All processes must agree: weights that are shared out are gathered by all of them.
+        due = self.processes.broadcast(float(probes.is_due(step, final=final)), self.device)
+        if not due:
+            return
+        network = self.learner.network_to_monitor()
+        if self.processes.first:
+            probes.take(step, network)
+            if probes.failed is not None:
+                self.reporter.log_note(step, probes.failed)
 
     def _evaluate(self, step: int) -> bool:
         """Evaluate; whether this is the best so far."""
@@ -386,6 +409,8 @@ class _Run:
         if fork.other_batches and progress.index:  # another order of batches begins with an epoch
             self.progress.epoch, self.progress.index = progress.epoch + 1, 0
         self.reporter.watch.forget_alarms()  # they are those of the other run
+        if self.processes.first:
+            self.probes.adopt(fork.place.parent.parent, progress.step)
         self.restored.append(message("training.event.forked", run=fork.run, step=progress.step))
 
     def _restore(self, state: State) -> None:

@@ -117,13 +117,13 @@ def _run(network: Network, batch: Batch) -> None:
 def find_visible(network: Network, batch: Batch) -> dict[tuple[str, Kind], Visibility]:
     """What each kind of attention may see, by stack and kind."""
     best_keys = None if isinstance(network, RecurrentTranslator) else network.config.best_keys
-    source = _find_real(network, batch)
+    source = find_real(network, batch)
     visible: dict[tuple[str, Kind], Visibility] = {}
     encoder = source[:, :, None] & source[:, None, :]
     visible["encoder", "self"] = Visibility(source, encoder, batch.ids, best_keys)
     ids, written = batch.ids, source
     if batch.target is not None:
-        ids, written = batch.target, _until_last_label(batch.labels)
+        ids, written = batch.target, until_last_label(batch.labels)
     length = ids.shape[1]
     earlier = written[:, None, :] & triangle(length, length, ids.device)
     visible["decoder", "self"] = Visibility(written, written[:, :, None] & earlier, ids, best_keys)
@@ -132,7 +132,7 @@ def find_visible(network: Network, batch: Batch) -> dict[tuple[str, Kind], Visib
     return visible
 
 
-def _find_real(network: Network, batch: Batch) -> Tensor:
+def find_real(network: Network, batch: Batch) -> Tensor:
     """Which tokens of the source are no padding (B, S).
 
     Only a decoder alone comes without a mask although it is padded: its padding follows its words. In a
@@ -142,11 +142,11 @@ def _find_real(network: Network, batch: Batch) -> Tensor:
         return batch.real
     alone = isinstance(network, Transformer) and network.config.shape == "decoder"
     if alone and batch.labels.shape == batch.ids.shape:
-        return _until_last_label(batch.labels)
+        return until_last_label(batch.labels)
     return torch.ones_like(batch.ids, dtype=torch.bool)
 
 
-def _until_last_label(labels: Tensor) -> Tensor:
+def until_last_label(labels: Tensor) -> Tensor:
     """True up to the last label that counts in each row: what follows is padding."""
     return (labels != IGNORED).flip(1).cumsum(1).flip(1) > 0
 

@@ -4,7 +4,7 @@ In:   a path, and changes such as "train.rate=3e-4" or {"train.rate": 3e-4}.
 Out:  a run in `runs/<name>/`, with a copy of the recipe.
 
 Tables: [model] what network, or where to start from; [tokenizer] its vocabulary; [task] what to learn, from
-which files; [batches]; [train]; [monitor].
+which files; [batches]; [train]; [monitor]; [probe].
 """
 
 import json
@@ -45,11 +45,11 @@ from glassformer.training.commands import remove_command
 from glassformer.training.display import ReadingDisplay
 from glassformer.training.initial_network import build_network, check_evaluation, check_model_names
 from glassformer.training.loop import Fork, Outcome, Plan, run_loop
-from glassformer.training.settings import MonitorSettings, TrainSettings
+from glassformer.training.settings import MonitorSettings, ProbeSettings, TrainSettings
 from glassformer.weights.folder import replace_folder
 from glassformer.weights.hub import find_folder
 
-TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor")
+TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor", "probe")
 TOKENIZER, LOCK = "tokenizer", ".lock"
 
 
@@ -63,10 +63,11 @@ class Recipe:
     batches: BatchSettings
     train: TrainSettings
     monitor: MonitorSettings
+    probe: ProbeSettings
 
     def settings(self) -> dict[str, Any]:
         """Every value by its full name, "train.steps"; defaults too."""
-        resolved = {name: asdict(getattr(self, name)) for name in ("batches", "train", "monitor")}
+        resolved = {name: asdict(getattr(self, name)) for name in ("batches", "train", "monitor", "probe")}
         tables = {**self.tables, **resolved}
         return {f"{table}.{key}": value for table in TABLES for key, value in tables.get(table, {}).items()}
 
@@ -112,6 +113,7 @@ def _make_recipe(path: Path, text: str, tables: Mapping[str, Any]) -> Recipe:
         _read("batches", BatchSettings, tables),
         _read("train", TrainSettings, tables),
         _read("monitor", MonitorSettings, tables),
+        _read("probe", ProbeSettings, tables),
     )
 
 
@@ -189,7 +191,7 @@ def train(
         if first:
             _in_table("train", lambda: check_evaluation(task, recipe.train))
             _save_recipe(recipe, folder)
-        plan = Plan(task, network, recipe.batches, recipe.train, recipe.monitor, tuple(notes))
+        plan = Plan(task, network, recipe.batches, recipe.train, recipe.monitor, tuple(notes), recipe.probe)
         return run_loop(plan, folder, resume=resume, fork=begun, silent=silent)
 
 

@@ -1,7 +1,8 @@
-"""What a recipe's tables [train] and [monitor] may say.
+"""What a recipe's tables [train], [monitor] and [probe] may say.
 
 In:   values that a person wrote.
-Out:  frozen `TrainSettings` and `MonitorSettings`, known to be possible, or an error that names the setting.
+Out:  frozen `TrainSettings`, `MonitorSettings` and `ProbeSettings`, known to be possible, or an error that
+      names the setting.
 """
 
 import shlex
@@ -98,3 +99,22 @@ class MonitorSettings(Settings):
             words = []
         if not words:
             raise ConfigurationError("training.on_alarm", value=self.on_alarm, suggestion="")
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeSettings(Settings):
+    """Which texts are recorded while a network learns, and when: the table [probe]."""
+
+    count: CountOrZero = 2  # texts of the split that is evaluated, where `texts` names none; 0: no probes
+    # "a text"; of a pair ["a text", "another"]; of a translator ["source", "target"], or with the language
+    # that it is asked for, ["source", "target", "fr"]
+    texts: list[str | list[str]] | None = None
+    tokens: Count = 48  # of each text, on each side
+    steps: list[CountOrZero] | None = None  # None: at 0, 1, 2, 3, 5, 8 … and at every evaluation
+    megabytes: Positive = 32.0  # of all probes; beyond that, steps between others are removed
+    share: UpToOne = 0.02  # of training time; beyond that, steps that `steps` does not name are left out
+
+    def check(self) -> None:
+        for text in self.texts or ():
+            if isinstance(text, list) and not 1 <= len(text) <= 3:
+                raise ConfigurationError("training.probe.not_a_pair", count=len(text))
