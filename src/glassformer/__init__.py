@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from glassformer.render.notebook.show import show as show
     from glassformer.render.terminal.heatmap import draw_recording as draw_recording
     from glassformer.runlog import RunLog as RunLog
+    from glassformer.runlog import find_probes as find_probes
     from glassformer.runlog import open_run as open_run
     from glassformer.runlog import read_run as read_run
     from glassformer.tasks.classification import classify as classify
@@ -103,7 +104,7 @@ _NAMES = {
     "glassformer.render.html.export": "export",
     "glassformer.render.notebook.show": "show",
     "glassformer.render.terminal.heatmap": "draw_recording",
-    "glassformer.runlog": "RunLog, open_run, read_run",
+    "glassformer.runlog": "RunLog, find_probes, open_run, read_run",
     "glassformer.tasks.classification": "classify",
     "glassformer.tasks.language_modelling": "generate",
     "glassformer.tasks.long": "LongTexts",

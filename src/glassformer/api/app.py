@@ -47,6 +47,7 @@ def create_app(
     >>> library.close()
     """
     chosen = Settings() if settings is None else settings
+    library.runs = chosen.runs
     context = AppContext(
         library,
         workbench,

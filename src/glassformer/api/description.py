@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator
 
 from glassformer.api.jobs import JobRequest
+from glassformer.api.probes import ProbeDescription
 from glassformer.config import Shape
 from glassformer.messages import Message
 from glassformer.recording import AttentionMap, Evidence, Output, Recording, Side, Step, Tokens, count_levels
@@ -154,6 +155,7 @@ class Description(ResponseModel):
     output: OutputDescription | None
     generation: GenerationDescription | None
     request: JobRequest | None  # that made it, where it is known
+    probe: ProbeDescription | None = None  # of a training run: its other steps and texts
 
 
 class TokenSlice(ResponseModel):
@@ -170,7 +172,13 @@ class TokenSlice(ResponseModel):
     text: Cut | None
 
 
-def describe(recording: Recording, id: str, title: Message, request: JobRequest | None = None) -> Description:
+def describe(
+    recording: Recording,
+    id: str,
+    title: Message,
+    request: JobRequest | None = None,
+    probe: ProbeDescription | None = None,
+) -> Description:
     """The description of a recording."""
     generation, written = recording.generation, find_written(recording)
     return Description(
@@ -187,6 +195,7 @@ def describe(recording: Recording, id: str, title: Message, request: JobRequest 
         output=None if recording.output is None else _describe_output(recording.output),
         generation=None if generation is None else GenerationDescription.model_validate(generation),
         request=request,
+        probe=probe,
     )
 
 

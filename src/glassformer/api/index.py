@@ -23,7 +23,7 @@ FILE = ".index.sqlite"
 VERSION = 1  # of the tables; another one is made anew
 _WAIT = 10.0  # seconds for another server that writes to the same index
 
-Origin = Literal["shipped", "file", "made"]
+Origin = Literal["shipped", "file", "made", "run"]  # run: a probe of a training run, never in the list
 ORIGINS: tuple[Origin, ...] = ("made", "file", "shipped")  # in the order of the list
 
 

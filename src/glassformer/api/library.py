@@ -27,9 +27,18 @@ from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, sl
 from glassformer.api.index import Origin, RecordingIndex, Row
 from glassformer.api.inspection import INSPECTOR, Facts, list_facts
 from glassformer.api.jobs import JobRequest
+from glassformer.api.probes import (
+    ProbeDescription,
+    ProbeSeries,
+    ProbeText,
+    find_file,
+    find_run,
+    list_series,
+    read_id,
+)
 from glassformer.config import Shape
 from glassformer.errors import ApiError, BundleError
-from glassformer.messages import Message, literal
+from glassformer.messages import Message, literal, message
 from glassformer.recording import Recording
 from glassformer.schema import MessageField, ResponseModel
 
@@ -108,7 +117,8 @@ class Library:
         self._open: OrderedDict[str, _Opened] = OrderedDict()  # least recently used first
         self._lock = threading.RLock()  # of the table of open recordings; never held during I/O
         self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
-        self._shipped: dict[str, str] = {}  # hashes of shipped recordings by id
+        self._hashes: dict[str, str] = {}  # of recordings whose id stays when their file is written again
+        self.runs: Path | None = None  # a folder of training runs, whose probes are recordings, too
         self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
             self._add(list_facts(bundle.open(path)), path, "shipped", read_card(path))
@@ -167,9 +177,28 @@ class Library:
         """The id of the preset that a shipped recording shows."""
         return self._find(id).preset
 
-    def shipped_hash(self, id: str) -> str | None:
-        """The hash of a shipped recording, whose id stays when its file is written again; else None."""
-        return self._shipped.get(id)
+    def content_hash(self, id: str) -> str | None:
+        """The hash of a recording whose id stays when its file is written again (shipped, a probe)."""
+        return self._hashes.get(id)
+
+    def list_probes(self, run: str) -> ProbeSeries:
+        """The probes of a training run; ApiError where there is no such run."""
+        folder = None if self.runs is None else find_run(self.runs, run)
+        if folder is None:
+            raise ApiError("api.no_run", status=404, id=run[:80])
+        texts = tuple(
+            ProbeText(number=number, excerpt=self.entry(steps[-1].id).source_excerpt, steps=steps)
+            for number, steps in list_series(folder).items()
+        )
+        return ProbeSeries(run=run, texts=texts)
+
+    def describe_probe(self, id: str) -> ProbeDescription | None:
+        """Where a recording stands in the series of its run; None for one that is no probe."""
+        parts = read_id(id)
+        if parts is None or self.runs is None:
+            return None
+        run, step, number = parts
+        return ProbeDescription(**dict(self.list_probes(run)), step=step, number=number)
 
     def find_preset(self, preset: str) -> str | None:
         """The id of the shipped recording of a preset."""
@@ -268,8 +297,8 @@ class Library:
     def remove(self, id: str) -> None:
         """Forget a recording; its file is removed only if it is the library's own."""
         row = self._find(id)
-        if row.origin == "shipped":
-            raise ApiError("api.shipped", status=403, id=id)
+        if row.origin in ("shipped", "run"):
+            raise ApiError("api.shipped" if row.origin == "shipped" else "api.probe", status=403, id=id)
         self._forget(row)
 
     def new_path(self) -> Path:
@@ -289,10 +318,32 @@ class Library:
                 self._clean_up()
 
     def _find(self, id: str) -> Row:
-        row = self._index.find(id)
+        row = self._index.find(id) if read_id(id) is None else self._find_probe(id)
         if row is None:
             raise ApiError("api.no_recording", status=404, id=id[:80])
         return row
+
+    def _find_probe(self, id: str) -> Row | None:
+        """The row of a probe, made when it is first asked for, and again where its file has changed."""
+        path = None if self.runs is None else find_file(self.runs, id)
+        row = self._index.find(id)
+        if row is not None and path is not None and _stamp(path)[:2] == (row.size, row.changed):
+            return row
+        with self._lock:
+            self._open.pop(id, None)
+        self._index.remove(id)
+        parts = read_id(id)
+        if path is None or parts is None:
+            return None
+        try:
+            facts = list_facts(bundle.open(path, copy_below=COPIED))
+        except (BundleError, OSError) as error:
+            if path.exists():
+                raise
+            raise ApiError("api.no_recording", status=404, id=id[:80]) from error  # thinned out meanwhile
+        title = message("api.probe_title", run=parts[0], step=parts[1], text=facts.excerpt)
+        self._add(facts, path, "run", Card(id=id, title=title), own=False)
+        return self._index.find(id)
 
     def _add(
         self,
@@ -309,9 +360,10 @@ class Library:
         own = path is None or (kept and _OURS.fullmatch(path.stem) is not None) if own is None else own
         name = path.stem if path is not None and not own else facts.model
         hashed = hash_file(path) if path is not None else token_hex(4)
-        id = (card.id if origin == "shipped" else None) or f"{slugify(name)}-{hashed}"
-        if origin == "shipped":
-            self._shipped[id] = hashed
+        stays = origin in ("shipped", "run")
+        id = (card.id if stays else None) or f"{slugify(name)}-{hashed}"
+        if stays:
+            self._hashes[id] = hashed
         label = path.stem if path is not None and origin == "file" and not own else facts.excerpt
         title = literal(label or facts.model) if card.title is None else card.title
         entry = RecordingEntry(
@@ -336,7 +388,7 @@ class Library:
             path=None if path is None else path.name if kept else str(path),
             own=own,
             kept=kept,
-            listed=card.request is None or card.request.listed,
+            listed=origin != "run" and (card.request is None or card.request.listed),
             size=size,
             changed=changed,
             added=self._index.next_time() if added is None else added,

@@ -2,7 +2,7 @@
 
 In:   a request and a function that makes a Frame or a model.
 Out:  a response. What belongs to a recording never changes under its id, so browsers may cache it; of a
-      shipped one, which another release may write again under the same id, they ask each time.
+      shipped one or a probe, which may be written again under the same id, they ask each time.
 """
 
 import gzip
@@ -90,10 +90,10 @@ async def respond(
             request, lambda: compress(*_serialise(make()), encoding), slow=slow
         )
         return _send_marked(encoded, _mark(encoded.body), known, headers)
-    shipped = None if recording is None else context.library.shipped_hash(recording)
-    if shipped is not None:
+    content = None if recording is None else context.library.content_hash(recording)
+    if content is not None:
         headers["cache-control"] = REVALIDATE
-    mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}|{shipped}".encode())
+    mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}|{content}".encode())
     if mark in known:
         return Response(status_code=304, headers={**headers, "etag": mark})
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from glassformer.api.probes import find_run
 from glassformer.errors import ApiError, InputError
 from glassformer.place import Place
 from glassformer.runlog import (
@@ -156,8 +157,8 @@ class Runs:
         return (*_stamp_files(path), self._find_state(path), self._indexing.get(id))
 
     def _find(self, id: str) -> Path:
-        path = self.folder / id
-        if "/" in id or "\\" in id or "\0" in id or id in ("", ".", "..") or not is_run(path):
+        path = find_run(self.folder, id)
+        if path is None:
             raise ApiError("api.no_run", status=404, id=id[:80])
         return path
 

@@ -30,7 +30,7 @@ from glassformer.schema import ResponseModel
 
 router = APIRouter(prefix="/api/recordings", tags=["recordings"])
 
-Id = Annotated[str, Path(max_length=120, description="the id of a recording")]
+Id = Annotated[str, Path(max_length=280, description="the id of a recording")]
 _RANGE = re.compile(r"(\d{0,18})-(\d{0,18})")
 Position = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
@@ -69,9 +69,9 @@ async def read_recording(request: Request, context: Context, id: Id) -> Response
     """One recording in words."""
 
     def make() -> Description:
-        return describe(
-            context.library.get(id), id, context.library.entry(id).title, find_request(context, id)
-        )
+        library = context.library
+        recording, entry = library.get(id), library.entry(id)
+        return describe(recording, id, entry.title, find_request(context, id), library.describe_probe(id))
 
     return await respond(request, context, make, keep=REVALIDATE, recording=id)
 

@@ -15,6 +15,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from glassformer.api.limits import ClientCounts, find_client
+from glassformer.api.probes import ProbeSeries
 from glassformer.api.responses import NO_STORE, REVALIDATE, Context, respond
 from glassformer.api.runs import RunDescription, RunEntry, Runs, RunSeries
 from glassformer.errors import ApiError
@@ -101,6 +102,12 @@ async def read_heads(
         lambda: context.runs.heads(id, place, statistic, start, stop, points),
         keep=REVALIDATE,
     )
+
+
+@router.get("/{id}/probes", response_model=ProbeSeries)
+async def read_probes(request: Request, context: Context, id: RunId) -> Response:
+    """Texts that were recorded while the network learnt; each of their ids is that of a recording."""
+    return await respond(request, context, lambda: context.library.list_probes(id), keep=REVALIDATE)
 
 
 @router.get("/{id}/events", responses=_EVENTS, response_class=StreamingResponse)
