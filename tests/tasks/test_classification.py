@@ -7,7 +7,8 @@ import pytest
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.native import NativeModel
-from glassformer.tasks.classification import Labelled, classify
+from glassformer.tasks.classification import ClassificationSettings, Labelled, classify
+from glassformer.tasks.task import build_task
 from tolerances import assert_near
 
 School: TypeAlias = Any  # the fixture of conftest.py
@@ -45,6 +46,22 @@ def test_thirty_two_labels_are_learnt_by_heart(school: School, rows: dict[str, A
     assert found[0].probability == found[0].probabilities["cat"] > 0.9
     assert sum(found[0].probabilities.values()) == pytest.approx(1)
     assert classify(network, texts, tokenizer=task.tokenizer)[0].label == "LABEL_1"
+
+
+def test_rows_are_read_for_their_labels_once(
+    school: School, rows: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+    first = school.make_task(rows)
+    first.examples("train")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("rows are read again")
+
+    monkeypatch.setattr(ClassificationSettings, "read_examples", refuse)
+    again = build_task(rows, first.tokenizer)
+    assert again.labels == first.labels
+    assert labelled(again).labels.tolist() == labelled(first).labels.tolist()
 
 
 def test_folders_named_after_labels_are_classes(school: School, tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 """Sentence pairs: read from any files, in one direction or in both, and refused settings."""
 
+import mmap
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from glassformer.errors import ConfigurationError, InputError
@@ -38,6 +40,14 @@ def test_without_tags_there_is_one_language_to_translate_into(files: list[dict[s
         [both_into_english[0] | {"directions": "backward"}, both_into_english[1] | {"directions": "forward"}],
         tags=False,
     )
+
+
+def test_the_tokens_of_pairs_are_mapped_not_copied(school: School, book: Path) -> None:
+    pairs = pairs_of(school.make_task(table(book)))
+    base: Any = pairs.texts.ids
+    while isinstance(base, np.ndarray):
+        base = base.base
+    assert isinstance(base, memoryview | mmap.mmap)
 
 
 def test_lengths_are_those_of_the_batches_they_plan(school: School, book: Path) -> None:

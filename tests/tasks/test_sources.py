@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -11,7 +12,7 @@ import pytest
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.tasks.classification import Labelled
 from glassformer.tasks.sources import SourceSettings, find_files
-from glassformer.tasks.task import Task
+from glassformer.tasks.task import Task, build_task
 from running_text import TEXT, windows_of
 
 School: TypeAlias = Any  # the fixture of conftest.py
@@ -227,3 +228,20 @@ def test_a_text_that_moves_to_another_label_has_that_label(
     (tmp_path / "films").rename(tmp_path / "moved")  # the folder as a whole may move
     school.make_task(classification(tmp_path / "moved", "{split}")).examples("train")
     assert len(list((tmp_path / "cache" / "tokens").glob("*/meta.json"))) == cached
+
+
+def test_notes_of_the_cache_name_the_folder_of_now(
+    school: School, book: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GLASSFORMER_CACHE", str(tmp_path / "cache"))
+    with (book / "train.tsv").open("a", encoding="utf-8") as file:
+        file.write("only one column\n")
+    table = classification(book, "{split}.tsv", on_error="skip")
+    task = school.make_task(table)
+    (before,) = {text for note in task.examples("train").notes if "train.tsv" in (text := str(note))}
+    assert str(book / "train.tsv") in before
+    moved = shutil.copytree(book, tmp_path / "moved")
+    task = build_task(table | {"folder": str(moved)}, task.tokenizer)
+    monkeypatch.setattr(type(task.settings), "read_examples", None)  # not read again
+    (now,) = {text for note in task.examples("train").notes if "train.tsv" in (text := str(note))}
+    assert now == before.replace(str(book), str(moved))

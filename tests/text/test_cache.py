@@ -1,5 +1,6 @@
 """The cache of arrays: made once, whole or absent, checked when it is opened, and never too large."""
 
+import errno
 import os
 import subprocess
 import sys
@@ -188,6 +189,65 @@ def test_two_processes_at_once_make_one_entry(folder: Path, tmp_path: Path) -> N
     assert [process.communicate()[0].strip() for process in both] == ["45000"] * 2
     assert calls.read_text() == "x"
     assert len(entries(folder)) == 1
+
+
+def test_what_a_killed_process_left_is_removed(folder: Path) -> None:
+    kill = BUILD.replace("return {}", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+    calls = folder.parent.with_name("calls")
+    subprocess.run([sys.executable, "-c", kill, str(calls)], check=False)
+    (left,) = entries(folder)
+    assert left.name.startswith(cache.UNFINISHED)
+    others = [folder / ".new-old", folder / ".new-being-written"]
+    for other in others:
+        (other / "entry").mkdir(parents=True)
+    long_ago = time.time() - cache.ABANDONED - 60
+    for path in (others[0] / "entry", others[0]):
+        os.utime(path, (long_ago, long_ago))
+    load_or_build({"a": 1}, Builder())  # the same entry
+    assert not left.exists()
+    assert not others[0].exists()
+    assert others[1].exists()
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_disk_without_locks_is_no_obstacle(monkeypatch: pytest.MonkeyPatch) -> None:
+    fcntl = pytest.importorskip("fcntl")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    build = Builder()
+    for _ in range(2):
+        check(load_or_build({"a": 1}, build))
+    assert build.calls == 1
+
+
+def test_a_folder_that_cannot_be_written_to_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    monkeypatch.setattr(cache.tempfile, "mkdtemp", refuse)
+    with pytest.raises(InputError) as error:
+        load_or_build({"a": 1}, Builder())
+    assert error.value.message.code == "text.cache.failed"
+    assert str(folder) in str(error.value)
+
+
+def test_arrays_are_joined_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "BLOCK", 8)
+
+    def build(writer: ArrayWriter) -> Meta:
+        for start in (0, 3):
+            writer.append("first", np.arange(start, start + 3, dtype=np.int32))
+            writer.append("second", np.arange(10 + start, 13 + start, dtype=np.int32))
+        writer.join("ids", ("first", "second"))
+        return {}
+
+    arrays, _ = load_or_build(None, build)
+    assert list(arrays) == ["ids"]
+    assert arrays["ids"].tolist() == [*range(6), *range(10, 16)]
+    assert not arrays["ids"].flags.owndata  # mapped
 
 
 def test_progress_follows_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,24 +7,20 @@ from hypothesis import strategies as st
 
 from glassformer.errors import InputError
 from glassformer.text.builders import build_bytes
-from glassformer.text.sequences import Sequences, encode_texts, find_frame, join, pad_rows
-
-BYTES = build_bytes()
-TEXT = ["The animal didn't cross the street.", "Je suis étudiant. Merci !", "我爱你"] * 3
+from glassformer.text.sequences import Sequences, find_frame, in_chunks, pad_rows
 
 
-def test_many_texts_in_one_array_are_the_same_as_one_by_one() -> None:
-    together = encode_texts(BYTES, iter([*TEXT, ""]))
-    assert len(together) == len(TEXT) + 1
-    for index, text in enumerate([*TEXT, ""]):
-        assert together[index].tolist() == list(BYTES.encode(text, special=False).ids)
-    assert together.lengths.tolist() == [len(together[index]) for index in range(len(together))]
-    assert len(encode_texts(BYTES, [])) == 0
+def test_many_texts_are_in_one_array() -> None:
+    together = Sequences(np.arange(6, dtype=np.int32), np.array([0, 4, 4, 6]))
+    assert len(together) == 3
+    assert [together[index].tolist() for index in range(3)] == [[0, 1, 2, 3], [], [4, 5]]
+    assert together.lengths.tolist() == [4, 0, 2]
 
 
 def test_a_single_text_is_not_taken_for_a_list_of_letters() -> None:
     with pytest.raises(InputError):
-        encode_texts(BYTES, "abc")
+        list(in_chunks("abc", 2))
+    assert list(in_chunks(iter(["a", "b", "c"]), 2)) == [["a", "b"], ["c"]]
 
 
 @pytest.mark.parametrize("start", [False, True])
@@ -52,10 +48,8 @@ def test_padding_stands_on_the_right(rows: list[list[int]]) -> None:
 def test_some_of_many_are_padded_with_room_around_them(rows: list[list[int]], data: st.DataObject) -> None:
     starts = np.cumsum([0, *map(len, rows)], dtype=np.int64)
     flat = np.array([number for row in rows for number in row], dtype=np.int32)
-    half = Sequences(flat, starts)
-    both = join([half, half])
-    indices = data.draw(st.lists(st.integers(0, 2 * len(rows) - 1), min_size=1, max_size=6))
-    padded = both.pad(np.array(indices), 0, left=2, right=1)
-    chosen = [rows[index % len(rows)] for index in indices]
+    indices = data.draw(st.lists(st.integers(0, len(rows) - 1), min_size=1, max_size=6))
+    padded = Sequences(flat, starts).pad(np.array(indices), 0, left=2, right=1)
+    chosen = [rows[index] for index in indices]
     width = 3 + max(map(len, chosen))
     assert padded.tolist() == [[0, 0, *row, *[0] * (width - 2 - len(row))] for row in chosen]

@@ -308,8 +308,13 @@ class Classification(Task):
     def _find_labels(self) -> tuple[str, ...]:
         if self.settings.labels is not None:
             return tuple(self.settings.labels)
-        rows = self.settings.read_examples("train", Problems(self.settings.on_error))
-        labels = sorted({row[0] for _, _, row in rows})
+
+        def build(_: ArrayWriter) -> Meta:
+            rows = self.settings.read_examples("train", Problems(self.settings.on_error))
+            return {"labels": sorted({row[0] for _, _, row in rows})}
+
+        files = self.settings.list_files("train")
+        labels = self.load_or_build("train", files, build, {"labels": True})[1]["labels"]
         if len(labels) < 2:
             raise ConfigurationError(
                 "tasks.classification.few_labels", path=self.settings.path, labels=labels

@@ -8,7 +8,7 @@ alike, so that sentences drawn from all over the text would be no honest test. R
 one by one, as everywhere.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -24,11 +24,11 @@ from glassformer.tasks.sources import SourceSettings, hash_text, list_files
 from glassformer.text.cache import Arrays, ArrayWriter, Meta
 from glassformer.text.encoder import Encoder, Ids
 from glassformer.text.files import Problems, find_format, read_lines
-from glassformer.text.progress import tracking
+from glassformer.text.progress import tracking, untracked
 from glassformer.text.readers import read_rows
 from glassformer.text.tokenizer import Tokenizer
 
-Documents = Literal["file", "line", "blank"]  # what ends a document: file, line, or a blank line
+Documents = Literal["file", "line", "blank"]  # what ends a document: its file, a line, or a blank line
 TABLES = ("tsv", "csv", "jsonl", "parquet", "arrow")
 
 AT_ONCE = 1 << 19  # characters that are tokenised at a time
@@ -67,6 +67,12 @@ class CorpusSettings(SourceSettings):
     def more(self) -> list[MoreText]:
         """The other files as settings."""
         return [read_settings(MoreText, table) for table in self.also]
+
+    def describe_held_out(self, path: str) -> Message | None:
+        """The same; where a text is cut nothing is drawn, so that the seed says nothing."""
+        if self.column is not None or self.is_divided(path):
+            return SourceSettings.describe_held_out(self, path)
+        return message("tasks.corpus.held_out", path=path, dev=self.held_out, test=self.held_out_test)
 
     def list_files(self, split: str) -> list[Path]:
         """All files that are read for a split."""
@@ -160,12 +166,13 @@ def read_pieces(settings: CorpusSettings, split: str, problems: Problems) -> Ite
     elif settings.is_divided(settings.path):
         yield from _read_whole(settings, settings.path, split, settings.documents, problems)
     else:
-        yield from _close(_read_part(settings, split, problems), settings.documents)
+        yield from _read_part(settings, split, problems)
     for more in settings.more() if split == "train" else ():
         for _ in range(more.repeat):
             if more.column is None:
                 yield from _read_whole(settings, more.path, split, more.documents, problems)
                 continue
+            yield "", True  # the text before it ends
             for file in settings.find_files(more.path, split):  # nothing of it is held out
                 for (text,) in read_rows(file, (more.column,), problems, settings.table()):
                     yield f"{text}\n", True
@@ -178,32 +185,43 @@ def _read_whole(
         yield from _close((line for _, line in read_lines(file, problems, ends=True)), documents)
 
 
-def _read_part(settings: CorpusSettings, split: str, problems: Problems) -> Iterator[str]:
-    """The lines of one split, where all files together are divided by the number of characters."""
+def _read_part(settings: CorpusSettings, split: str, problems: Problems) -> Iterator[tuple[str, bool]]:
+    """The text of one split, where all files together are divided by the number of characters."""
     files = settings.find_files(settings.path, split)
 
-    def read(about: Problems) -> Iterator[str]:
-        return (line for file in files for _, line in read_lines(file, about, ends=True))
+    def read(about: Problems) -> Iterator[Iterable[str]]:
+        return ((line for _, line in read_lines(file, about, ends=True)) for file in files)
 
-    kept = None if all(file.is_file() for file in files) else list(read(problems))  # a pipe is read once
-    length = sum(map(len, read(Problems(settings.on_error)) if kept is None else kept))
+    kept = None if all(file.is_file() for file in files) else [*map(list, read(problems))]  # pipes: read once
+    with untracked():
+        length = sum(len(line) for lines in kept or read(Problems(settings.on_error)) for line in lines)
     ends = {
         "train": int(length * (1 - settings.held_out - settings.held_out_test)),
         "test": int(length * (1 - settings.held_out)),
         "dev": length,
     }
-    starts = {"train": 0, "test": ends["train"], "dev": ends["test"]}
-    start, end, place = starts[split], ends[split], 0
-    for line in read(problems) if kept is None else kept:
-        part = line[max(0, start - place) : max(0, end - place)]
-        place += len(line)
-        if part:
-            yield part
+    start = {"train": 0, "test": ends["train"], "dev": ends["test"]}[split]
+    end, place = ends[split], 0
+
+    def cut(lines: Iterable[str]) -> Iterator[str]:
+        nonlocal place
+        for line in lines:
+            part = line[max(0, start - place) : max(0, end - place)]
+            place += len(line)
+            if part:
+                yield part
+            if place >= end:
+                return
+
+    for lines in kept or read(problems):
+        yield from _close(cut(lines), settings.documents)
         if place >= end:
             return
 
 
-def _close(lines: Iterator[str], documents: Documents) -> Iterator[tuple[str, bool]]:
+def _close(lines: Iterable[str], documents: Documents) -> Iterator[tuple[str, bool]]:
+    """The lines of one file; what was read before it belongs to another document."""
+    yield "", True
     for line in lines:
         yield line, documents == "line" or (documents == "blank" and not line.strip())
     if documents == "file":

@@ -126,11 +126,9 @@ class Pairs(TaskExamples):
 
     def __init__(self, arrays: Arrays, uses: NDArray[np.int64], notes: tuple[Message, ...]) -> None:
         """`uses` (example, 3): number of the pair, 1 where it is read backwards, id of the tag or -1."""
-        lengths = np.concatenate([arrays["first_lengths"], arrays["second_lengths"]])
-        starts = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-        ids = np.concatenate([arrays["first"], arrays["second"]])
-        self.texts = Sequences(ids, starts)  # all first sides, then all second sides
-        self.count = len(arrays["first_lengths"])
+        starts = np.concatenate(([0], np.cumsum(arrays["lengths"], dtype=np.int64)))
+        self.texts = Sequences(arrays["ids"], starts)  # all first sides, then all second sides
+        self.count = len(self.texts) // 2
         self.uses = uses
         self.keys = arrays["keys"]
         self.notes = notes

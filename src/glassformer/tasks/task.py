@@ -147,7 +147,8 @@ class Task(ABC):
             "files": [(os.path.relpath(file, folder), hash_file(file)) for file in files],
             "also": dict(also or {}),
         }
-        return load_or_build(key, build)
+        arrays, meta = load_or_build(key, lambda writer: build(writer) | {"folder": str(folder)})
+        return arrays, _move_paths(meta, meta["folder"], str(folder))
 
     @abstractmethod
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
@@ -248,6 +249,17 @@ class TaskModule(nn.Module):
     def forward(self, batch: Batch) -> Tensor:
         """The loss of a batch, summed over the labels that count."""
         return self.task.loss(self.network, batch)
+
+
+def _move_paths(value: Any, before: str, now: str, name: str = "") -> Any:
+    """Parameters of notes that name files, where the same files are in another folder now."""
+    if isinstance(value, dict):
+        return {name: _move_paths(each, before, now, name) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_move_paths(each, before, now) for each in value]
+    if name in ("path", "other") and Path(value).is_relative_to(before):
+        return str(Path(now) / Path(value).relative_to(before))
+    return value
 
 
 TASKS: Registry[type[Task]] = Registry("task", "glassformer.tasks")

@@ -158,6 +158,8 @@ class Translation(Task):
                 counts.append(done - before)
         if not done:
             raise InputError("tasks.translation.empty", path=files[0], split=split)
+        writer.join("ids", ("first", "second"))
+        writer.join("lengths", ("first_lengths", "second_lengths"))
         return {"counts": counts, "notes": [note.to_json() for note in problems.notes()]}
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:

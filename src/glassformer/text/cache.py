@@ -17,8 +17,9 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -32,6 +33,9 @@ LIMIT_GB = 20.0
 META = "meta.json"
 ENTRY = re.compile("[0-9a-f]{32}")  # the name of an entry
 FORMAT = 1  # of an entry
+BLOCK = 1 << 20  # bytes that are copied at a time
+UNFINISHED = ".new-"  # what the name of a folder begins with until its entry is whole
+ABANDONED = 24 * 3600  # seconds after which an unfinished folder that nobody writes to is deleted
 
 Arrays = dict[str, NDArray[Any]]
 Meta = dict[str, Any]
@@ -62,6 +66,18 @@ class ArrayWriter:
             self._files[name].write(data)
         self._digests[name].update(data)
 
+    def join(self, name: str, parts: Sequence[str]) -> None:
+        """Make one array of several with one axis, one behind the other; they are no arrays any more."""
+        for part in parts:
+            path, dtype = self.folder / f"{part}.bin", np.dtype(self._described.pop(part)["dtype"])
+            del self._digests[part]
+            with self._explaining():
+                self._files.pop(part).close()
+            with path.open("rb") as file:
+                while data := file.read(BLOCK):
+                    self.append(name, np.frombuffer(data, dtype))
+            path.unlink()
+
     def close(self) -> None:
         for file in self._files.values():
             with suppress(OSError):  # what could not be written was said before
@@ -81,18 +97,8 @@ class ArrayWriter:
         with self._explaining():
             (self.folder / META).write_text(f"{digest}\n{text}", encoding="utf-8")
 
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """Say that it is the cache that could not be written."""
-        try:
-            yield
-        except OSError as error:
-            raise InputError(
-                "text.cache.failed",
-                folder=self.folder.parent,
-                variable=FOLDER,
-                reason=error.strerror or error,
-            ) from error
+    def _explaining(self) -> AbstractContextManager[None]:
+        return _explaining(self.folder.parent)
 
 
 def load_or_build(key: Mapping[str, Any] | None, build: Callable[[ArrayWriter], Meta]) -> tuple[Arrays, Meta]:
@@ -104,22 +110,29 @@ def load_or_build(key: Mapping[str, Any] | None, build: Callable[[ArrayWriter], 
     limit = find_limit()
     name = hashlib.sha256(json.dumps(key, sort_keys=True, default=str).encode()).hexdigest()[:32]
     entry = folder / name
-    with _locked(folder / f"{name}.lock"):
+    with _locked(folder / f"{name}.lock") as locked:
         found = open_entry(entry)
         if found is not None:
             with suppress(OSError):
                 os.utime(entry)
             return found
         shutil.rmtree(entry, ignore_errors=True)
-        with tempfile.TemporaryDirectory(prefix=".new-", dir=folder, ignore_cleanup_errors=True) as place:
-            inner = Path(place) / "entry"
-            inner.mkdir()
+        for killed in folder.glob(f"{UNFINISHED}{name}*") if locked else ():
+            shutil.rmtree(killed, ignore_errors=True)
+        with ExitStack() as stack:
+            with _explaining(folder):
+                new = tempfile.TemporaryDirectory(
+                    prefix=f"{UNFINISHED}{name}-", dir=folder, ignore_cleanup_errors=True
+                )
+                inner = Path(stack.enter_context(new)) / "entry"
+                inner.mkdir()
             _build(inner, build)
             with suppress(OSError):  # where there are no locks another process may have been first
                 os.rename(inner, entry)
             found = open_entry(entry)
             if found is None:
                 raise InputError("text.cache.failed", folder=folder, variable=FOLDER, reason=entry.name)
+    _remove_abandoned(folder)
     _remove_oldest(folder, limit, keep=entry)
     return found
 
@@ -205,16 +218,41 @@ def _map(path: Path, described: Mapping[str, Any]) -> NDArray[Any]:
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """One process at a time; the lock ends with the process, however it ends."""
+def _explaining(folder: Path) -> Iterator[None]:
+    """Say that it is the cache that could not be written."""
     try:
-        import fcntl
-    except ImportError:  # no such locks on this system: both make the entry, and one is kept
         yield
-        return
-    with path.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise InputError("text.cache.failed", folder=folder, variable=FOLDER, reason=reason) from error
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[bool]:
+    """One process at a time; the lock ends with the process, however it ends.
+
+    False where the system or its disk has no locks: then both make the entry, and one is kept.
+    """
+    with _explaining(path.parent):
+        lock = path.open("w")
+    with lock:
+        try:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            locked = True
+        except (ImportError, OSError):
+            locked = False
+        yield locked
+
+
+def _remove_abandoned(folder: Path) -> None:
+    """Delete what killed processes left of entries that nobody asked for again."""
+    for path in folder.glob(f"{UNFINISHED}*"):
+        with suppress(OSError):  # another process may delete it at this moment
+            last = max(each.stat().st_mtime for each in (path, *path.rglob("*")))
+            if last < time.time() - ABANDONED:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def _remove_oldest(folder: Path, limit: float, *, keep: Path) -> None:

@@ -67,6 +67,16 @@ def tracking(text: Callable[[], Message], paths: Iterable[Path]) -> Iterator[Tra
             show(text(), 1.0)
 
 
+@contextmanager
+def untracked() -> Iterator[None]:
+    """Leave out files that are opened inside: those that are read twice count once."""
+    token = _opened.set(None)
+    try:
+        yield
+    finally:
+        _opened.reset(token)
+
+
 def note_opened(file: IO[bytes], path: Path) -> None:
     """A file was opened; where nobody follows, nothing happens."""
     files = _opened.get()

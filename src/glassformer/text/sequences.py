@@ -1,6 +1,6 @@
 """Many token sequences in one array, and a few of them as a padded rectangle.
 
-In:   texts and a tokenizer.
+In:   token ids and where each text begins, such as arrays of the cache; or rows.
 Out:  `Sequences`: millions of short texts without millions of objects.
 """
 
@@ -15,13 +15,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import InputError
-from glassformer.text.encoder import Encoder
 from glassformer.text.encoder import Ids as Ids
 from glassformer.text.tokenizer import Tokenizer
 
 Text = TypeVar("Text")  # a text, or a row of several
-
-CHUNK = 4096  # texts tokenised at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +27,6 @@ class Sequences:
 
     ids: Ids
     starts: NDArray[np.int64]  # where each begins, and where the last ends
-
-    @classmethod
-    def from_rows(cls, rows: Sequence[Ids]) -> "Sequences":
-        """The ids of each text, joined."""
-        flat = np.concatenate(rows) if rows else np.zeros(0, dtype=np.int32)
-        return cls(flat, np.cumsum([0, *map(len, rows)], dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.starts) - 1
@@ -59,19 +50,6 @@ class Sequences:
         columns = np.arange(rows.shape[1]) - left
         rows[(columns >= 0) & (columns < lengths[:, None])] = self.ids[flat]
         return rows
-
-
-def join(parts: Sequence[Sequences]) -> Sequences:
-    """One behind the other."""
-    lengths = np.concatenate([[0], *(part.lengths for part in parts)])
-    return Sequences(np.concatenate([part.ids for part in parts]), np.cumsum(lengths, dtype=np.int64))
-
-
-def encode_texts(tokenizer: Tokenizer, texts: Iterable[str], *, target: bool = False) -> Sequences:
-    """The words of each text, without special tokens; `target`: they are translations."""
-    encode = Encoder(tokenizer)
-    chunks = (encode(chunk, target=target) for chunk in in_chunks(texts, CHUNK))
-    return Sequences.from_rows([ids for chunk in chunks for ids in chunk])
 
 
 def in_chunks(texts: Iterable[Text], size: int) -> Iterator[list[Text]]:

@@ -327,8 +327,10 @@ def _locked(folder: Path, *, first: bool) -> Iterator[None]:
     with (folder / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise TrainingError("training.recipe.in_use", folder=folder) from error
+        except OSError:  # no locks on this disk
+            pass
         yield
 
 
