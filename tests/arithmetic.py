@@ -87,6 +87,10 @@ def _add(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
 
 def _norm(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
     (x,) = given
+    if step.words["over"] == "squares":
+        gain, root = _wide(read, step.parameters.weight), np.sqrt((x * x).mean(-1, keepdims=True))
+        result = x / np.hypot(root, step.numbers["epsilon"] ** 0.5) * gain
+        return result, np.abs(result)
     if step.parameters.mean is not None:
         mean, variance = _wide(read, step.parameters.mean), _wide(read, step.parameters.variance)
     else:
@@ -124,6 +128,8 @@ def _turn(_: Step, given: list[Array], __: Read) -> tuple[Array, Array]:
 
 def _compare(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
     queries, keys = given
+    if keys.ndim == queries.ndim:
+        keys = np.repeat(keys, len(queries) // len(keys), axis=0)  # heads may share them
     if step.operation == "additive":
         w, u = _wide(read, step.parameters.weight), _wide(read, step.parameters.key_weight)
         keys = keys if keys.ndim == 3 else keys[None]  # of a recurrent network: the encoder's states
@@ -138,12 +144,31 @@ def _compare(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
         weight = _wide(read, step.parameters.weight)
         queries, size = queries @ weight, size @ np.abs(weight)
     factor = step.numbers.get("scale", 1.0)
-    group = len(queries) // len(keys)
-    keys = np.repeat(keys, group, axis=0)
     result = factor * np.einsum("htk,hsk->hts", queries, keys)
     if "scale" in step.numbers:  # of transformers: who may look where is not in the plan
         result = np.where(np.isneginf(np.asarray(read(step.output))), -np.inf, result)
     return result, factor * np.einsum("htk,hsk->hts", size, np.abs(keys))
+
+
+def _scale(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
+    result = given[0] * step.numbers["factor"]
+    # Of scores, as in `_divide`.
+    return result, np.full_like(result, np.abs(result).max()) if step.axes[0] == "head" else np.abs(result)
+
+
+def _fall(step: Step, _: list[Array], __: Read) -> Array:
+    """ALiBi, slopes as in the code of its authors."""
+    heads, count, _ = step.shape.output or (1, 0, 0)
+
+    def slopes(number: int) -> list[float]:
+        if math.log2(number).is_integer():
+            start = 2 ** -(2 ** -(math.log2(number) - 3))
+            return [start ** (head + 1) for head in range(number)]
+        near = 2 ** math.floor(math.log2(number))
+        return slopes(near) + slopes(2 * near)[0::2][: number - near]
+
+    distance = np.abs(np.arange(count)[:, None] - np.arange(count))
+    return -np.array(slopes(heads))[:, None, None] * distance
 
 
 def _divide(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
@@ -153,9 +178,13 @@ def _divide(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
     return result, np.full_like(result, np.abs(result).max())
 
 
-def _mask(_: Step, given: list[Array], __: Read) -> Array:
-    later = np.triu(np.ones(given[0].shape[-2:], dtype=bool), 1)
-    return np.where(later, -np.inf, given[0])
+def _mask(step: Step, given: list[Array], __: Read) -> Array:
+    hidden = np.triu(np.ones(given[0].shape[-2:], dtype=bool), 1)
+    if "window" in step.numbers:
+        far = np.arange(len(hidden))[:, None] - np.arange(len(hidden))
+        hidden &= bool(step.numbers["causal"])
+        hidden |= np.abs(far) >= step.numbers["window"]
+    return np.where(hidden, -np.inf, given[0])
 
 
 def _softmax(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
@@ -226,12 +255,13 @@ def _ends(_: Step, given: list[Array], __: Read) -> Array:
 _STEPS: Mapping[str, Callable[[Step, list[Array], Read], Array | tuple[Array, Array]]] = {
     "lookup": _look_up,
     "waves": _waves,
-    "scale": lambda step, given, _: given[0] * step.numbers["factor"],
+    "scale": _scale,
     "add": _add,
     "norm": _norm,
     "split": lambda step, given, _: _heads(given[0], (step.shape.output or (1,))[0]),
     "product": _product,
     "turn": _turn,
+    "fall": _fall,
     "dot": _compare,
     "cosine": _compare,
     "bilinear": _compare,

@@ -6,6 +6,7 @@ import pytest
 
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError
+from glassformer.settings import read_settings
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,17 @@ from glassformer.errors import ConfigurationError
         ({"end_id": 100}, "end_id = 100 is not in the vocabulary of 100"),
         ({"segments": -1}, r"segments = -1 .*at least 0"),
         ({"basic_attention": True, "similarity": "additive"}, "has no parameters"),
+        ({"key_heads": 3}, r"heads = 8 .* key_heads = 3; .* such as 2"),
+        ({"key_heads": 0}, "key_heads = 0 .*at least 1"),
+        ({"key_heads": 16}, "such as 8"),
+        ({"window": 0}, "window = 0 .*at least 1"),
+        ({"window": 2.5}, "window = 2.5 .* a whole number"),
+        ({"score_scale": 0}, "score_scale = 0 .*above 0"),
+        ({"score_scale": float("inf")}, "score_scale = inf .*finite"),
+        ({"score_scale": "sqrt"}, "score_scale = 'sqrt' .* a number"),
+        ({"query_key_norm": 1}, "query_key_norm = 1"),
+        ({"basic_attention": True, "query_key_norm": True}, "query_key_norm = false"),
+        ({"basic_attention": True, "key_heads": 2}, "leave key_heads out"),
         ({"head": "classes", "shape": "encoder"}, "how many classes"),
         ({"head": "classes", "classes": 2}, "one stack"),
         ({"head": "masked"}, "shape = 'encoder'"),
@@ -51,3 +63,21 @@ def test_a_stack_is_as_deep_as_is_said() -> None:
     assert ModelConfig(9, decoder_layers=2).depth == {"encoder": 6, "decoder": 2}
     assert ModelConfig(9, shape="decoder", layers=3, decoder_layers=2).depth == {"decoder": 3}
     assert ModelConfig(9, shape="encoder", layers=3).depth == {"encoder": 3}
+
+
+def test_a_recurrent_network_has_no_window() -> None:
+    with pytest.raises(ConfigurationError, match=r"RecurrentConfig.*window"):
+        read_settings(RecurrentConfig, {"vocabulary_size": 9, "window": 4})
+
+
+def test_scores_are_multiplied_by_what_is_said_or_what_the_similarity_has() -> None:
+    assert ModelConfig(9, width=64, heads=4).score_factor == 0.25
+    assert ModelConfig(9, width=64, heads=4, score_scale=2).score_factor == 2.0
+    assert ModelConfig(9, similarity="cosine").score_factor == 1.0
+    assert ModelConfig(9, similarity="cosine", score_scale=10.0).score_factor == 10.0
+
+
+def test_keys_are_as_wide_as_their_heads() -> None:
+    assert ModelConfig(9, width=64, heads=8).key_width == 64
+    assert ModelConfig(9, width=64, heads=8, key_heads=2).key_width == 16
+    assert ModelConfig(9, width=64, heads=8, key_heads=8, basic_attention=True).key_width == 64

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from glassformer.errors import ConfigurationError
-from glassformer.settings import CountOrZero, Fraction, Limits, Settings, Share
+from glassformer.settings import CountOrZero, Fraction, Limits, Positive, Settings, Share
 
 # A typing error is refused before it takes all memory or all day.
 Size = Annotated[int, Limits(least=1, most=2**31 - 1)]
@@ -16,7 +16,8 @@ Width = Annotated[int, Limits(least=1, most=1_000_000)]
 Depth = Annotated[int, Limits(least=1, most=10_000)]
 
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
-Positions = Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "relative", "none"]
+Positions = Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "relative", "alibi", "none"]
+INSIDE_ATTENTION: tuple[Positions, ...] = ("rotary", "relative", "alibi", "none")  # no table that could end
 Similarity = Literal["scaled-dot", "dot", "bilinear", "additive", "cosine"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]
 Head = Literal["none", "language", "masked", "classes"]
@@ -38,13 +39,17 @@ class ModelConfig(Settings):
     decoder_layers: Depth | None = None  # in the decoder of an encoder-decoder; None: as many as `layers`
     width: Width = 512  # of the residual stream, d_model
     heads: Width = 8
+    key_heads: Width | None = None  # keys and values that groups of heads share (GQA, MQA); None: one each
     feed_forward: Size = 2048  # width inside the position-wise feed-forward network
     embedding_width: Size | None = None  # narrow embeddings, widened by a projection (ALBERT); None: `width`
     max_length: Size = 512  # the longest sequence, in tokens
     segments: CountOrZero = 0  # kinds of segment (BERT's token types); 0: none
 
-    positions: Positions = "sinusoidal"
+    positions: Positions = "sinusoidal"  # alibi in an encoder knows how far, not on which side
     similarity: Similarity = "scaled-dot"  # how a query is compared with a key
+    score_scale: Positive | None = None  # times the similarity; None: 1/√d_k for scaled-dot, otherwise 1
+    query_key_norm: bool = False  # RMS norm of each head's queries and keys, with learned gains (QK-norm)
+    window: Size | None = None  # self-attention sees no key so many tokens away or farther; None: all keys
     basic_attention: bool = False  # no projections at all: y = softmax(x xᵀ) x
     best_keys: Size | None = None  # hard attention: only the k best keys are seen; None: soft, all keys
     activation: Activation = "relu"
@@ -73,12 +78,25 @@ class ModelConfig(Settings):
 
     def check(self) -> None:
         _check_ids(self)
-        _check_combinations(self)
+        _check_attention(self)
+        _check_basic_attention(self)
+        _check_head(self)
 
     @property
     def head_width(self) -> int:
         """d_k, the width of one head's queries, keys and values."""
         return self.width // self.heads
+
+    @property
+    def key_width(self) -> int:
+        """Of the keys of all heads together, and of the values."""
+        return self.head_width * (self.key_heads or self.heads)
+
+    @property
+    def score_factor(self) -> float:
+        """What the similarity of a query and a key is multiplied with: the score."""
+        usual = self.head_width**-0.5 if self.similarity == "scaled-dot" else 1.0
+        return usual if self.score_scale is None else float(self.score_scale)
 
     @property
     def has_encoder(self) -> bool:
@@ -134,17 +152,33 @@ def _check_ids(config: NetworkConfig) -> None:
             raise ConfigurationError("config.no_id", name=name, value=value, size=size, last=size - 1)
 
 
-def _check_combinations(config: ModelConfig) -> None:
+def _check_attention(config: ModelConfig) -> None:
     if config.width % config.heads:
-        divisors = [heads for heads in range(1, config.width + 1) if config.width % heads == 0]
-        near = min(divisors, key=lambda heads: abs(heads - config.heads))
+        near = _nearest_divisor(config.width, config.heads)
         raise ConfigurationError("config.uneven_heads", width=config.width, heads=config.heads, near=near)
+    if config.heads % (config.key_heads or config.heads):
+        near = _nearest_divisor(config.heads, config.key_heads or config.heads)
+        raise ConfigurationError(
+            "config.uneven_key_heads", heads=config.heads, key_heads=config.key_heads, near=near
+        )
     if config.positions == "rotary" and config.head_width % 2:
         raise ConfigurationError("config.odd_rotary_width", width=config.head_width)
     if config.positions.startswith("sinusoidal") and (config.embedding_width or config.width) % 2:
         raise ConfigurationError("config.odd_sinusoidal_width")
-    if config.basic_attention and config.similarity in ("bilinear", "additive"):
+
+
+def _check_basic_attention(config: ModelConfig) -> None:
+    if not config.basic_attention:
+        return
+    if config.similarity in ("bilinear", "additive"):
         raise ConfigurationError("config.basic_with_parameters", similarity=config.similarity)
+    if config.query_key_norm:
+        raise ConfigurationError("config.basic_with_norm")
+    if config.key_width != config.width:
+        raise ConfigurationError("config.basic_with_key_heads", key_heads=config.key_heads)
+
+
+def _check_head(config: ModelConfig) -> None:
     if config.head == "classes" and config.classes < 1:
         raise ConfigurationError("config.no_classes")
     if config.head == "classes" and config.has_decoder and config.has_encoder:
@@ -155,3 +189,8 @@ def _check_combinations(config: ModelConfig) -> None:
         raise ConfigurationError("config.relation_without_mask")
     if config.shape == "encoder-decoder" and config.head == "none":
         raise ConfigurationError("config.no_output")
+
+
+def _nearest_divisor(number: int, wanted: int) -> int:
+    divisors = [each for each in range(1, number + 1) if number % each == 0]
+    return min(divisors, key=lambda each: abs(each - wanted))

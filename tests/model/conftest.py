@@ -129,6 +129,32 @@ KINDS: dict[str, dict[str, Any]] = {
     "decoder": {"shape": "decoder", "positions": "learned", "norm_position": "pre"},
     "rotary": {"shape": "decoder", "positions": "rotary"},
     "relative": {"shape": "decoder", "positions": "relative"},
+    "alibi": {"shape": "decoder", "positions": "alibi"},
+    "grouped": {
+        "shape": "decoder",
+        "positions": "rotary",
+        "heads": 4,
+        "key_heads": 2,
+        "query_key_norm": True,
+    },
+    "one key head, window": {
+        "shape": "decoder",
+        "positions": "rotary",
+        "heads": 4,
+        "key_heads": 1,
+        "window": 3,
+    },
+    "window, alibi, scale": {"shape": "decoder", "positions": "alibi", "window": 2, "score_scale": 0.7},
+    "hard in a window": {"shape": "decoder", "best_keys": 2, "window": 4, "heads": 4, "key_heads": 2},
+    "grouped translator": {
+        "shape": "encoder-decoder",
+        "positions": "alibi",
+        "heads": 4,
+        "key_heads": 2,
+        "query_key_norm": True,
+        "window": 3,
+        "similarity": "bilinear",
+    },
     "no positions": {"shape": "decoder", "positions": "none", "share_layers": True, "embedding_width": 8},
     "additive": {"shape": "decoder", "positions": "sinusoidal", "similarity": "additive"},
     "hard": {"shape": "decoder", "positions": "rotary", "best_keys": 2},
@@ -154,7 +180,7 @@ def build_network(kind: str) -> Transformer | RecurrentTranslator:
         network = RecurrentTranslator(RecurrentConfig(**words))
     else:
         words = {"vocabulary_size": VOCABULARY, "layers": 2, "width": 16, "heads": 2, "feed_forward": 32}
-        network = Transformer(ModelConfig(**words, **KINDS[kind], **ids))
+        network = Transformer(ModelConfig(**{**words, **KINDS[kind]}, **ids))
     with torch.no_grad():
         for parameter in network.parameters():
             if parameter.dim() >= 2:

@@ -1,6 +1,5 @@
 """The two paths of attention agree, masks mean what they say, windows show and edit."""
 
-import itertools
 import math
 
 import pytest
@@ -33,6 +32,11 @@ def explicit(attention, *inputs):
             hook.remove()
 
 
+def two_positions(length):
+    """Of queries and of keys: equal, but not the same tensor."""
+    return torch.arange(length), torch.arange(length)
+
+
 def masks(rows, length, heads):
     real = torch.ones(rows, length, dtype=torch.bool)
     real[0, -3:] = False
@@ -47,14 +51,26 @@ def masks(rows, length, heads):
         "bias": Mask(bias=bias),
         "bias and causal": Mask(causal=True, bias=bias),
         "bias and padding": Mask(combine(real, causal=True, queries=length).allowed, bias=bias),
+        "window": Mask(window=4),
+        "window and causal": Mask(causal=True, window=4),
+        "window, causal and bias": Mask(causal=True, bias=bias, window=4),
+        "window and padding": combine(real, causal=False, queries=length).within(4, *two_positions(length)),
     }
 
 
 @pytest.mark.parametrize(
-    ("similarity", "basic"), [*itertools.product(SIMILARITIES, [False]), ("scaled-dot", True)]
+    "settings",
+    [
+        *({"similarity": name} for name in SIMILARITIES),
+        *({"similarity": name, "key_heads": 2, "score_scale": 0.3} for name in SIMILARITIES),
+        {"basic_attention": True},
+        {"key_heads": 1, "query_key_norm": True},
+        {"query_key_norm": True, "similarity": "cosine", "score_scale": 5.0},
+    ],
+    ids=str,
 )
-def test_fused_equals_explicit(similarity, basic):
-    attention = build(similarity=similarity, basic_attention=basic)
+def test_fused_equals_explicit(settings):
+    attention = build(**settings)
     hidden = torch.randn(3, 9, 32) * 0.5
     for name, mask in masks(3, 9, 4).items():
         assert not attention.explicit
@@ -152,3 +168,59 @@ def test_the_five_by_five_mask_of_padding_and_causality():
         [[1, 0, 0, 0, 0], [1, 1, 0, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0], [1, 1, 1, 0, 0]]
     )
     assert torch.equal(allowed[0, 0], expected.bool())
+
+
+def test_a_window_and_causality_leave_a_band():
+    device = torch.device("cpu")
+    band = [[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 0], [0, 0, 1, 1]]
+    assert Mask(causal=True, window=2).explicit(4, 4, device).int().tolist() == band
+    both = [[1, 1, 0, 0], [1, 1, 1, 0], [0, 1, 1, 1], [0, 0, 1, 1]]
+    assert Mask(window=2).explicit(4, 4, device).int().tolist() == both
+
+
+def test_a_window_is_written_out_only_where_it_must_be():
+    positions = torch.arange(6)
+    causal = Mask(causal=True)
+    assert causal.within(6, positions, positions) is causal  # all are near
+    assert causal.within(5, positions, positions) == Mask(causal=True, window=5)
+    assert causal.within(5, positions, positions).allowed is None
+    left = torch.tensor([[False, False, True, True, True, True]])
+    counted = torch.tensor([[0, 0, 0, 1, 2, 3]])  # over real tokens
+    padded = combine(left, causal=True, queries=6).within(2, counted, counted)
+    assert padded.allowed[0, 0, 5].tolist() == [False, False, False, False, True, True]
+    assert padded.allowed[0, 0, 2].tolist() == [False, False, True, False, False, False]
+
+
+def test_a_window_counts_tokens_and_not_places_where_padding_is_between():
+    real = torch.tensor([[True, False, False, True, True]])
+    counted = torch.tensor([[0, 0, 0, 1, 2]])
+    mask = combine(real, causal=True, queries=5).within(2, counted, counted)
+    assert mask.allowed[0, 0, 3].tolist() == [True, False, False, True, False]
+
+
+def test_several_heads_share_the_keys_of_one():
+    attention = build(key_heads=2)
+    hidden = torch.randn(1, 5, 32)
+    _, seen = explicit(attention, hidden, Mask())
+    assert seen["queries"].shape == (1, 4, 5, 8)
+    assert seen["keys"].shape == seen["values"].shape == (1, 2, 5, 8)
+    for head in range(4):
+        scores = seen["queries"][0, head] @ seen["keys"][0, head // 2].T / 8**0.5
+        assert_near(seen["scores"][0, head], scores)
+        assert_near(seen["mixed"][0, head], scores.softmax(-1) @ seen["values"][0, head // 2])
+
+
+def test_normed_queries_and_keys_have_the_length_that_gains_say():
+    attention = build(query_key_norm=True)
+    with torch.no_grad():
+        attention.query_norm.weight.fill_(3.0)
+    _, seen = explicit(attention, 50 * torch.randn(2, 5, 32), Mask())
+    assert_near(seen["queries"].square().mean(-1).sqrt(), torch.full((2, 4, 5), 3.0), summands=8)
+    assert_near(seen["keys"].square().mean(-1).sqrt(), torch.ones(2, 4, 5), summands=8)
+
+
+def test_dropout_of_a_local_product_drops():
+    attention = build(attention_dropout=0.5).train()
+    hidden, mask = torch.randn(1, 200, 32), Mask(causal=True, window=8)
+    assert not torch.equal(attention(hidden, mask), attention(hidden, mask))
+    assert torch.equal(attention.eval()(hidden, mask), attention(hidden, mask))

@@ -26,6 +26,9 @@ KINDS: dict[str, dict[str, Any]] = {
     "paper": {"shape": "encoder-decoder"},
     "relative": {"shape": "encoder-decoder", "positions": "relative", "share_layers": True},
     "additive": {"shape": "encoder-decoder", "similarity": "additive"},
+    "alibi": {"shape": "encoder-decoder", "positions": "alibi"},
+    "grouped": {"shape": "decoder", "positions": "rotary", "key_heads": 1, "query_key_norm": True},
+    "window": {"shape": "decoder", "window": 3, "score_scale": 0.5},
     "hard": {"shape": "decoder", "best_keys": 1},
 }
 

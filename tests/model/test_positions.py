@@ -7,7 +7,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from glassformer.model.positions import RelativeBias, RotaryPositions, rotate, sinusoidal_table
+from glassformer.model.positions import (
+    AlibiBias,
+    RelativeBias,
+    RotaryPositions,
+    alibi_slopes,
+    rotate,
+    sinusoidal_table,
+)
 from tolerances import assert_near
 
 
@@ -87,3 +94,39 @@ def test_the_bias_has_one_number_for_each_head_and_distance():
     assert out.shape == (1, 3, 4, 6)
     assert torch.equal(out[0, :, 0, 1], out[0, :, 3, 4])
     assert torch.equal(out[0, :, 2, 2], bias.table.weight[0])
+
+
+def test_slopes_are_the_papers():
+    assert alibi_slopes(8).tolist() == [2.0**-power for power in range(1, 9)]
+    assert torch.allclose(alibi_slopes(16), 2.0 ** -(torch.arange(1, 17).double() / 2))
+    assert alibi_slopes(1).tolist() == [2.0**-8]
+    assert len(alibi_slopes(12)) == 12
+
+
+@pytest.mark.parametrize("heads", range(1, 40))
+def test_slopes_are_those_of_bloom_and_mpt(heads):
+    from transformers.models.bloom.modeling_bloom import build_alibi_tensor
+    from transformers.models.mpt.modeling_mpt import build_mpt_alibi_tensor
+
+    mask = torch.ones(1, 2)
+    bloom = build_alibi_tensor(mask, heads, torch.float32)[:, 0, 1]  # slope times position 1
+    assert torch.allclose(alibi_slopes(heads).float(), bloom, rtol=1e-6)
+    mpt = -build_mpt_alibi_tensor(heads, 2)[:, 0, 0]  # one token before the last
+    assert torch.allclose(alibi_slopes(heads).float(), mpt, rtol=1e-6)
+
+
+def test_alibi_falls_with_distance_on_both_sides():
+    bias = AlibiBias(2)(torch.arange(3), torch.arange(3))
+    assert bias.shape == (1, 2, 3, 3)
+    assert (-bias[0, 0] * 16).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
+    batch = AlibiBias(2)(torch.tensor([[5], [7]]), torch.tensor([[3, 5], [3, 5]]))
+    assert (-batch[:, 0, 0] * 16).tolist() == [[2, 0], [4, 2]]
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64])
+def test_slopes_survive_a_change_of_precision(kind):
+    bias = AlibiBias(12).to(kind)
+    expected = alibi_slopes(12) if kind == torch.float64 else alibi_slopes(12).float()
+    assert torch.equal(bias.slopes, expected)
+    assert torch.equal(bias.float().slopes, alibi_slopes(12).float())
+    assert "slopes" not in bias.state_dict()

@@ -12,7 +12,6 @@ from glassformer.model.similarity import (
     BilinearSimilarity,
     CosineSimilarity,
     ProductSimilarity,
-    ScaledDotSimilarity,
     additive,
     bilinear,
     build_similarity,
@@ -80,10 +79,9 @@ def test_hard_rows_sum_to_one_over_at_most_k_keys(best, keys, seed):
 def test_modules_compute_what_the_functions_do(name):
     torch.manual_seed(0)
     queries, keys = torch.randn(2, 4, 5, 8), torch.randn(2, 4, 6, 8)
-    module = build_similarity(name, heads=4, width=8)
+    module = build_similarity(name, heads=4, width=8, factor=8**-0.5 if name == "scaled-dot" else 1.0)
     expected = {
-        ProductSimilarity: lambda: dot(queries, keys),
-        ScaledDotSimilarity: lambda: scaled_dot(queries, keys),
+        ProductSimilarity: lambda: {"dot": dot, "scaled-dot": scaled_dot}[name](queries, keys),
         CosineSimilarity: lambda: cosine(queries, keys),
         BilinearSimilarity: lambda: bilinear(queries, keys, module.weight),
         AdditiveSimilarity: lambda: additive(
@@ -92,3 +90,13 @@ def test_modules_compute_what_the_functions_do(name):
     }[type(module)]()
     assert expected.shape == (2, 4, 5, 6)
     assert_near(module(queries, keys), expected)
+
+
+@pytest.mark.parametrize("name", ["dot", "scaled-dot", "cosine", "bilinear", "additive"])
+def test_a_factor_is_one_of_every_similarity(name):
+    queries, keys = torch.randn(2, 4, 5, 8), torch.randn(2, 4, 6, 8)
+    torch.manual_seed(0)
+    plain = build_similarity(name, heads=4, width=8, factor=1.0)
+    torch.manual_seed(0)
+    scaled = build_similarity(name, heads=4, width=8, factor=3.0)
+    assert_near(scaled(queries, keys), 3 * plain(queries, keys), summands=8)

@@ -26,7 +26,15 @@ def tokens(side: str, ids: torch.Tensor) -> Tokens:
 
 
 @pytest.mark.parametrize(
-    "words", [{}, {"positions": "relative"}, {"similarity": "additive"}, {"best_keys": 2}]
+    "words",
+    [
+        {},
+        {"positions": "relative"},
+        {"similarity": "additive"},
+        {"best_keys": 2},
+        {"window": 3, "positions": "alibi"},
+        {"key_heads": 1, "query_key_norm": True},
+    ],
 )
 @pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
 def test_statistics_are_those_of_a_recording(shape: str, words: dict[str, object]) -> None:

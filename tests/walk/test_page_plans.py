@@ -37,6 +37,16 @@ TRANSFORMERS: dict[str, dict[str, Any]] = {
         "residual_scale": True,
         "best_keys": 2,
     },
+    "local": {
+        "shape": "decoder",
+        "positions": "alibi",
+        "heads": 4,
+        "key_heads": 2,
+        "query_key_norm": True,
+        "window": 2,
+        "score_scale": 0.5,
+    },
+    "near": {"shape": "encoder", "head": "masked", "similarity": "cosine", "score_scale": 4.0, "window": 2},
 }
 
 

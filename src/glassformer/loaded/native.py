@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from glassformer.config import Head, ModelConfig, Shape
+from glassformer.config import INSIDE_ATTENTION, Head, ModelConfig, Shape
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel, in_order
 from glassformer.model.generate import at_inference, generate, stream
@@ -26,7 +26,6 @@ from glassformer.text.sequences import pad_rows
 from glassformer.weights.checkpoint import open_checkpoint
 
 BATCH_TOKENS = 8192  # of a batch, times beams
-UNLIMITED = ("rotary", "relative", "none")  # positions that can be counted on for ever
 
 
 def open_native(folder: Path, name: str) -> "NativeModel":
@@ -69,7 +68,7 @@ class NativeModel(LoadedModel):
     @property
     def limit(self) -> int | None:
         config = self.network.config
-        unlimited = isinstance(config, ModelConfig) and config.positions in UNLIMITED
+        unlimited = isinstance(config, ModelConfig) and config.positions in INSIDE_ATTENTION
         return None if unlimited else config.max_length
 
     @property

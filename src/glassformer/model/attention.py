@@ -6,10 +6,10 @@ Out:  hidden states of the same shape; on the way, windows where a recorder may 
 Two paths compute the same thing. The fused one (`scaled_dot_product_attention`) trains and runs; the
 explicit one forms every score and weight. A hook on the window `scores` or `pattern` is what opens the
 explicit path; without a hook no weights are formed, unless no fused kernel computes this attention.
-Shape letters: B batch, H head, T query, S key, D width, K head width.
+Shape letters: B batch, H head, G key head, T query, S key, D width, K head width.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
@@ -18,6 +18,7 @@ from torch.nn import functional as F
 
 from glassformer.config import ModelConfig
 from glassformer.model.linear import Linear
+from glassformer.model.local import attend_locally, find_near
 from glassformer.model.positions import Rotation, rotate
 from glassformer.model.similarity import ProductSimilarity, build_similarity, hard, soft
 
@@ -29,18 +30,35 @@ class Mask:
     # (B or 1, 1, T or 1, S) boolean; None: every key, or those that `causal` leaves
     allowed: Tensor | None = None
     causal: bool = False  # no key after its query; only where `allowed` is None and T = S
-    bias: Tensor | None = None  # (B or 1, H, T, S), added to the scores: relative positions
+    bias: Tensor | None = None  # (B or 1, H, T, S), added to the scores: positions as a bias
+    window: int | None = None  # no key so many tokens away or farther; only where `allowed` is None and T = S
 
-    def fused(self) -> Tensor | None:
+    def fused(self, queries: int, keys: int, device: torch.device) -> Tensor | None:
         """The one tensor that the fused kernel takes: boolean, or additive where there is a bias."""
         if self.bias is None:
-            return self.allowed
-        allowed = self.explicit(self.bias.shape[-2], self.bias.shape[-1], self.bias.device)
+            return self.allowed if self.window is None else self.explicit(queries, keys, device)
+        allowed = self.explicit(queries, keys, device)
         return self.bias if allowed is None else self.bias.masked_fill(~allowed, float("-inf"))
 
     def explicit(self, queries: int, keys: int, device: torch.device) -> Tensor | None:
-        """What may be seen, written out: the triangle too."""
+        """What may be seen, written out: triangle and window too."""
+        if self.window is not None:
+            return find_near(queries, keys, keys - queries, self.window, self.causal, device)
         return triangle(queries, keys, device) if self.causal else self.allowed
+
+    def within(self, window: int, queries: Tensor, keys: Tensor) -> "Mask":
+        """The same for keys nearer than `window` alone, by positions (…, T) and (…, S).
+
+        Positions that are the same tensor without a batch count every token: then no matrix is needed.
+        """
+        if keys.shape[-1] <= window:
+            return self  # the first and the last are nearer
+        if queries is keys and queries.dim() == 1 and self.allowed is None:
+            return replace(self, window=window)
+        distance = (queries[..., :, None] - keys[..., None, :]).abs()  # (T, S) or (B, T, S)
+        near = (distance < window).view(-1, 1, *distance.shape[-2:])
+        allowed = self.explicit(distance.shape[-2], distance.shape[-1], distance.device)
+        return replace(self, allowed=near if allowed is None else near & allowed, causal=False)
 
 
 def triangle(queries: int, keys: int, device: torch.device | None = None) -> Tensor:
@@ -71,16 +89,21 @@ class Product(Protocol):
     def __call__(
         self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, factor: float, dropout: float, /
     ) -> Tensor:
-        """From (B, H, T, K), (B, H, S, K) and (B, H, S, K) to (B, H, T, K)."""
+        """From (B, H, T, K), (B, G, S, K) and (B, G, S, K) to (B, H, T, K)."""
 
 
 def fused_product(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Mask, factor: float, dropout: float
 ) -> Tensor:
-    """The product by torch's fused kernel."""
-    allowed = mask.fused()
+    """The product by torch's fused kernel; where a window is all that hides keys, of near keys alone."""
+    if mask.window is not None and mask.bias is None:
+        return attend_locally(queries, keys, values, mask.window, mask.causal, factor, dropout)
+    allowed = mask.fused(queries.shape[-2], keys.shape[-2], queries.device)
     causal = mask.causal and allowed is None
-    return F.scaled_dot_product_attention(queries, keys, values, allowed, dropout, causal, scale=factor)
+    grouped = keys.shape[1] < queries.shape[1]
+    return F.scaled_dot_product_attention(
+        queries, keys, values, allowed, dropout, causal, scale=factor, enable_gqa=grouped
+    )
 
 
 class Attention(nn.Module):
@@ -89,16 +112,21 @@ class Attention(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.heads = config.heads
+        self.head_width = config.head_width
         self.best_keys = config.best_keys
         self.dropout = config.attention_dropout
-        self.similarity = build_similarity(config.similarity, config.heads, config.head_width)
+        self.similarity = build_similarity(
+            config.similarity, config.heads, config.head_width, config.score_factor
+        )
+        self.query_norm = _build_query_key_norm(config)
+        self.key_norm = _build_query_key_norm(config)
         self.output: nn.Module = (
             nn.Identity() if config.basic_attention else Linear(config.width, config.width)
         )
         self.product: Product = fused_product  # a recorder may replace it by one that measures
         self.queries = nn.Identity()  # windows: (B, H, T, K)
-        self.keys = nn.Identity()  # (B, H, S, K)
-        self.values = nn.Identity()  # (B, H, S, K)
+        self.keys = nn.Identity()  # (B, G, S, K)
+        self.values = nn.Identity()  # (B, G, S, K)
         self.scores = nn.Identity()  # (B, H, T, S), bias included, before mask and softmax
         self.pattern = nn.Identity()  # (B, H, T, S), after softmax, before dropout
         self.mixed = nn.Identity()  # (B, H, T, K), the weighted sums of values
@@ -111,7 +139,7 @@ class Attention(nn.Module):
         return bool(self.scores._forward_hooks or self.pattern._forward_hooks)
 
     def split(self, hidden: Tensor) -> Tensor:
-        return hidden.unflatten(-1, (self.heads, -1)).transpose(1, 2)  # (B, T, D) → (B, H, T, K)
+        return hidden.unflatten(-1, (-1, self.head_width)).transpose(1, 2)  # (B, T, ·) → (B, H or G, T, K)
 
     def attend(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
         """softmax(similarity(Q, K)) V, heads concatenated, times W_O: equation 1 and section 3.2.2."""
@@ -125,6 +153,7 @@ class Attention(nn.Module):
         return self.product(queries, keys, values, mask, factor, self.dropout if self.training else 0.0)
 
     def _explicit(self, queries: Tensor, keys: Tensor, values: Tensor, mask: Mask) -> Tensor:
+        keys, values = (repeat_heads(states, self.heads) for states in (keys, values))  # (B, H, S, K)
         scores = self.similarity(queries, keys)
         if mask.bias is not None:
             scores = scores + mask.bias
@@ -135,12 +164,23 @@ class Attention(nn.Module):
         return weights @ values
 
 
+def repeat_heads(states: Tensor, heads: int) -> Tensor:
+    """Keys or values (B, G, S, K) once for each head that shares them (B, H, S, K)."""
+    group = heads // states.shape[1]
+    return states if group == 1 else states.repeat_interleave(group, dim=1)
+
+
+def _build_query_key_norm(config: ModelConfig) -> nn.RMSNorm | None:
+    return nn.RMSNorm(config.head_width, config.norm_epsilon) if config.query_key_norm else None
+
+
 class SelfAttention(Attention):
     """Queries, keys and values from the same tokens, by one fused projection."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.qkv = None if config.basic_attention else Linear(config.width, 3 * config.width)
+        self.parts = (config.width, config.key_width, config.key_width)  # of what the projection gives
+        self.qkv = None if config.basic_attention else Linear(config.width, sum(self.parts))
 
     def forward(
         self, hidden: Tensor, mask: Mask, rotation: Rotation | None = None, cache: LayerCache | None = None
@@ -148,7 +188,9 @@ class SelfAttention(Attention):
         if self.qkv is None:
             queries = keys = values = self.split(hidden)
         else:
-            queries, keys, values = (self.split(part) for part in self.qkv(hidden).chunk(3, dim=-1))
+            queries, keys, values = map(self.split, self.qkv(hidden).split(self.parts, dim=-1))
+        if self.query_norm is not None and self.key_norm is not None:
+            queries, keys = self.query_norm(queries), self.key_norm(keys)
         if rotation is not None:
             queries, keys = rotate(queries, rotation), rotate(keys, rotation)
         if cache is not None:
@@ -162,17 +204,19 @@ class CrossAttention(Attention):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         self.q = None if config.basic_attention else Linear(config.width, config.width)
-        self.kv = None if config.basic_attention else Linear(config.width, 2 * config.width)
+        self.kv = None if config.basic_attention else Linear(config.width, 2 * config.key_width)
 
     def project(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys and values (B, H, S, K) of the encoder's states: the same for every step of a generation."""
+        """Keys and values (B, G, S, K) of the encoder's states: the same for every step of a generation."""
         if self.kv is None:
             return self.split(memory), self.split(memory)
-        keys, values = self.kv(memory).chunk(2, dim=-1)
-        return self.split(keys), self.split(values)
+        keys, values = map(self.split, self.kv(memory).chunk(2, dim=-1))
+        return keys if self.key_norm is None else self.key_norm(keys), values
 
     def forward(self, hidden: Tensor, mask: Mask, keys: Tensor, values: Tensor) -> Tensor:
         # Beams of one source are more queries of its row.
         rows = hidden.unflatten(0, (keys.shape[0], -1)).flatten(1, 2)
-        queries = rows if self.q is None else self.q(rows)
-        return self.attend(self.split(queries), keys, values, mask).view_as(hidden)
+        queries = self.split(rows if self.q is None else self.q(rows))
+        if self.query_norm is not None:
+            queries = self.query_norm(queries)
+        return self.attend(queries, keys, values, mask).view_as(hidden)

@@ -4,8 +4,11 @@ In:   keys and values of new tokens, layer by layer: first of a prompt, then of 
 Out:  those of all tokens so far, and the mask and positions that belong to them.
 
 The beams of one source share its row. What each of them adds goes into the next free slots, and a table says
-which slots lie on the way to which beam. When beams branch or stop, only that table is rearranged.
+which slots lie on the way to which beam. When beams branch or stop, only that table is rearranged. Where
+attention has a window, slots that no later token can see are dropped from time to time.
 """
+
+from collections import deque
 
 import torch
 from torch import Tensor
@@ -14,7 +17,7 @@ from glassformer.model.attention import Mask, combine
 
 
 class CachedLayer:
-    """One layer's keys and values in buffers (source, head, slot, head width) that are allocated seldom."""
+    """One layer's keys and values in buffers (source, key head, slot, head width), seldom allocated."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity  # slots
@@ -25,7 +28,8 @@ class CachedLayer:
     def extend(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Fill the next slots; all that are filled now."""
         if self.keys is None or self.values is None:
-            sources, heads, _, width = keys.shape
+            sources, heads, count, width = keys.shape
+            self.capacity = max(self.capacity, count)
             self.keys = keys.new_empty(sources, heads, self.capacity, width)
             self.values = values.new_empty(sources, heads, self.capacity, width)
         start, self.length = self.length, self.length + keys.shape[2]
@@ -33,27 +37,33 @@ class CachedLayer:
         self.values[:, :, start : self.length] = values
         return self.keys[:, :, : self.length], self.values[:, :, : self.length]
 
-    def rebuild(self, capacity: int, sources: Tensor | None = None) -> None:
-        """Move to buffers with this many slots, of these sources only."""
+    def rebuild(self, capacity: int, sources: Tensor | None = None, first: int = 0) -> None:
+        """Move to buffers with this many slots, of these sources only, without the slots before the first."""
         self.capacity = capacity
-        self.keys, self.values = (self._moved(buffer, sources) for buffer in (self.keys, self.values))
+        self.keys, self.values = (self._moved(buffer, sources, first) for buffer in (self.keys, self.values))
+        self.length -= first
 
-    def _moved(self, buffer: Tensor | None, sources: Tensor | None) -> Tensor:
+    def _moved(self, buffer: Tensor | None, sources: Tensor | None, first: int) -> Tensor:
         assert buffer is not None
-        filled = buffer[:, :, : self.length]
+        filled = buffer[:, :, first : self.length]
         if sources is not None:
             filled = filled.index_select(0, sources)
         moved = buffer.new_empty(len(filled), buffer.shape[1], self.capacity, buffer.shape[3])
-        moved[:, :, : self.length] = filled
+        moved[:, :, : filled.shape[2]] = filled
         return moved
 
 
 class Cache:
     """What a decoder remembers: a `CachedLayer` for each depth, also where all depths share one block."""
 
-    def __init__(self, depth: int, capacity: int) -> None:
-        self.layers = [CachedLayer(capacity) for _ in range(depth)]
+    def __init__(self, depth: int, capacity: int, window: int | None = None) -> None:
+        """`capacity` slots; with a `window` fewer may do: those that no later token can see are dropped."""
+        self.window = window if window is not None and 2 * window < capacity else None
+        self.capacity = capacity
+        self.layers = [CachedLayer(2 * self.window if self.window else capacity) for _ in range(depth)]
         self.beams = 1
+        # Slots of each of the last positions, those that the next token can see; empty without a window.
+        self.recent: deque[int] = deque(maxlen=(self.window or 1) - 1)
         self.real: Tensor | None = None  # (source, token) of the prompt, where some of it is padding
         self.seen: Tensor | None = None  # (source, beam, slot) the slots on the way to each beam; None: all
         self.slot_positions: Tensor | None = None  # (slot,) or (source, slot)
@@ -67,11 +77,28 @@ class Cache:
         if self.slot_positions is None:
             self.slot_positions, self.real = positions, real
             self.seen = None if real is None else real[:, None]  # (source, 1, token)
+            self.recent.extend(1 for _ in range(positions.shape[-1]))
+            if self.window and real is not None and bool((real[:, :-1] & ~real[:, 1:]).any()):
+                self.window = None  # padding after a token: near tokens may be in far slots
+                for layer in self.layers:
+                    layer.capacity = self.capacity
             return
+        if self.window is not None and self.length + self.beams > self.layers[0].capacity:
+            self._drop(self.window)
+        self.recent.append(self.beams)
         self.slot_positions = torch.cat((self.slot_positions, positions), dim=-1)
         if self.seen is not None:
             own = torch.eye(self.beams, dtype=torch.bool, device=self.seen.device)
             self.seen = torch.cat((self.seen, own.expand(len(self.seen), -1, -1)), dim=2)
+
+    def _drop(self, window: int) -> None:
+        """Keep only slots that new tokens can see, with room for as many steps as the window has."""
+        kept = sum(self.recent)
+        first = self.length - kept
+        for layer in self.layers:
+            layer.rebuild(kept + window * self.beams, first=first)
+        self.slot_positions = self.positions[..., first:]
+        self.seen = None if self.seen is None else self.seen[..., first:]
 
     @property
     def positions(self) -> Tensor:

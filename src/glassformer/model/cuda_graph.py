@@ -69,6 +69,7 @@ class StaticCache(Cache):
 class GraphDecoding(CachedDecoding):
     """A `CachedDecoding` whose steps are captured once and replayed, over the same `logits`."""
 
+    drops = False  # the buffers of a graph never move; a mask hides what is outside a window
     _graph: torch.cuda.CUDAGraph | None = None
     _fixed: StaticCache | None = None
 

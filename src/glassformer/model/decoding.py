@@ -84,6 +84,8 @@ class CachedDecoding(_TransformerDecoding):
     cache knows what each may see.
     """
 
+    drops = True  # keys and values that a window hides for ever are dropped
+
     def __init__(
         self,
         network: "Transformer",
@@ -93,7 +95,7 @@ class CachedDecoding(_TransformerDecoding):
         capacity: int,
     ):
         super().__init__(network, len(ids), memories)
-        self.cache = Cache(self.decoder.depth, capacity)
+        self.cache = Cache(self.decoder.depth, capacity, self.decoder.window if self.drops else None)
         positions = network.positions(ids, real)
         self.next = positions[..., -1:] + 1  # (1,) or (source, 1): the position of the next token
         self.logits = self._run(ids, positions, real)[:, -1]

@@ -118,8 +118,54 @@ class RelativeBias(nn.Module):
         return start + torch.where(distance < exact, distance, far)
 
 
+def alibi_slopes(heads: int) -> Tensor:
+    """How steeply the score of each head falls with distance (head,): 2^(-8/heads), and its powers.
+
+    Where the number of heads is no power of two: those of the next smaller one, then every second of the next
+    larger one, as the authors of ALiBi have it.
+    """
+    smaller = 2 ** (heads.bit_length() - 1)
+    slopes = 2.0 ** (-8 / smaller * torch.arange(1, smaller + 1, dtype=torch.float64))
+    between = 2.0 ** (-4 / smaller * (2 * torch.arange(heads - smaller, dtype=torch.float64) + 1))
+    return torch.cat((slopes, between))
+
+
+class AlibiBias(nn.Module):
+    """ALiBi: each head's scores fall with distance by a fixed slope; nothing to learn (Press et al. 2022).
+
+    Both directions alike: an encoder cannot tell a text from its mirror image.
+    """
+
+    def __init__(self, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.register_buffer("slopes", alibi_slopes(heads).float(), persistent=False)
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """From positions (…, T) and (…, S) to a bias (1 or B, H, T, S)."""
+        slopes: Tensor = self.get_buffer("slopes")
+        distance = (keys[..., None, :] - queries[..., :, None]).abs()  # (…, T, S)
+        bias = -slopes[:, None, None] * distance[..., None, :, :]  # (…, H, T, S)
+        return bias if bias.dim() == 4 else bias[None]
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "AlibiBias":
+        """Never below single precision, as `RotaryPositions`."""
+        super()._apply(fn, recurse)
+        moved = self.get_buffer("slopes")
+        kind = torch.promote_types(moved.dtype, torch.float32)
+        self.slopes = alibi_slopes(self.heads).to(moved.device, kind)
+        return self
+
+
+def build_bias(config: ModelConfig, *, causal: bool) -> RelativeBias | AlibiBias | None:
+    """What is added to the scores of self-attention, if anything."""
+    if config.positions == "relative":
+        return RelativeBias(config.heads, causal=causal)
+    return AlibiBias(config.heads) if config.positions == "alibi" else None
+
+
 def build_positions(config: ModelConfig, width: int) -> nn.Module | None:
-    """What is added to embeddings, if anything: rotary and relative positions act inside attention."""
+    """What is added to embeddings, if anything: the other kinds of positions act inside attention."""
     match config.positions:
         case "sinusoidal" | "sinusoidal-halves":
             return SinusoidalPositions(config.max_length, width, halves=config.positions.endswith("halves"))

@@ -11,7 +11,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig, NetworkConfig, RecurrentConfig
+from glassformer.config import INSIDE_ATTENTION, ModelConfig, NetworkConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.decoding import Decoding, GenerationNetwork, start_of_target
 from glassformer.model.generation_settings import GenerationSettings
@@ -80,7 +80,7 @@ def _continues_prompt(config: NetworkConfig) -> bool:
 
 def _limit_new_tokens(config: NetworkConfig, count: int, wanted: int) -> int:
     """How many tokens may follow `count` of them; some positions have no longest sequence."""
-    if isinstance(config, ModelConfig) and config.positions in ("rotary", "relative", "none"):
+    if isinstance(config, ModelConfig) and config.positions in INSIDE_ATTENTION:
         return wanted
     if count > config.max_length:
         raise InputError("model.too_long", count=count, limit=config.max_length)

@@ -70,61 +70,73 @@ def hard(scores: Tensor, best: int, allowed: Tensor | None = None) -> Tensor:
 
 
 class ProductSimilarity(nn.Module):
-    """A similarity that is a plain dot product after `fold`: the kind that fused kernels can run."""
+    """A similarity that is a plain dot product after `fold`: the kind that fused kernels can run.
+
+    By itself it is `dot`; with the factor 1/√d_k `scaled_dot`.
+    """
+
+    def __init__(self, factor: float = 1.0) -> None:
+        super().__init__()
+        self.factor = factor
 
     def fold(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, float]:
         """Vectors and a factor such that similarity = factor · (q · k)."""
-        return queries, keys, 1.0
+        return queries, keys, self.factor
+
+    def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Scores before the factor."""
+        queries, keys, _ = self.fold(queries, keys)
+        return dot(queries, keys)
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         queries, keys, factor = self.fold(queries, keys)
         return dot(queries * factor, keys)
 
 
-class ScaledDotSimilarity(ProductSimilarity):
-    """`scaled_dot` as a module."""
-
-    def fold(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, float]:
-        return queries, keys, float(queries.shape[-1] ** -0.5)
-
-
 class CosineSimilarity(ProductSimilarity):
     """`cosine` as a module."""
 
     def fold(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, float]:
-        return F.normalize(queries, dim=-1), F.normalize(keys, dim=-1), 1.0
+        return F.normalize(queries, dim=-1), F.normalize(keys, dim=-1), self.factor
 
 
 class BilinearSimilarity(ProductSimilarity):
     """`bilinear` with one learned matrix a head; it starts as scaled dot product."""
 
-    def __init__(self, heads: int, width: int) -> None:
-        super().__init__()
+    def __init__(self, heads: int, width: int, factor: float = 1.0) -> None:
+        super().__init__(factor)
         self.weight = nn.Parameter(torch.eye(width).repeat(heads, 1, 1) * width**-0.5)  # (head, width, width)
 
     def fold(self, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor, float]:
-        return queries @ self.weight, keys, 1.0
+        return queries @ self.weight, keys, self.factor
 
 
 class AdditiveSimilarity(nn.Module):
     """`additive` with its two matrices and vector learned for each head."""
 
-    def __init__(self, heads: int, width: int) -> None:
+    def __init__(self, heads: int, width: int, factor: float = 1.0) -> None:
         super().__init__()
+        self.factor = factor
         self.query_weight = nn.Parameter(torch.empty(heads, width, width))
         self.key_weight = nn.Parameter(torch.empty(heads, width, width))
         self.vector = nn.Parameter(torch.empty(heads, width))
         for parameter in (self.query_weight, self.key_weight, self.vector):
             nn.init.normal_(parameter, std=width**-0.5)
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+    def compare(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Scores before the factor."""
         return additive(queries, keys, self.query_weight, self.key_weight, self.vector)
 
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        return additive(queries, keys, self.query_weight, self.key_weight, self.factor * self.vector)
 
-def build_similarity(name: Similarity, heads: int, width: int) -> ProductSimilarity | AdditiveSimilarity:
-    """The module behind a name of `ModelConfig.similarity`."""
+
+def build_similarity(
+    name: Similarity, heads: int, width: int, factor: float
+) -> ProductSimilarity | AdditiveSimilarity:
+    """The module behind a name of `ModelConfig.similarity`; `factor` is `ModelConfig.score_factor`."""
     if name == "additive":
-        return AdditiveSimilarity(heads, width)
+        return AdditiveSimilarity(heads, width, factor)
     if name == "bilinear":
-        return BilinearSimilarity(heads, width)
-    return {"dot": ProductSimilarity, "scaled-dot": ScaledDotSimilarity, "cosine": CosineSimilarity}[name]()
+        return BilinearSimilarity(heads, width, factor)
+    return (CosineSimilarity if name == "cosine" else ProductSimilarity)(factor)

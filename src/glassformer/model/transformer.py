@@ -8,6 +8,7 @@ runs.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor, nn
@@ -23,7 +24,7 @@ from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead, bu
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
 from glassformer.model.loss import word_loss
-from glassformer.model.positions import RelativeBias, RotaryPositions, build_positions, count_positions
+from glassformer.model.positions import RotaryPositions, build_bias, build_positions, count_positions
 
 
 class Embeddings(nn.Module):
@@ -70,7 +71,8 @@ class Stack(nn.Module):
         self.layers = nn.ModuleList(Block(config, cross=cross) for _ in range(blocks))
         self.norm = build_norm(config, config.width) if config.norm_position == "pre" else None
         self.rotary = RotaryPositions(config.head_width) if config.positions == "rotary" else None
-        self.bias = RelativeBias(config.heads, causal=causal) if config.positions == "relative" else None
+        self.bias = build_bias(config, causal=causal)
+        self.window = config.window
 
     def block(self, layer: int) -> Block:
         """The block at a depth; with shared layers always the same one."""
@@ -86,7 +88,7 @@ class Stack(nn.Module):
         memories: Sequence[Memory] | None = None,
         cache: Cache | None = None,
     ) -> Tensor:
-        mask = self._mask(positions, real, hidden.shape[1], cache)
+        mask = self._mask(hidden, positions, real, cache)
         rotation = None if self.rotary is None else self.rotary(positions)
         for layer in range(self.depth):
             memory = None if memories is None else memories[layer]
@@ -94,13 +96,16 @@ class Stack(nn.Module):
             hidden = self.block(layer)(hidden, mask, real, rotation, memory, layer_cache)
         return hidden if self.norm is None else self.norm(hidden, real)
 
-    def _mask(self, positions: Tensor, real: Tensor | None, queries: int, cache: Cache | None) -> Mask:
+    def _mask(self, hidden: Tensor, positions: Tensor, real: Tensor | None, cache: Cache | None) -> Mask:
         """What may be seen; a cache knows it by itself, padding included, and needs no `real`."""
+        queries = hidden.shape[1]
         if cache is None:
             mask, keys = combine(real, causal=self.causal, queries=queries), positions
         else:
             mask, keys = cache.mask(queries), cache.positions
-        return mask if self.bias is None else Mask(mask.allowed, mask.causal, self.bias(positions, keys))
+        if self.window is not None:
+            mask = mask.within(self.window, positions, keys)
+        return mask if self.bias is None else replace(mask, bias=self.bias(positions, keys).to(hidden.dtype))
 
 
 class Transformer(nn.Module):

@@ -31,7 +31,7 @@ class Call:
     keys: Tensor  # (B, key head, S, K)
     values: Tensor  # (B, key head, S, V)
     mask: Tensor | None  # (B or 1, H or 1, T, S) added to the scores; or boolean, True: the key may be seen
-    causal: bool  # there is no mask, and no key after its query is seen
+    causal: bool  # no key after its query is seen; only where there is no mask
     scale: float
     softcap: float | None
     bias: Tensor | None  # (B or 1, H, T, S) of positions, added to the scores
@@ -41,6 +41,7 @@ class Call:
     relaxed: Message | None = None  # the edit after which rows need not sum to one
     own_queries: Tensor | None = None  # as the model made them, where an edit changed `queries`
     silenced: tuple[int, ...] = ()  # heads whose weights an edit took away, those for a sink included
+    window: int | None = None  # no key so many tokens away or farther is seen; only where there is no mask
 
 
 class Masks:
@@ -68,7 +69,7 @@ class Masks:
         queries, keys = call.queries.shape[2], call.keys.shape[2]
         offset = keys - queries if call.place.kind == "self" and keys > queries else 0
         if call.mask is None:
-            return Scoring(1.0, causal=call.causal, offset=offset)
+            return Scoring(1.0, causal=call.causal, window=call.window, offset=offset)
         if id(call.mask) not in self._read:
             pattern = read_mask(call.mask[0].expand(-1, queries, -1), offset)
             self._read[id(call.mask)] = call.mask, pattern

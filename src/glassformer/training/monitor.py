@@ -116,20 +116,29 @@ def _run(network: Network, batch: Batch) -> None:
 
 def find_visible(network: Network, batch: Batch) -> dict[tuple[str, Kind], Visibility]:
     """What each kind of attention may see, by stack and kind."""
-    best_keys = None if isinstance(network, RecurrentTranslator) else network.config.best_keys
+    best_keys = network.config.best_keys if isinstance(network, Transformer) else None
+    window = network.config.window if isinstance(network, Transformer) else None
     source = find_real(network, batch)
     visible: dict[tuple[str, Kind], Visibility] = {}
-    encoder = source[:, :, None] & source[:, None, :]
+    encoder = source[:, :, None] & source[:, None, :] & _find_near(source, window)
     visible["encoder", "self"] = Visibility(source, encoder, batch.ids, best_keys)
     ids, written = batch.ids, source
     if batch.target is not None:
         ids, written = batch.target, until_last_label(batch.labels)
     length = ids.shape[1]
-    earlier = written[:, None, :] & triangle(length, length, ids.device)
+    earlier = written[:, None, :] & triangle(length, length, ids.device) & _find_near(written, window)
     visible["decoder", "self"] = Visibility(written, written[:, :, None] & earlier, ids, best_keys)
     across = written[:, :, None] & source[:, None, :]
     visible["decoder", "cross"] = Visibility(written, across, None, best_keys)
     return visible
+
+
+def _find_near(real: Tensor, window: int | None) -> Tensor:
+    """True where a token is nearer than the window, counted over real tokens (B, T, S)."""
+    if window is None:
+        return torch.ones((), dtype=torch.bool, device=real.device)
+    places = real.long().cumsum(1)
+    return (places[:, :, None] - places[:, None, :]).abs() < window
 
 
 def find_real(network: Network, batch: Batch) -> Tensor:

@@ -9,7 +9,7 @@ from math import prod
 
 import numpy as np
 
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import INSIDE_ATTENTION, ModelConfig, RecurrentConfig
 from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.recording.arrays import AnyArray
 from glassformer.recording.recording import Setting
@@ -123,20 +123,24 @@ class Arrays:
 
     def _name_map(self, found: AttentionMap) -> None:
         place = f"{found.stack}/{found.layer}/{found.kind}"
-        turned = "_turned" if self.words.get("positions") == "rotary" and found.kind == "self" else ""
-        self._kept[f"{place}/queries{turned}"] = found.queries
-        self._kept[f"{place}/keys{turned}"] = found.keys
+        turned = self.words.get("positions") == "rotary" and found.kind == "self"
+        last = "_turned" if turned else "_normed" if self.words.get("query_key_norm") else ""
+        self._kept[f"{place}/queries{last}"] = found.queries
+        self._kept[f"{place}/keys{last}"] = found.keys
         self._kept[f"{place}/values"] = found.values
         self._matrices |= {f"{place}/{what}": (found, what) for what in ("weights", "scores", "mixed")}
         self._matrices[f"{place}/{self._name_scores(found.stack, found.kind)}"] = found, "scores"
 
     def _name_scores(self, stack: str, kind: str) -> str:
         """What the plan calls the scores that the softmax reads: the last of similarities, bias and mask."""
-        if not self.words or "cell" in self.words or (stack == "decoder" and kind == "self"):
+        own = kind == "self"
+        masked = own and (stack == "decoder" or bool(self.words.get("window")))
+        if not self.words or "cell" in self.words or masked:
             return "scores"
-        if self.words.get("positions") == "relative" and kind == "self":
+        if own and self.words.get("positions") in ("relative", "alibi"):
             return "biased"
-        return "products" if self.words.get("similarity") == "dot" else "scaled"
+        plain = self.words.get("similarity") == "dot" and self.words.get("score_scale") is None
+        return "products" if plain else "scaled"
 
     def _name_output(self) -> None:
         output = self.recording.output
@@ -182,7 +186,7 @@ def name_last_embedding(words: Mapping[str, object]) -> str:
         return "widened"
     if words.get("embedding_norm"):
         return "norm"
-    if str(words.get("positions")) in ("rotary", "relative", "none") and not words.get("segments"):
+    if words.get("positions") in INSIDE_ATTENTION and not words.get("segments"):
         return "scaled" if words.get("scale_embeddings") else "tokens"
     return "sum"
 

@@ -32,6 +32,16 @@ def turn(cell: Cell) -> Working:
     return replace(working, numbers={"angle": angle, "position": float(cell.row)})
 
 
+def fall(cell: Cell) -> Working:
+    """Minus the head's slope times the distance (ALiBi)."""
+    heads, head, distance = len(cell.array(cell.step.output)), cell.head or 0, abs(cell.row - cell.column)
+    smaller = 2 ** (heads.bit_length() - 1)
+    # Slopes are powers of 2^(-8/heads); heads beyond a power of two take every second of twice as many.
+    power = -8 * (head + 1) / smaller if head < smaller else -4 * (2 * (head - smaller) + 1) / smaller
+    slope = 2.0**power
+    return Working(-slope * distance, numbers={"slope": slope, "distance": float(distance)})
+
+
 def compare(cell: Cell) -> Working:
     """A query with a key: a product, or one of the other similarities as a sum over features."""
     queries, keys = cell.step.inputs
@@ -60,9 +70,12 @@ def compare(cell: Cell) -> Working:
 
 
 def mask(cell: Cell) -> Working:
-    """A query sees itself and what came before; anything later becomes minus infinity."""
+    """A query sees itself and what came before, with a window near keys only; the others become minus
+    infinity."""
     (name,) = cell.step.inputs
-    allowed = cell.column <= cell.row
+    numbers = cell.step.numbers
+    allowed = cell.column <= cell.row or not numbers.get("causal", 1.0)
+    allowed = allowed and abs(cell.row - cell.column) < numbers.get("window", math.inf)
     before = cell.value(name)
     return Working(
         before if allowed else -math.inf,

@@ -56,7 +56,7 @@ class PlanBuilder:
             words["origin"] = "computed"  # not by the network: it follows from what was kept
         shape = StepShape(inputs=tuple(arrays.shape(each) for each in inputs), output=made)
         fits = shape.output is not None and len(shape.output) == len(axes)
-        reads = len(inputs) > 0 or operation in ("lookup", "waves")  # those count positions
+        reads = len(inputs) > 0 or operation in ("lookup", "waves", "fall")  # those count positions
         known = fits and reads and None not in shape.inputs and operation != "states"
         trace = arrays.recording.trace
         step = Step(

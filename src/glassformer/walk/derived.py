@@ -35,7 +35,8 @@ class Derivation:
         first, last = known[0], known[-1]
         match self.operation:
             case "dot":
-                fits = len(first) == len(last) == 3 and (first[0], first[2]) == (last[0], last[2])
+                fits = len(first) == len(last) == 3 and first[2] == last[2]
+                fits = fits and last[0] > 0 and first[0] % last[0] == 0  # heads may share keys
                 made: Shape = (*first[:2], last[-2])
             case "join":
                 fits = len(first) == 3
@@ -56,7 +57,7 @@ class Derivation:
             case "add":
                 made = sum(arrays[1:], first)
             case "dot":
-                made = first @ last.transpose(0, 2, 1)
+                made = first @ np.repeat(last, len(first) // len(last), axis=0).transpose(0, 2, 1)
             case "join":
                 made = first.transpose(1, 0, 2).reshape(first.shape[1], -1)  # (token, head · k)
             case _:

@@ -10,11 +10,6 @@ from typing import Literal, cast
 from glassformer.walk.builder import NOTHING, PlanBuilder
 from glassformer.walk.types import Axis, Operation, StepParameters
 
-_PROJECTIONS = {  # of queries, keys and values: the module, and which part of what it gives
-    "self": (("qkv", 0), ("qkv", 1), ("qkv", 2)),
-    "cross": (("q", 0), ("kv", 0), ("kv", 1)),
-}
-
 Words = Mapping[str, str | int | float | bool | None]
 
 
@@ -26,6 +21,7 @@ class NativePlan:
         self.builder = builder
         self.width = int(words["width"] or 0)
         self.head_width = self.width // int(words["heads"] or 1)
+        self.key_width = self.head_width * int(words.get("key_heads") or words["heads"] or 1)
         self.pre = words["norm_position"] == "pre"
         self.stack = ""  # whose steps are written
         self.side: Axis = "source"  # what that stack reads
@@ -105,31 +101,68 @@ class NativePlan:
         self._add(before, f"{module}_residual")
 
     def _write_projections(self, module: str, others: Axis, kind: str) -> list[str]:
-        """Queries, keys and values, turned where positions are rotary."""
+        """Queries, keys and values; queries and keys normed, and turned, where the network does so."""
         write, made = self.builder.write, []
-        for name, (fused, part) in zip(("queries", "keys", "values"), _PROJECTIONS[kind], strict=True):
-            own = kind == "self" or name == "queries"
-            axes: tuple[Axis, ...] = ("head", self.side if own else others, "feature")
-            source = self.stream if own else self.memory
+        query: tuple[Axis, ...] = ("head", self.side, "feature")
+        key: tuple[Axis, ...] = ("head", others, "feature")
+        own = kind == "self"
+        first = self.width if own else 0  # where keys begin in what their projection gives
+        middle, last = first + self.key_width, first + 2 * self.key_width
+        shared = {"heads": float(self.width // self.key_width)} if self.key_width < self.width else {}
+        for name, axes, fused, columns in (
+            ("queries", query, "qkv" if own else "q", (0, self.width)),
+            ("keys", key, "qkv" if own else "kv", (first, middle)),
+            ("values", key, "qkv" if own else "kv", (middle, last)),
+        ):
+            read = [self.stream if own or name == "queries" else self.memory]
             if self.words["basic_attention"]:
-                made.append(write(name, "split", [source], axes))
+                made.append(write(name, "split", read, axes))
                 continue
-            columns = (part * self.width, (part + 1) * self.width)
-            made.append(write(name, "product", [source], axes, _product(f"{module}.{fused}", columns)))
-        if self.words["positions"] == "rotary" and kind == "self":
-            for place, name in enumerate(("queries", "keys")):
-                heads: tuple[Axis, ...] = ("head", self.side, "feature")
-                made[place] = write(f"{name}_turned", "turn", [made[place]], heads)
+            learnt, numbers = _product(f"{module}.{fused}", columns), {} if name == "queries" else shared
+            made.append(write(name, "product", read, axes, learnt, numbers))
+        pair = (("queries", "query_norm", query), ("keys", "key_norm", key))
+        if self.words.get("query_key_norm"):
+            numbers = {"epsilon": float(self.words["norm_epsilon"] or 0.0)}
+            for place, (name, norm, axes) in enumerate(pair):
+                gain = StepParameters(weight=f"parameters/{module}.{norm}.weight")
+                over = {"over": "squares"}
+                made[place] = write(f"{name}_normed", "norm", [made[place]], axes, gain, numbers, over)
+        if self.words["positions"] == "rotary" and own:
+            for place, (name, _, axes) in enumerate(pair):
+                made[place] = write(f"{name}_turned", "turn", [made[place]], axes)
         return made
 
     def _write_scores(self, module: str, pair: list[str], matrix: tuple[Axis, ...], kind: str) -> str:
         """Similarities, what is added to them, what is masked; gives what the softmax reads."""
+        write, causal = self.builder.write, self.stack == "decoder"
+        scores = self._write_similarities(module, pair, matrix)
+        if kind == "cross":
+            return scores
+        positions = self.words["positions"]
+        shared = f"{self.stack}/position_bias"  # by all layers
+        if positions == "relative":
+            table = StepParameters(weight=f"parameters/{self.stack}.bias.table.weight")
+            counts = {"causal": float(causal), "buckets": 32.0, "farthest": 128.0}
+            bias = write("position_bias", "lookup", [], matrix, table, counts, output=shared)
+            scores = write("biased", "add", [scores, bias], matrix)
+        elif positions == "alibi":
+            bias = write("position_bias", "fall", [], matrix, output=shared)
+            scores = write("biased", "add", [scores, bias], matrix, words={"bias": "fall"})
+        window = self.words.get("window")
+        if window:
+            near = {"window": float(window), "causal": float(causal)}
+            return write("scores", "mask", [scores], matrix, numbers=near)
+        return write("scores", "mask", [scores], matrix) if causal else scores
+
+    def _write_similarities(self, module: str, pair: list[str], matrix: tuple[Axis, ...]) -> str:
+        """Each query with each key, and the factor of that."""
         write, similarity = self.builder.write, str(self.words["similarity"])
+        factor = self.words.get("score_scale")
         if similarity in ("dot", "scaled-dot"):
             scores = write("products", "dot", pair, matrix)
-            if similarity == "scaled-dot":
+            if similarity == "scaled-dot" and factor is None:
                 numbers = {"scale": self.head_width**-0.5, "head_width": float(self.head_width)}
-                scores = write("scaled", "divide", [scores], matrix, numbers=numbers)
+                return write("scaled", "divide", [scores], matrix, numbers=numbers)
         else:
             names = f"parameters/{module}.similarity"
             weights = [f"{names}.{each}" for each in ("query_weight", "key_weight", "vector")]
@@ -137,15 +170,11 @@ class NativePlan:
                 "bilinear": StepParameters(weight=f"{names}.weight"),
                 "additive": StepParameters(weight=weights[0], key_weight=weights[1], vector=weights[2]),
             }.get(similarity, NOTHING)
-            scores = write("scaled", cast(Operation, similarity), pair, matrix, learnt)
-        causal = self.stack == "decoder"
-        if self.words["positions"] == "relative" and kind == "self":
-            table = StepParameters(weight=f"parameters/{self.stack}.bias.table.weight")
-            counts = {"causal": float(causal), "buckets": 32.0, "farthest": 128.0}
-            shared = f"{self.stack}/position_bias"  # by all layers
-            bias = write("position_bias", "lookup", [], matrix, table, counts, output=shared)
-            scores = write("biased", "add", [scores, bias], matrix)
-        return write("scores", "mask", [scores], matrix) if causal and kind == "self" else scores
+            name = "scaled" if factor is None else "similarities"
+            scores = write(name, cast(Operation, similarity), pair, matrix, learnt)
+        if factor is None:
+            return scores
+        return write("scaled", "scale", [scores], matrix, numbers={"factor": float(factor)})
 
     def _write_feed_forward(self, layer: int) -> None:
         before, module = self.stream, f"{self._block(layer)}.feed_forward"

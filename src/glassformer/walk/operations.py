@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from glassformer.walk.attention_cells import compare, join, mask, mix, softmax, turn
+from glassformer.walk.attention_cells import compare, fall, join, mask, mix, softmax, turn
 from glassformer.walk.functions import ACTIVATIONS
 from glassformer.walk.recurrent_cells import (
     blend,
@@ -76,9 +76,11 @@ def add(cell: Cell) -> Working:
 
 
 def norm(cell: Cell) -> Working:
-    """(x - mean) / deviation, times a gain, plus a shift."""
+    """(x - mean) / deviation, times a gain, plus a shift; or by the root of the mean square alone."""
     (name,) = cell.step.inputs
     parameters, features = cell.step.parameters, cell.vector(name)
+    if cell.step.words.get("over") == "squares":
+        return _norm_by_squares(cell, features)
     if parameters.mean is not None:
         mean = float(cell.parameter(parameters.mean)[cell.column])
         variance = float(cell.parameter(parameters.variance)[cell.column])
@@ -103,6 +105,16 @@ def norm(cell: Cell) -> Working:
         sum=standard * gain,
         reads=[cell.read(name, cell.row)],
     )
+
+
+def _norm_by_squares(cell: Cell, features: Numbers) -> Working:
+    """x / √(mean of x²), times a gain (RMS norm)."""
+    before = float(features[cell.column])
+    square = float((features**2).mean())
+    root = math.sqrt(square + cell.step.numbers["epsilon"])
+    gain = float(cell.parameter(cell.step.parameters.weight)[cell.column])
+    numbers = {"input": before, "root": root, "standard": before / root, "gain": gain}
+    return Working(before / root * gain, numbers=numbers, reads=[cell.read(cell.step.inputs[0], cell.row)])
 
 
 def split(cell: Cell) -> Working:
@@ -169,6 +181,7 @@ OPERATIONS: dict[str, Callable[[Cell], Working]] = {
     "split": split,
     "product": multiply,
     "turn": turn,
+    "fall": fall,
     "dot": compare,
     "cosine": compare,
     "bilinear": compare,

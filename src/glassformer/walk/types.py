@@ -15,6 +15,7 @@ Operation = Literal[
     "split",  # a vector cut into heads
     "product",  # with a matrix, plus a bias
     "turn",  # rotary positions
+    "fall",  # of scores with distance: ALiBi
     "dot",  # a query with a key
     "cosine",
     "bilinear",

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from safetensors import SafetensorError, safe_open
 
 from glassformer.api.jobs import ModelDescription
-from glassformer.config import Shape
+from glassformer.config import INSIDE_ATTENTION, Shape
 from glassformer.messages import Message, message
 from glassformer.registry import suggestion
 from glassformer.schema import MessageField
@@ -53,7 +53,6 @@ TASKS = {  # the end of a class of transformers, and what such a network is for
 }
 HEADS = {"masked": "masked_language_modelling", "classes": "classification", "none": "encoding"}
 DECODERS = ("gpt2",)  # types of decoders whose classes and settings need not say so
-ENDLESS = ("rotary", "relative", "none")  # positions that go on for ever
 
 
 class ModelCard(BaseModel):
@@ -197,7 +196,7 @@ def _name_task(settings: Mapping[str, Any]) -> str:
 def _is_endless(settings: Mapping[str, Any]) -> bool:
     """Whether texts may be of any length, because positions are turned or compared, not looked up."""
     turned = settings.get("rope_parameters") or settings.get("rope_theta")
-    return bool(turned) or settings.get("positions") in ENDLESS
+    return bool(turned) or settings.get("positions") in INSIDE_ATTENTION
 
 
 def _count_decoder_layers(settings: Mapping[str, Any]) -> int | None:

@@ -37,10 +37,21 @@ def ids(length, seed=0):
 
 
 @pytest.mark.parametrize("kernel", ["exact", "fast"])
-@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "relative", "none"])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"positions": name} for name in ("sinusoidal", "rotary", "relative", "alibi", "none")),
+        {"key_heads": 2},
+        {"key_heads": 1, "query_key_norm": True, "positions": "rotary"},
+        {"window": 5},
+        {"score_scale": 0.6, "similarity": "dot"},
+        {"key_heads": 2, "query_key_norm": True, "positions": "alibi", "window": 4, "score_scale": 0.6},
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("shape", ["encoder", "decoder", "encoder-decoder"])
-def test_same_maps_as_through_windows(shape, positions, kernel):
-    subject = build(shape=shape, positions=positions, head="masked" if shape == "encoder" else "language")
+def test_same_maps_as_through_windows(shape, settings, kernel):
+    subject = build(shape=shape, **settings, head="masked" if shape == "encoder" else "language")
     target = ids(9, seed=1) if shape == "encoder-decoder" else None
     opened = subject.record(ids(23), target, want=WANTS)
     lent = subject.record(ids(23), target, want=WANTS, kernel=kernel)
@@ -67,11 +78,23 @@ def test_a_shared_block_is_numbered_by_call():
     assert np.abs(recording.maps[0].weights() - recording.maps[1].weights()).max() > 1e-3
 
 
-def test_long_texts_are_kept_as_queries_and_keys_and_give_the_weights_of_any_tile():
-    subject = build(shape="decoder", positions="rotary")
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"positions": "rotary"},
+        {"positions": "rotary", "key_heads": 2, "query_key_norm": True, "window": 400},
+        {"positions": "alibi", "key_heads": 1, "score_scale": 0.5},
+        {"positions": "alibi", "window": 100},
+    ],
+    ids=str,
+)
+def test_long_texts_are_kept_as_queries_and_keys_and_give_the_weights_of_any_tile(settings):
+    subject = build(shape="decoder", **settings)
     text = ids(1100)
     recording = subject.record(text, want=("weights",))
     assert all(each.dense is None and each.factors is not None for each in recording.maps)
+    assert all(each.factors.window == settings.get("window") for each in recording.maps)
+    assert all(each.factors.causal and each.factors.bias is None for each in recording.maps)
     dense = subject.record(text, want=("weights",), kernel="exact")
     for one, other in zip(recording.maps, dense.maps, strict=True):
         rows, columns = slice(900, 980), slice(100, 980)

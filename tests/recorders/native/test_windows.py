@@ -93,17 +93,31 @@ KINDS: list[dict[str, Any]] = [
     {"positions": "rotary"},
     {"positions": "relative"},
     {"norm": "batch"},
+    {"positions": "alibi"},
+    {"key_heads": 1},
+    {"query_key_norm": True},
+    {"window": 2},
+    {"score_scale": 0.4},
+    {"similarity": "cosine", "score_scale": 9.0},
+    {"key_heads": 1, "query_key_norm": True, "window": 3, "positions": "alibi", "score_scale": 0.4},
 ]
 
 
 @pytest.mark.parametrize("words", KINDS, ids=str)
 def test_every_kind_of_attention_is_recorded(words: dict[str, Any]) -> None:
     recording = load(build(**words), WORDS).record(TEXT, "le chat voit", want=("weights", "scores"))
-    multipliers = {"similarity": None if words.get("similarity") == "additive" else 1.0}
+    usual = pytest.approx(8**-0.5)
+    if "similarity" in words:
+        usual = None if words["similarity"] == "additive" else 1.0
+    scale = words.get("score_scale", usual)
     for each in recording.maps:
         shifted = each.scores().astype(np.float64) - each.statistics.log_sum_exp[..., None]
         explained = np.where(each.weights() > 0, np.exp(shifted), 0)
         assert_near(each.weights(), explained)
-        assert each.scale == (multipliers["similarity"] if "similarity" in words else pytest.approx(8**-0.5))
+        assert each.scale == scale
+        if "window" in words and each.kind == "self":
+            far = np.abs(np.subtract.outer(range(each.shape[1]), range(each.shape[2]))) >= words["window"]
+            assert np.isneginf(each.scores()[:, far]).all()
+            assert far.any()
     if "best_keys" in words:
         assert (recording.maps[0].weights() > 0).sum(axis=-1).max() == 2

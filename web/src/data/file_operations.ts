@@ -55,8 +55,9 @@ function add(cell: Cell): Working {
 
 /** (x − mean) / deviation, times a gain, plus a shift. */
 function norm(cell: Cell): Working {
-  const { parameters, numbers } = cell.step;
+  const { parameters, numbers, words } = cell.step;
   const features = [...cell.vector()];
+  if (words.over === "squares") return normBySquares(cell, features);
   const own = total(features) / features.length;
   const batch = Boolean(parameters.mean);
   const mean = batch ? cell.learned(parameters.mean) : own;
@@ -75,6 +76,27 @@ function norm(cell: Cell): Working {
     sum: standard * gain,
     reads: [cell.read(cell.input, cell.row)],
   };
+}
+
+/** x / √(mean of x²), times a gain. */
+function normBySquares(cell: Cell, features: readonly number[]): Working {
+  const input = features[cell.column]!;
+  const square = total(features.map((feature) => feature ** 2)) / features.length;
+  const root = Math.sqrt(square + cell.step.numbers.epsilon!);
+  const gain = cell.learned(cell.step.parameters.weight);
+  const standard = input / root;
+  const numbers = { input, root, standard, gain };
+  return { result: standard * gain, numbers, reads: [cell.read(cell.input, cell.row)] };
+}
+
+/** Minus the head's slope times the distance; heads beyond a power of two take every second slope of twice as many. */
+function fall({ step, head: asked, row, column }: Cell): Working {
+  const head = asked ?? 0;
+  const smaller = 2 ** Math.floor(Math.log2(step.shape.output![0]!));
+  const power = head < smaller ? (8 * (head + 1)) / smaller : (4 * (2 * (head - smaller) + 1)) / smaller;
+  const slope = 2 ** -power;
+  const distance = Math.abs(row - column);
+  return { result: -slope * distance, numbers: { slope, distance } };
 }
 
 /** A part of a longer vector, unchanged. */
@@ -130,9 +152,11 @@ function compare(cell: Cell): Working {
   return { result, left, right, sum, numbers, reads };
 }
 
-/** A query sees itself and what came before; anything later becomes minus infinity. */
+/** A query sees itself and what came before, with a window near keys only; the others become minus infinity. */
 function mask(cell: Cell): Working {
-  const allowed = cell.column <= cell.row;
+  const { causal = 1, window = Number.POSITIVE_INFINITY } = cell.step.numbers;
+  const ahead = cell.column - cell.row;
+  const allowed = (ahead <= 0 || causal === 0) && Math.abs(ahead) < window;
   const input = cell.value();
   return {
     result: allowed ? input : Number.NEGATIVE_INFINITY,
@@ -299,6 +323,7 @@ export const OPERATIONS: Readonly<Record<string, (cell: Cell) => Working>> = {
   norm,
   split,
   turn,
+  fall,
   dot: compare,
   cosine: compare,
   divide: scale,

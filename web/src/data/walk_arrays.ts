@@ -64,6 +64,13 @@ function sharedHead(shape: readonly number[], head: number, heads: number): numb
   return own >= heads ? Math.min(head, own - 1) : Math.floor(head / Math.max(1, Math.floor(heads / own)));
 }
 
+/** The head of a step's result for a head of attention: where heads share keys, those have fewer heads. */
+export function headIn(plan: WalkPlan, { stack, shape }: WalkStep, head: number): number {
+  const own = shape.output ?? [];
+  const heads = plan.stacks.find((each) => each.stack === stack)?.heads ?? own[0] ?? 1;
+  return own.length === 3 ? sharedHead(own, head, heads) : head;
+}
+
 export async function readStep(
   source: RecordingSource,
   plan: WalkPlan,
@@ -71,7 +78,7 @@ export async function readStep(
   { head, row }: { readonly head: number; readonly row: number },
   signal: AbortSignal,
 ): Promise<StepArrays> {
-  const reader = new StepReader(source, step, head, signal);
+  const reader = new StepReader(source, step, headIn(plan, step, head), signal);
   const words = step.axes.at(-1) === "vocabulary" ? await reader.likelyWords(row) : null;
   const [inputs, learned, result] = await Promise.all([
     Promise.all(step.inputs.map((name, at) => reader.readInput(name, at, words))),
@@ -88,7 +95,7 @@ class StepReader {
   constructor(
     private readonly source: RecordingSource,
     private readonly step: WalkStep,
-    private readonly head: number,
+    private readonly head: number, // of the result
     private readonly signal: AbortSignal,
   ) {
     this.shape = step.shape.output ?? [];
@@ -125,7 +132,7 @@ class StepReader {
 
   async readResult(words: readonly number[] | null) {
     const { shape } = this;
-    const head = shape.length === 3 ? sharedHead(shape, this.head, shape[0]!) : null;
+    const head = shape.length === 3 ? this.head : null;
     const table = await this.read(this.step.output, head === null ? {} : { head });
     return { ...(words === null ? table : pickColumns(table, words)), head };
   }

@@ -11,7 +11,7 @@ from itertools import count
 from torch import Tensor
 
 from glassformer.messages import Message, message
-from glassformer.model.attention import Mask
+from glassformer.model.attention import Mask, repeat_heads
 from glassformer.model.similarity import dot, soft
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
@@ -74,17 +74,18 @@ class _MeasuredProduct:
             sink=None,
             weights=_form_weights(queries, keys, mask, factor) if self.kernel == "exact" else None,
             unknown=(),
+            window=mask.window,
         )
         output = self.maker.receive(call)  # (1, T, H, K), from the fast kernel
         if call.weights is not None:
-            return call.weights @ values
+            return call.weights @ repeat_heads(values, queries.shape[1])
         assert output is not None
         return output.transpose(1, 2)
 
 
 def _form_weights(queries: Tensor, keys: Tensor, mask: Mask, factor: float) -> Tensor:
     """The weights (B, H, T, S) that `Attention` forms where its `pattern` window has hooks."""
-    scores = dot(queries * factor, keys)
+    scores = dot(queries * factor, repeat_heads(keys, queries.shape[1]))
     if mask.bias is not None:
         scores = scores + mask.bias
     return soft(scores, mask.explicit(scores.shape[-2], scores.shape[-1], scores.device))

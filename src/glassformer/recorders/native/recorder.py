@@ -97,12 +97,12 @@ class NativeRecorder:
             for side in (source, written):
                 if side is not None:
                     self.network.check_length(len(side))
-        heads, depth, relative = 1, 1, False
+        heads, depth, biased = 1, 1, False
         if isinstance(config, ModelConfig):
             heads, depth = config.heads, sum(config.depth.values())
-            relative = config.positions == "relative"
+            biased = config.positions in ("relative", "alibi")
         fast = watch.maker is not None and watch.kernel == "fast"
-        if fast and not relative:
+        if fast and not biased:
             return
         longest = max(len(source), len(written) if written is not None else 0)
         kept = depth if not fast and {"weights", "scores"} & set(want) else 1

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from glassformer.loaded.native import Network
 from glassformer.messages import message
-from glassformer.model.attention import Attention
+from glassformer.model.attention import Attention, repeat_heads
 from glassformer.model.recurrent import ContextAttention
 from glassformer.model.similarity import ProductSimilarity, soft
 from glassformer.place import Place
@@ -72,8 +72,8 @@ def compare_with_formula(network: Network, maps: Sequence[AttentionMap]) -> floa
             each = found[Place(stack, kind, layer)]
             assert each.queries is not None
             assert each.keys is not None
-            queries, keys = torch.tensor(each.queries), torch.tensor(each.keys)
-            scores = similarity(queries.double(), keys.double())
+            queries, keys = torch.tensor(each.queries).double(), torch.tensor(each.keys).double()
+            scores = similarity(queries, repeat_heads(keys[None], len(queries))[0])
             scores = scores + _find_bias(network, stack, kind, queries.shape[1])
             scores = scores.masked_fill(torch.tensor(np.isneginf(each.scores())), -torch.inf)
             weights = torch.tensor(each.weights())
@@ -93,7 +93,7 @@ def _has_fused_path(attention: Attention | ContextAttention) -> bool:
 
 
 def _find_bias(network: Network, stack: str, kind: str, count: int) -> Tensor:
-    """What relative positions add to the scores of self-attention (head, query, key); 0 where nothing."""
+    """What positions add to the scores of self-attention (head, query, key); 0 where nothing."""
     bias = find_stacks(network)[stack].bias if kind == "self" else None
     if bias is None:
         return torch.zeros(())

@@ -24,7 +24,7 @@ from glassformer.errors import InputError
 from glassformer.model.attention import Attention, CrossAttention, SelfAttention
 from glassformer.model.heads import ClassifierHead, LanguageHead
 from glassformer.model.layers import FeedForward, Residual
-from glassformer.model.similarity import ProductSimilarity, ScaledDotSimilarity, dot
+from glassformer.model.similarity import AdditiveSimilarity, ProductSimilarity
 from glassformer.model.transformer import Embeddings, Stack, Transformer
 from glassformer.recorders.edits.edit import Edit, inside_attention
 from glassformer.recorders.native.attentions import find_stacks
@@ -154,13 +154,20 @@ class Trace:
 
     def _watch_attention(self, module: Attention, turn: "_Turn") -> Iterator[tuple[nn.Module, Hook]]:
         if isinstance(module, SelfAttention) and module.qkv is not None:
-            yield module.qkv, self._split(module, turn, ("queries", "keys", "values"))
+            yield module.qkv, self._split(module, turn, ("queries", "keys", "values"), module.parts)
         elif isinstance(module, CrossAttention) and module.q is not None and module.kv is not None:
             # Keys and values of all layers are made before the first layer runs: they count by themselves.
             own = copy(turn)
-            yield module.kv, self._split(module, own, ("keys", "values"))
-            yield module.kv, lambda *_: own.advance()
-            yield module.q, self._split(module, turn, ("queries",))
+            width, key_width = self.network.config.width, self.network.config.key_width
+            yield module.kv, self._split(module, own, ("keys", "values"), (key_width, key_width))
+            if module.key_norm is not None:
+                yield module.key_norm, self._keep(own, "keys_normed")
+            yield module.key_norm or module.kv, lambda *_: own.advance()
+            yield module.q, self._split(module, turn, ("queries",), (width,))
+        if module.query_norm is not None:
+            yield module.query_norm, self._keep(turn, "queries_normed")
+        if module.key_norm is not None and isinstance(module, SelfAttention):
+            yield module.key_norm, self._keep(turn, "keys_normed")
         turned = self.network.config.positions == "rotary" and isinstance(module, SelfAttention)
         if turned:
             yield module.queries, self._keep(turn, "queries_turned")
@@ -170,7 +177,7 @@ class Trace:
             yield module.keys, self._keep(turn, "keys")
             yield module.values, self._keep(turn, "values")
         yield module.similarity, self._compare(module.similarity, turn)
-        if self.network.config.positions == "relative" and isinstance(module, SelfAttention):
+        if self.network.config.positions in ("relative", "alibi") and isinstance(module, SelfAttention):
             yield module.scores, self._keep(turn, "biased")
         yield module.mixed, self._keep(turn, "mixed")
         yield module.output, self._keep(turn, "output", given="joined")
@@ -223,23 +230,29 @@ class Trace:
 
         return hook
 
-    def _split(self, module: Attention, turn: "_Turn", names: tuple[str, ...]) -> Hook:
+    def _split(
+        self, module: Attention, turn: "_Turn", names: tuple[str, ...], widths: tuple[int, ...]
+    ) -> Hook:
         """Parts of a fused projection, by head: (head, token, k)."""
 
         def hook(_: nn.Module, __: Any, output: Tensor) -> None:
-            for name, part in zip(names, output.chunk(len(names), dim=-1), strict=True):
+            for name, part in zip(names, output.split(widths, dim=-1), strict=True):
                 self.keep(f"{turn()}/{name}", module.split(part)[0])
 
         return hook
 
-    def _compare(self, similarity: nn.Module, turn: "_Turn") -> Hook:
-        """Similarities, and for plain products q · k itself, which the network forms with its factor."""
+    def _compare(self, similarity: ProductSimilarity | AdditiveSimilarity, turn: "_Turn") -> Hook:
+        """Similarities; where there is a factor, also before it: the network forms both in one."""
+        config = self.network.config
+        product = config.similarity in ("dot", "scaled-dot")
+        factor = config.score_scale is not None or config.similarity == "scaled-dot"
 
         def hook(_: nn.Module, inputs: Any, output: Tensor) -> None:
-            if type(similarity) in (ProductSimilarity, ScaledDotSimilarity):
+            if product or factor:
                 with torch.no_grad():
-                    self.keep(f"{turn()}/products", dot(inputs[0], inputs[1])[0])
-            if type(similarity) is not ProductSimilarity:
+                    compared = similarity.compare(*inputs)[0]
+                self.keep(f"{turn()}/{'products' if product else 'similarities'}", compared)
+            if factor or not product:
                 self.keep(f"{turn()}/scaled", output[0])
 
         return hook

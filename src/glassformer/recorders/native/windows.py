@@ -17,8 +17,9 @@ import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
+from glassformer.config import ModelConfig
 from glassformer.loaded.native import Network
-from glassformer.model.attention import Attention, triangle
+from glassformer.model.attention import Attention, Mask
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
@@ -99,8 +100,9 @@ class Watch:
         parts = {name: output[0] for name, output in outputs.items()}  # (head, token, …) of the only text
         scores, weights = parts["scores"].float(), parts["pattern"].float()  # (head, query, key)
         allowed = scores > -torch.inf  # edges may have been cut
-        if (found.stack, found.kind) == ("decoder", "self"):
-            allowed = allowed & triangle(scores.shape[-2], scores.shape[-1], scores.device)
+        mask = _find_mask(self.network, found)
+        pattern = mask.explicit(scores.shape[-2], scores.shape[-1], scores.device)
+        allowed = allowed if pattern is None else allowed & pattern
         scores = scores.masked_fill(~allowed, -torch.inf)
         hard = isinstance(found.module, Attention) and found.module.best_keys is not None
         summed = weights > 0 if hard else allowed  # hard attention chooses keys before the softmax
@@ -154,11 +156,18 @@ def _append_to(states: dict[str, list[Tensor]], name: str) -> Hook:
     return hook
 
 
+def _find_mask(network: Network, found: FoundAttention) -> Mask:
+    """What the tokens of one text, without padding, may see."""
+    if found.kind == "cross" or not isinstance(network.config, ModelConfig):
+        return Mask()
+    return Mask(causal=found.stack == "decoder", window=network.config.window)
+
+
 def _multiplier(network: Network) -> float | None:
     """The factor between q · k and the score; None where similarity is no product."""
     if isinstance(network, RecurrentTranslator) or network.config.similarity == "additive":
         return None
-    return network.config.head_width**-0.5 if network.config.similarity == "scaled-dot" else 1.0
+    return network.config.score_factor
 
 
 def _numbers(tensor: Tensor | None) -> Array | None:

@@ -64,7 +64,7 @@ const terms: readonly Term[] = [
     "The weights of all layers multiplied with one another: an estimate of how much of each input token reaches a position.",
   ],
   ["Sampling", "Drawing the next token at random, by its probability."],
-  ["Score", "The product of query and key, divided by √d, before mask and softmax."],
+  ["Score", "The product of query and key times a factor, mostly 1/√d, before mask and softmax."],
   ["Self-attention", "Attention among the tokens of one text."],
   ["Softmax", "Turning any numbers into positive ones that sum to 1; the largest gets most."],
   ["Sparsity", "How much of an attention matrix is (almost) zero."],

@@ -121,9 +121,12 @@ export class Arithmetic {
           ...at("input"),
           ...at("mean", (mean) => `− ${bracket(mean)}`),
           ...at("deviation", (deviation) => `÷ ${deviation}`),
+          ...at("root", (root) => `÷ ${root}`),
           ...at("standard", (standard) => `= ${standard}`),
           ...at("gain", (gain) => `× ${bracket(gain)}`),
-          [`+ ${bracket(digits(cell.bias, 4))}`, "β", cell.bias],
+          ...(cell.bias === null
+            ? []
+            : [[`+ ${bracket(digits(cell.bias, 4))}`, "β", cell.bias] satisfies Chip]),
           end,
         ];
       case "activate":
@@ -197,6 +200,8 @@ function allowed(may: number | null | undefined, say: WalkWords): Chip {
 }
 
 const FORMS: Readonly<Record<string, (value: string) => string>> = {
+  slope: (slope) => `−${slope}`,
+  distance: (distance) => `× ${distance}`,
   scale: (scale) => `× ${bracket(scale)}`,
   cap: (cap) => `${cap} · tanh(… ÷ ${cap})`,
 };
@@ -205,6 +210,9 @@ const NAMES: Readonly<Record<string, (say: WalkWords) => string>> = {
   input: (say) => say.input,
   mean: (say) => say.mean,
   deviation: (say) => say.deviation,
+  root: (say) => say.root,
+  slope: (say) => say.slope,
+  distance: (say) => say.distance,
   standard: (say) => say.standard,
   gain: () => "γ",
   row: (say) => say.tableRow,

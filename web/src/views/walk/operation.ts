@@ -10,6 +10,7 @@ import { formatText } from "../../core/messages";
 import { Refusal } from "../../core/source";
 import { Asker } from "../../core/tasks";
 import type { TableData } from "../../core/view";
+import { headIn } from "../../data/walk_arrays";
 import { ARROWS, consume } from "../../marks/keys";
 import { make } from "../../marks/make";
 import { inks, label } from "../../marks/paper";
@@ -252,9 +253,9 @@ export class Operation implements WalkScene {
 
   private ask(row: number, column: number, real: number): void {
     const { step } = this;
-    const { say, source, stage } = this.context;
+    const { say, source, stage, plan } = this.context;
     const headed = step.shape.output?.length === 3;
-    const where = { row, column: real, ...(headed ? { head: headOf(stage) } : {}) };
+    const where = { row, column: real, ...(headed ? { head: headIn(plan, step, headOf(stage)) } : {}) };
     this.asking.ask(
       null,
       (_, signal) => source.cell(step.id, where, signal),

@@ -179,6 +179,7 @@ export function blockOf(step: WalkStep): string {
 const PLAIN: Readonly<Record<string, TextKey>> = {
   lookup: "lookup",
   turn: "turn",
+  fall: "fall",
   dot: "dot",
   cosine: "compare",
   bilinear: "compare",
@@ -239,14 +240,16 @@ export function keyOf(step: WalkStep): TextKey {
   const chapter = CHAPTERS[step.kind];
   const recurrent = recurrentKey(step, word);
   if (recurrent !== null) return recurrent;
-  if (operation === "mask") return "maskCausal";
+  if (operation === "mask") return maskKey(step.numbers);
   if (operation === "waves") return step.words.order === "halves" ? "wavesHalves" : "wavesPairs";
+  if (operation === "scale" && chapter !== "embedding") return "scaleScores";
   if (operation === "scale") return step.words.positions === "elsewhere" ? "scaleAlone" : "scale";
   if (operation === "pool") return POOLS[step.words.how ?? ""] ?? "other";
   if (operation === "softmax" && step.numbers.best_keys !== undefined) return "softmaxHard";
   if (operation === "split") return "split";
   if (operation === "lookup") return LOOKUPS[word] ?? "lookup";
   if (operation === "norm") {
+    if (step.words.over === "squares") return "queryKeyNorm";
     if (step.words.over === "batch") return "batchNorm";
     if (chapter === "embedding") return "embeddingNorm";
     if (word === "final") return "final";
@@ -254,7 +257,7 @@ export function keyOf(step: WalkStep): TextKey {
     return word === "normed" ? "normBefore" : "normAfter";
   }
   if (operation === "add") {
-    if (chapter !== "embedding" && word === "biased") return "bias";
+    if (chapter !== "embedding" && word === "biased") return step.words.bias === "fall" ? "biasFall" : "bias";
     if (chapter !== "embedding") return step.parameters.weight === null ? "residual" : "residualScaled";
     const added = (part: string) => step.inputs.some((name) => name.endsWith(`/${part}`));
     return added("positions") && !added("segments") ? "position" : "embeddingSum";
@@ -263,8 +266,19 @@ export function keyOf(step: WalkStep): TextKey {
   if (operation === "activate") return BENDS[step.words.function ?? ""] ?? "other";
   if (operation === "states" && STATES[word]) return STATES[word];
   if (operation === "product" || operation === "states")
-    return productKey(word, kind, chapter) ?? PLAIN[operation] ?? "other";
+    return sharedKey(step, word) ?? productKey(word, kind, chapter) ?? PLAIN[operation] ?? "other";
   return PLAIN[operation] ?? "other";
+}
+
+function maskKey({ window, causal }: WalkStep["numbers"]): TextKey {
+  if (window === undefined) return "maskCausal";
+  return causal ? "maskWindowCausal" : "maskWindow";
+}
+
+/** Of keys and values that several heads share. */
+function sharedKey({ numbers }: WalkStep, word: string): TextKey | null {
+  if (numbers.heads === undefined) return null;
+  return word === "keys" ? "keysShared" : "valuesShared";
 }
 
 /** Of recurrent networks; null: no step of theirs alone. */

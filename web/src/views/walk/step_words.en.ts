@@ -19,16 +19,24 @@ export const titles = {
   keys: "Keys: X · W_K",
   values: "Values: X · W_V",
   split: "No projection: X itself",
+  keysShared: "Keys that several heads share: X · W_K",
+  valuesShared: "Values that several heads share: X · W_V",
   crossQueries: "Queries from below",
   crossKeys: "Keys from the encoder",
   crossValues: "Values from the encoder",
   turn: "Turn by position",
+  queryKeyNorm: "RMS norm of queries and keys",
   dot: "Scores: Q · Kᵀ",
   compare: "Scores: compare Q with K",
   divide: "Divide by √d_k",
+  scaleScores: "Times the score scale",
   biasTable: "Look up the position bias",
   bias: "Add the position bias",
+  fall: "A bias that falls with distance",
+  biasFall: "Add the position bias",
   maskCausal: "Mask the future",
+  maskWindow: "Mask what is far away",
+  maskWindowCausal: "Mask the future and what is far back",
   softmax: "Softmax: scores become weights",
   softmaxHard: "Softmax of the best keys",
   mix: "Weighted sum of the values",
@@ -132,6 +140,9 @@ export const sentences = {
   values: "The same vectors times W_V: a value is what a token hands over once it is attended to.",
   split:
     "This model has no W_Q, W_K and W_V: each head takes its part of the vectors as they are, the same numbers for queries, keys and values.",
+  keysShared:
+    "Queries have more heads than keys (grouped queries): a group of heads looks for different things among the same keys, W_K is smaller, and less has to be kept while a text is generated.",
+  valuesShared: "The same group of heads also shares its values: X times a smaller W_V.",
   crossQueries:
     "The queries come from the decoder's stream below: what does this word of the translation need from the source?",
   crossKeys:
@@ -139,15 +150,26 @@ export const sentences = {
   crossValues:
     "The values come from the encoder's output, too: what each source token hands over to the translation.",
   turn: "Number i of each vector and number i + d_k/2 are turned together, by an angle that grows with the position (rotary positions), so that of their positions only the distance enters the product of a query and a key.",
+  queryKeyNorm:
+    "In each head, every query and every key is divided by the root of the mean of its squares, then stretched by learned γ: how large scores can become depends on γ alone.",
   dot: "Every query is multiplied with every key, number by number, and summed: a large score means that the key is what the query looks for. Inside the layers tokens meet in attention only; in all other steps each is alone.",
   compare:
     "Every query is compared with every key by the model's own similarity function: one score for each pair of tokens.",
   divide:
     "A sum of d_k products has a variance that grows with d_k; dividing by √d_k keeps scores in a range where the softmax is not stuck at 0 and 1 and gradients flow.",
+  scaleScores:
+    "Every score is multiplied by a number that was chosen for this model, instead of 1/√d_k or of no factor: the larger it is, the sharper the softmax.",
   biasTable: "Each distance between a query and a key has a learned number for each head.",
   bias: "The learned number of each distance is added to the scores: this model tells positions apart here, not in the embeddings.",
+  fall: "Minus a fixed slope times the distance between query and key (ALiBi): steep slopes make a head look near, flat ones let it look far. Nothing of this is learned.",
+  biasFall:
+    "The scores of keys that are farther away become smaller: this model tells positions apart here, not in the embeddings.",
   maskCausal:
     "Scores of keys to the right of the query are set to −∞: a word must not look at words that come later, for they are what has to be predicted.",
+  maskWindow:
+    "Scores of keys as far from the query as the window, or farther, are set to −∞: this model attends to what is near, and its cost grows with the length of the text, not with its square. More layers reach farther.",
+  maskWindowCausal:
+    "Scores of keys to the right of the query are set to −∞, for they are what has to be predicted; so are those as far back as the window, or farther: this model attends to what is near. More layers reach farther.",
   softmax:
     "Each row is exponentiated and divided by its sum: weights between 0 and 1 that add up to 1. A score of −∞ becomes exactly 0. (The largest score of the row is subtracted first: it cancels out, and no number gets too large.)",
   softmaxHard:

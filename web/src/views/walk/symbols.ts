@@ -86,6 +86,8 @@ function formulaOf(step: WalkStep, letters: readonly string[]): string | null {
       const [sine, cosine] = words.order === "halves" ? ["i", `i + ${half}`] : ["2i", "2i + 1"];
       return `${made}[p, ${sine}] = sin(p ÷ 10000^(i/${half})), ${made}[p, ${cosine}] = cos(p ÷ 10000^(i/${half}))`;
     }
+    case "fall":
+      return `${made}[i, j] = −m · |i − j|`;
     case "additive":
       return `${made} = vᵀ tanh(W ${one} + U ${two.replace("ᵀ", "")})`;
     case "bilinear":
@@ -128,6 +130,7 @@ function ownSign({ operation, numbers, words }: WalkStep): string {
     return `× ${digits(numbers.scale, 4)}${cap && `, ${cap} · tanh(… ÷ ${cap})`}`;
   }
   if (operation === "activate") return words.function ?? "";
+  if (operation === "norm" && words.over === "squares") return "RMS norm";
   if (operation === "softmax" || operation === "norm" || operation === "mask") return operation;
   return "";
 }

@@ -14,6 +14,7 @@ from glassformer.lessons.figures import axis, format_number, matrix, measure, nu
 from glassformer.lessons.run import Inputs, Result
 from glassformer.lessons.schema import Bars
 from glassformer.messages import message
+from glassformer.model.positions import RelativeBias
 from glassformer.model.transformer import Transformer
 from glassformer.rounding import rounding
 
@@ -96,6 +97,6 @@ def build(vocabulary: int, length: int, kind: str, seed: int) -> Transformer:
         tie_embeddings=False,
     )
     network = Transformer(config).eval()
-    if network.encoder is not None and network.encoder.bias is not None:
+    if network.encoder is not None and isinstance(network.encoder.bias, RelativeBias):
         torch.nn.init.normal_(network.encoder.bias.table.weight)  # untrained it would hardly be felt
     return network
