@@ -1,6 +1,9 @@
 """Progress of reading: shares that rise to one, and nothing where nobody looks."""
 
+import gzip
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -37,13 +40,16 @@ def test_the_share_is_that_of_the_bytes_read(path: Path, monkeypatch: pytest.Mon
     assert shares == [0, 0.25, 1, 1]
 
 
-def test_a_file_that_was_closed_is_read_and_others_count(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("open_file", [open, gzip.open])
+def test_a_file_that_was_closed_is_read_and_others_count(
+    path: Path, monkeypatch: pytest.MonkeyPatch, open_file: Callable[[Path, str], IO[bytes]]
+) -> None:
     monkeypatch.setattr(progress, "SECONDS", 0)
     other = path.with_name("more.txt")
     other.write_bytes(b"x" * 3000)
     shares: list[float] = []
     with showing(lambda _, share: shares.append(share)), tracking(describe, [path, other]) as tracker:
-        with path.open("rb") as file:
+        with open_file(path, "rb") as file:
             note_opened(file, path)
         tracker.tick()
     assert shares == [0.25, 1]

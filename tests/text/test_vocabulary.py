@@ -158,6 +158,9 @@ def test_chinese_characters_are_tokens(tmp_path: Path) -> None:
         assert encoding.ids == tuple(theirs(text)["input_ids"])
     assert tokenizer.encode("我爱瓷").texts == ("我", "爱", "瓷", "</s>")
     assert len(tokenizer.encode("鬱").ids) == 4, "no text has it: three bytes"
+    marked = train_vocabulary(["你好，你（好）？", "ab cd…"] * 9, VocabularySettings(size=300, han=True))
+    assert marked.encode("（你，好）…？").texts == (*"（你，好）…？", "</s>")
+    assert not any("ĠĠ" in token for token in marked.library.get_vocab()), "blanks in place of characters"
     plain = learn("bpe")
     assert tokenizer.encode("the cat sees").texts == plain.encode("the cat sees").texts
 

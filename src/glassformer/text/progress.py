@@ -88,7 +88,9 @@ def note_opened(file: IO[bytes], path: Path) -> None:
 def _position(opened: tuple[IO[bytes], int]) -> int:
     """The bytes of a file that were read: where it is packed, of the packed ones."""
     file, size = opened
+    if file.closed:
+        return size
     try:
         return os.lseek(file.fileno(), 0, os.SEEK_CUR)
-    except (OSError, ValueError):  # closed: read to its end
+    except (OSError, ValueError):  # closed meanwhile, or no file of the system
         return size

@@ -45,8 +45,12 @@ LONG_RUN = re.compile(rf"\S{{{LONGEST_WORD}}}(?=\S)|\s{{{LONGEST_WORD}}}(?=\s)")
 THREADS = 4  # of Unigram: a fixed number, on which the last digits of its sums depend
 SEPARATORS = {"\t": "\U0010fff9", "\n": "\U0010fffa"}  # of SentencePiece's input, where words have them
 LONGEST_PIECE = 16  # characters of a token of Unigram
-# Chinese characters: 々, 〇, the unified ideographs with their extensions, and those for compatibility
-HAN = re.compile("[\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd]")
+# Chinese characters: the unified ideographs with their extensions, and those for compatibility; and the
+# punctuation of Chinese text: ·, —, …, ⋯, 、 to 〿, small and full-width forms
+HAN = re.compile(
+    "[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
+    "\u00b7\u2014\u2026\u2027\u22ef\u3001-\u303f\ufe50-\ufe6b\uff01-\uffee]"
+)
 
 # The special tokens of each style, in the order of their ids.
 SPECIAL: dict[Style, dict[str, tuple[Role, ...]]] = {
@@ -79,7 +83,8 @@ class VocabularySettings(Settings):
     lowercase: bool = False
     prefix_space: bool = False  # BPE: the first word of a text is spelt like those after a space
     least: Count = 2  # BPE, WordPiece: how often a pair must occur to be merged
-    # BPE: every Chinese character of the text is one token, never pieces of its bytes; `size` is without them
+    # BPE: every Chinese character and punctuation mark of the text is one token, never pieces of its bytes;
+    # `size` is without them
     han: bool = False
     han_also: str = ""  # with `han`: further characters that are to be tokens, though no text has them
 
@@ -131,10 +136,10 @@ def train_vocabulary(
 
 
 def _take_out_han(texts: Iterable[str], found: set[str]) -> Iterator[str]:
-    """The texts without their Chinese characters, which are put into `found`."""
+    """What is between the Chinese characters of the texts; the characters are put into `found`."""
     for text in texts:
         found.update(HAN.findall(text))
-        yield HAN.sub(" ", text)
+        yield from filter(None, HAN.split(text))
 
 
 def _add_han(library: Tokenizer, characters: Iterable[str]) -> Tokenizer:
