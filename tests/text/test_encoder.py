@@ -55,3 +55,18 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
             )
     assert encode.words is not None
     assert len(encode.words.first) + len(encode.words.inner) <= 3
+
+
+def test_many_new_words_are_tokenised_as_few_texts() -> None:
+    words = [" the", " animal", " naïve", " 12,000", " </s>", " 我"]
+    for kind in ("bpe", "bytes"):
+        encode = Encoder(TOKENIZERS[kind]).words
+        assert encode is not None
+        joined = encode._encode_joined(words)
+        assert joined is not None
+        rows = encode._encode(words)
+        assert joined[0].tolist() == [number for row in rows for number in row]
+        assert joined[1].tolist() == [*map(len, rows)]
+    pieces = Encoder(TOKENIZERS["wordpiece"]).words  # its tokens do not show the spaces
+    assert pieces is not None
+    assert pieces._encode_joined(words) is None

@@ -11,7 +11,7 @@ All other tokenizers are asked for each text as a whole.
 import json
 import re
 from collections.abc import Sequence
-from itertools import chain, pairwise
+from itertools import chain, compress, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,9 @@ from glassformer.text.tokenizer import LibraryTokenizer, Tokenizer, check_text
 
 Ids = NDArray[np.int32]
 
-MOST = 1 << 18  # words that are remembered
+MOST = 1 << 19  # words that are remembered
+JOINED = 2048  # words that are tokenised as one text
+SPACE = "Ġ"  # how byte-level vocabularies spell a space
 BETWEEN = re.compile(r"(?<=\S)(?= \S)")  # before a single space between two characters
 
 
@@ -53,6 +55,9 @@ class _Words:
     def __init__(self, tokenizer: Tokenizer) -> None:
         assert isinstance(tokenizer, LibraryTokenizer)
         self.library = tokenizer.library
+        self.begins = np.zeros(tokenizer.size, dtype=bool)  # tokens that begin with a space
+        for piece, number in self.library.get_vocab().items():
+            self.begins[number] = piece.startswith(SPACE)
         self._forget()
 
     def encode(self, texts: Sequence[str]) -> list[Ids]:
@@ -95,14 +100,45 @@ class _Words:
         """The tokens of new words."""
         if not self.pending:
             return
-        rows = [row.ids for row in self.library.encode_batch_fast(self.pending, add_special_tokens=False)]
-        lengths = np.array([*map(len, rows)], dtype=np.int64)
-        starts = len(self.ids) + np.cumsum(lengths) - lengths
-        new = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(lengths.sum()))
-        self.ids = np.concatenate((self.ids, new))
+        chosen = np.array(
+            [word[:1] == " " and " " not in word[1:] and word.isprintable() for word in self.pending]
+        )
+        joined = self._encode_joined([*compress(self.pending, chosen)])
+        if joined is None:  # not a vocabulary in which tokens show where a word begins
+            chosen[:] = False
+            joined = self._encode_joined([])
+        assert joined is not None
+        rows = self._encode([*compress(self.pending, ~chosen)])
+        lengths = np.zeros(len(chosen), dtype=np.int64)
+        lengths[chosen], lengths[~chosen] = joined[1], [*map(len, rows)]
+        order = np.argsort(~chosen, kind="stable")  # as ids follow one another: joined words, then others
+        starts = np.empty_like(lengths)
+        starts[order] = len(self.ids) + np.cumsum(lengths[order]) - lengths[order]
+        self.ids = np.concatenate((self.ids, joined[0], _flatten(rows)))
         self.starts = np.concatenate((self.starts, starts))
         self.lengths = np.concatenate((self.lengths, lengths))
         self.pending.clear()
+
+    def _encode_joined(self, words: list[str]) -> tuple[Ids, NDArray[np.int64]] | None:
+        """Ids of words with a space in front, and how many each has: few texts of many words are faster.
+
+        None where the tokens do not show where each word begins.
+        """
+        rows = self._encode(
+            ["".join(words[start : start + JOINED]) for start in range(0, len(words), JOINED)]
+        )
+        ids = _flatten(rows)
+        begins = np.flatnonzero(self.begins[ids])
+        if len(begins) != len(words) or (words and begins[0]):
+            return None
+        return ids, np.diff(begins, append=len(ids))
+
+    def _encode(self, texts: list[str]) -> list[list[int]]:
+        return [row.ids for row in self.library.encode_batch_fast(texts, add_special_tokens=False)]
+
+
+def _flatten(rows: list[list[int]]) -> Ids:
+    return np.fromiter(chain.from_iterable(rows), dtype=np.int32)
 
 
 class _Numbers(dict[str, int]):
