@@ -44,6 +44,14 @@ if TYPE_CHECKING:
     from glassformer.model.generation_settings import GenerationSettings as GenerationSettings
     from glassformer.model.transformer import Transformer as Transformer
     from glassformer.place import Place as Place
+    from glassformer.recorders.causes.outcomes import ClassProbability as ClassProbability
+    from glassformer.recorders.causes.outcomes import LogitDifference as LogitDifference
+    from glassformer.recorders.causes.outcomes import LogProbability as LogProbability
+    from glassformer.recorders.causes.outcomes import Loss as Loss
+    from glassformer.recorders.causes.outcomes import TextScore as TextScore
+    from glassformer.recorders.causes.sweep import Sweep as Sweep
+    from glassformer.recorders.causes.sweep import all_heads as all_heads
+    from glassformer.recorders.causes.sweep import sweep as sweep
     from glassformer.recorders.edits import AblateHead as AblateHead
     from glassformer.recorders.edits import CutEdge as CutEdge
     from glassformer.recorders.edits import FirstLayers as FirstLayers
@@ -95,6 +103,9 @@ _NAMES = {
     "glassformer.model.generation_settings": "GenerationSettings",
     "glassformer.model.transformer": "Transformer",
     "glassformer.place": "Place",
+    "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
+    "Loss, TextScore",
+    "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
     "glassformer.recorders.edits": "AblateHead, CutEdge, FirstLayers, ScaleScores",
     "glassformer.recorders.record": "record",
     "glassformer.recording": "AttentionMap, Evidence, Generation, HeadStatistics, Recording, Tokens, "

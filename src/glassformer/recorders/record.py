@@ -104,24 +104,22 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")
-    wanted, changes, settings = check_want(want), check_edits(edits), loaded.read_settings(decode)
+    wanted, settings = check_want(want), loaded.read_settings(decode)
     if wanted & set(TRACES):
         loaded.require("traces")
-    if changes:
-        loaded.require("edits")
     check_computing(kernel, keep)
     _check_sides(loaded, target, settings, source_language)
     if prefix and (target is not None or (settings is None and loaded.shape != "encoder-decoder")):
         raise InputError("record.prefix_not_continued")
-    request = Request(
-        source=_read_source(loaded, inputs, target, second_text, target_language),
-        target=None if target is None else loaded.reader.read(target, target=True),
+    request = make_request(
+        loaded, inputs, target, second_text=second_text, target_language=target_language, edits=edits
+    )
+    request = replace(
+        request,
         decode=settings,
         want=wanted,
-        edits=changes,
         kernel=kernel,
         keep=keep or store_temporarily,
-        model_hash=loaded.identity.hash(),
         prefix=tuple(prefix),
         on_step=on_step,
     )
@@ -139,6 +137,31 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         generation=run.generation,
         architecture=run.architecture,
         trace=run.trace,
+    )
+
+
+def make_request(
+    model: LoadedModel,
+    inputs: Inputs,
+    target: Inputs | None,
+    *,
+    second_text: str | None,
+    target_language: str | None,
+    edits: Sequence[Edit] = (),
+) -> Request:
+    """A plain recording of a text, to be made with these edits."""
+    changes = check_edits(edits)
+    if changes:
+        model.require("edits")
+    return Request(
+        source=_read_source(model, inputs, target, second_text, target_language),
+        target=None if target is None else model.reader.read(target, target=True),
+        decode=None,
+        want=frozenset({"statistics"}),
+        edits=changes,
+        kernel=None,
+        keep=store_temporarily,
+        model_hash=model.identity.hash(),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from glassformer.errors import InputError
 from glassformer.messages import Message
@@ -69,6 +70,18 @@ class Recorder(Protocol):
 
     def run(self, request: Request) -> Run:
         """One pass over one text, after generating it where that is asked for."""
+
+    def measure(
+        self,
+        request: Request,
+        edits: Sequence[Sequence[Edit]],
+        positions: Sequence[int] | None,
+        *,
+        together: bool = True,
+    ) -> Tensor:
+        """Logits (row, position, vocabulary) or (row, class): of a pass without edits, then of one with each
+        of these. Nothing is generated: an encoder-decoder needs a target. `positions` None: all of them.
+        `together`: as one batch where that is possible, otherwise one pass after the other."""
 
 
 def check_size(code: str, tokens: int, heads: int, layers: int) -> None:

@@ -5,9 +5,10 @@ Out:  a context in which scores, weights and outputs that come through a window 
       run fewer layers; afterwards the network is as it was.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from itertools import cycle
 from typing import Any
 
 from torch import Tensor, nn
@@ -15,13 +16,18 @@ from torch.utils.hooks import RemovableHandle
 
 from glassformer.errors import InputError
 from glassformer.model.attention import Attention, CrossAttention, Mask
+from glassformer.model.layers import Memory
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
-from glassformer.model.transformer import Transformer
+from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
 from glassformer.recorders.edits.active import ActiveEdits, limit_layers
 from glassformer.recorders.edits.edit import Edit, HeadOutputs, Index, ScoreTensor, Weights, check_keys_left
-from glassformer.recorders.native.attentions import find_attentions, find_stacks
+from glassformer.recorders.edits.rows import EditedRows, copy_rows
+from glassformer.recorders.native.attentions import FoundAttention, find_attentions, find_stacks
 from glassformer.recorders.preserve import replacing
+
+# The edits at a place for each part of a batch of so many rows.
+RowsAt = Callable[[Place, int], Iterable[tuple[slice, ActiveEdits]]]
 
 
 @contextmanager
@@ -32,23 +38,55 @@ def applying_edits(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
         if edits:
             _check_network(network, active)
             changes.enter_context(_fewer_layers(network, edits))
-            _change_windows(network, active, changes)
+            touched = [found for found in find_attentions(network) if _touches(active, found)]
+            active.check_places()
+            for found in touched:
+                _open_windows(found, lambda _, __: ((slice(None), active),), changes)
         yield
     active.check_used()
 
 
-def _change_windows(network: nn.Module, active: ActiveEdits, hooks: ExitStack) -> None:
-    """Hooks on the windows of every attention that an edit touches."""
-    touched = []
-    for name, kind, layers, attention in find_attentions(network):
-        places = [Place(name, kind, layer) for layer in layers]
-        if any([active.touch(place) for place in places]):  # noqa: C419 - every place is to be noted
-            touched.append((places, attention))
-    active.check_places()
-    for places, attention in touched:
-        windows = _Windows(places, attention, active)
-        for handle in windows.open():
-            hooks.enter_context(handle)
+@contextmanager
+def editing_rows(network: Transformer, rows: EditedRows) -> Iterator[None]:
+    """Inside this context one text becomes a batch: rows join where their edits begin."""
+    with ExitStack() as changes:
+        for active in rows.active:
+            _check_network(network, active)
+        for found in find_attentions(network):
+            if any(_touches(active, found) for active in rows.active):
+                _open_windows(found, rows.at, changes)
+        for name, stack in find_stacks(network).items():
+            join = _make_join(rows, name, stack)
+            for block in stack.layers:
+                changes.enter_context(block.register_forward_pre_hook(join))
+        yield
+
+
+def _make_join(
+    rows: EditedRows, name: str, stack: Stack
+) -> Callable[[nn.Module, tuple[Any, ...]], tuple[Any, ...]]:
+    """Before each layer of a stack: copies of the unedited row for those that join."""
+    layers = cycle(range(stack.depth))
+
+    def join(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        count = rows.count(name, next(layers))
+        hidden, mask, real, rotation, memory, cache = inputs
+        if memory is not None:
+            memory = Memory(copy_rows(memory.keys, count), copy_rows(memory.values, count), memory.mask)
+        return copy_rows(hidden, count), mask, real, rotation, memory, cache
+
+    return join
+
+
+def _touches(active: ActiveEdits, found: FoundAttention) -> bool:
+    """Whether an edit changes one of the layers of an attention; all of them are noted."""
+    return any([active.touch(Place(found.stack, found.kind, layer)) for layer in found.layers])  # noqa: C419
+
+
+def _open_windows(found: FoundAttention, at: RowsAt, hooks: ExitStack) -> None:
+    places = [Place(found.stack, found.kind, layer) for layer in found.layers]
+    for handle in _Windows(places, found.module, at).open():
+        hooks.enter_context(handle)
 
 
 @dataclass(slots=True)
@@ -57,11 +95,11 @@ class _Windows:
 
     places: list[Place]
     attention: Attention | ContextAttention
-    active: ActiveEdits
+    at: RowsAt
     calls: int = 0
     queries: int | None = None  # of one sequence: cross-attention gets the beams as more queries
     mask: Mask | None = None
-    hidden: list[Index] = field(default_factory=list)
+    hidden: list[tuple[slice, Index]] = field(default_factory=list)
 
     def open(self) -> Iterator[RemovableHandle]:
         if isinstance(self.attention, Attention):
@@ -83,30 +121,58 @@ class _Windows:
         allowed = None
         if self.mask is not None:
             allowed = self.mask.explicit(output.shape[-2], output.shape[-1], output.device)
-        scores = ScoreTensor(self.place, output, self.queries, allowed=allowed)
-        self.active.change_scores(scores)
-        if (
-            scores.flattened
-            and isinstance(self.attention, Attention)
-            and self.attention.best_keys is not None
-        ):
-            edit = next(each for each in self.active.edits if each.touches(self.place))
-            raise InputError("recorders.edits.hard_attention", edit=edit)
-        self.hidden = scores.hidden
-        return scores.tensor
+        self.hidden = []
+
+        def change(part: Tensor, rows: slice, active: ActiveEdits) -> Tensor:
+            scores = ScoreTensor(self.place, part, self.queries, allowed=allowed)
+            active.change_scores(scores)
+            if (
+                scores.flattened
+                and isinstance(self.attention, Attention)
+                and self.attention.best_keys is not None
+            ):
+                edit = next(each for each in active.edits if each.touches(self.place))
+                raise InputError("recorders.edits.hard_attention", edit=edit)
+            self.hidden += [(rows, at) for at in scores.hidden]
+            return scores.tensor
+
+        return self._change(output, change)
 
     def _change_weights(self, _: nn.Module, __: object, output: Tensor) -> Tensor:
-        for at in self.hidden:  # the mask is known only now
-            check_keys_left(output[at[:3]].sum(-1) > 0, self.place, at)
-        weights = Weights(self.place, output)
-        self.active.change_weights(weights)
-        return weights.tensor
+        for rows, at in self.hidden:  # the mask is known only now
+            check_keys_left(output[rows][at[:3]].sum(-1) > 0, self.place, at)
+
+        def change(part: Tensor, _: slice, active: ActiveEdits) -> Tensor:
+            weights = Weights(self.place, part)
+            active.change_weights(weights)
+            return weights.tensor
+
+        return self._change(output, change)
 
     def _change_outputs(self, _: nn.Module, __: object, output: Tensor) -> Tensor:
-        outputs = HeadOutputs(self.place, output)
-        self.active.change_outputs(outputs)
+        def change(part: Tensor, _: slice, active: ActiveEdits) -> Tensor:
+            outputs = HeadOutputs(self.place, part)
+            active.change_outputs(outputs)
+            return outputs.tensor
+
+        changed = self._change(output, change)
         self.calls += 1
-        return outputs.tensor
+        return changed
+
+    def _change(self, batch: Tensor, change: Callable[[Tensor, slice, ActiveEdits], Tensor]) -> Tensor:
+        """The batch with the rows that are edited here changed; the batch itself where none is."""
+        result = batch
+        for rows, active in self.at(self.place, len(batch)):
+            part = batch[rows]
+            changed = change(part, rows, active)
+            if changed is part:
+                continue
+            if len(part) == len(batch):
+                return changed
+            if result is batch:
+                result = batch.clone()
+            result[rows] = changed
+        return result
 
 
 def _fewer_layers(network: nn.Module, edits: Sequence[Edit]) -> AbstractContextManager[None]:

@@ -5,8 +5,8 @@ Out:  a `Run`. The network runs once, in evaluation mode; weights are those befo
       hooks, products and gradients are as they were, also after an exception.
 """
 
-from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 
 import torch
@@ -21,13 +21,16 @@ from glassformer.messages import Message, message
 from glassformer.model.decoding import start_of_target
 from glassformer.model.generate import at_inference, open_search
 from glassformer.model.generation_settings import GenerationSettings
+from glassformer.model.heads import LanguageHead
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.comparison import Comparison
-from glassformer.recorders.edits.edit import check_generation, needs_numbered_queries
+from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
+from glassformer.recorders.edits.rows import EditedRows, can_share_batch
 from glassformer.recorders.maps import Axes, MapMaker
-from glassformer.recorders.native.edits import applying_edits
+from glassformer.recorders.native.attentions import find_stacks
+from glassformer.recorders.native.edits import applying_edits, editing_rows
 from glassformer.recorders.native.measured_attention import KERNELS, can_measure
 from glassformer.recorders.native.selfcheck import check_network
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
@@ -67,7 +70,7 @@ class NativeRecorder:
                 watch = self._watch(axes, want, request)
                 check_traceable(want, edits, [source, written])
                 self._check_size(source, written, want, watch)
-                logits = self._run(source, written, watch)
+                logits = self._run(source, written, watch)[0]
         return Run(
             source=tokens[0],
             target=tokens[1],
@@ -81,6 +84,33 @@ class NativeRecorder:
             trace={**watch.steps, **(read_parameters(self.network) if "parameters" in want else {})},
             notes=self._notes(want, watch),
         )
+
+    def measure(
+        self,
+        request: Request,
+        edits: Sequence[Sequence[Edit]],
+        positions: Sequence[int] | None,
+        *,
+        together: bool = True,
+    ) -> Tensor:
+        """Logits of one pass without edits, then of one pass for each of these; see `Recorder`."""
+        source, written = request.source, request.target
+        assert isinstance(source, Encoding)
+        self._check_ids(source.ids)
+        if written is not None:
+            written = self.reader.prepend(self._find_start(), written)
+            self._check_ids(written.ids)
+        with exclusive(self.network), _only_positions(self.network, positions):
+            if together and isinstance(self.network, Transformer) and can_share_batch(edits):
+                depths = {name: stack.depth for name, stack in find_stacks(self.network).items()}
+                rows = EditedRows(edits, depths)
+                with editing_rows(self.network, rows):
+                    return rows.finish(self._run(source, written, None))
+            passes = []
+            for each in ((), *edits):
+                with applying_edits(self.network, each):
+                    passes.append(self._run(source, written, None))
+            return torch.cat(passes)
 
     # What goes in
 
@@ -159,15 +189,13 @@ class NativeRecorder:
     # One run
 
     def _run(self, source: Encoding, written: Encoding | None, watch: Watch | None) -> Tensor:
-        """Logits of the only text: (token, vocabulary), or (class,)."""
+        """Logits (row, token, vocabulary), or (row, class); the only text is one row."""
         watching = nullcontext() if watch is None else watch.watching()
         with at_inference(self.network), watching:
             ids = self._tensor(source.ids)
             if written is not None:
-                logits = self.network(ids, target=self._tensor(written.ids))
-            else:
-                logits = self.network(ids, segments=self._segments(source))
-            return logits[0]
+                return self.network(ids, target=self._tensor(written.ids))
+            return self.network(ids, segments=self._segments(source))
 
     def _tensor(self, numbers: Sequence[int]) -> Tensor:
         return torch.tensor([numbers], device=self.model.device)
@@ -205,7 +233,7 @@ class NativeRecorder:
             written = short if self.model.shape == "encoder-decoder" else None
             axes = _read_sides(short, written)[1]
             self._checks[model_hash] = check_network(
-                self.network, axes, lambda watch: self._run(short, written, watch)
+                self.network, axes, lambda watch: self._run(short, written, watch)[0]
             )
         return self._checks[model_hash]
 
@@ -228,6 +256,17 @@ class NativeRecorder:
             if "hidden" in want:
                 notes.append(message("record.top_recurrent_layer"))
         return notes
+
+
+@contextmanager
+def _only_positions(network: Network, positions: Sequence[int] | None) -> Iterator[None]:
+    """The head computes logits for these positions only; None: as it always does."""
+    head = network.head if isinstance(network, Transformer) else None
+    if positions is None or not isinstance(head, LanguageHead):
+        yield
+        return
+    with head.register_forward_pre_hook(lambda _, inputs: (inputs[0][:, list(positions)], *inputs[1:])):
+        yield
 
 
 def _read_sides(source: Encoding, written: Encoding | None) -> tuple[tuple[Tokens, Tokens | None], Axes]:

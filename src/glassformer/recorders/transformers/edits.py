@@ -159,14 +159,14 @@ def check_first_layers(
 
 
 def _shorten(stacks: Stacks, stack: str, calls: int, count: int) -> AbstractContextManager[None]:
-    parent, name, blocks = _find_blocks(stacks, stack, calls)
+    parent, name, blocks = find_blocks(stacks, stack, calls)
     if len(blocks) == calls:
         return replacing(name, [(parent, blocks[:count])])
     name, configs = "num_hidden_layers", configurations(stacks.model)
     return replacing(name, [(each, count) for each in configs if getattr(each, name, 0) == calls])
 
 
-def _find_blocks(stacks: Stacks, stack: str, calls: int) -> tuple[nn.Module, str, nn.ModuleList]:
+def find_blocks(stacks: Stacks, stack: str, calls: int) -> tuple[nn.Module, str, nn.ModuleList]:
     """The list of blocks of a stack and its parent module: as many blocks as calls, or one for all calls."""
     paths = {path for module, path in stacks.paths.items() if path and stacks.find(module) in (stack, path)}
     lists = {path: stacks.model.get_submodule(path) for path in sorted(paths, key=len)}

@@ -6,11 +6,12 @@ Out:  a `Run`. Short texts are recorded with the exact kernel, whose maps are th
       attention interface are asked for their eager attention. Each model is checked once against that.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from torch import nn
+import torch
+from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
@@ -19,7 +20,8 @@ from glassformer.messages import Message, message
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.comparison import Comparison, tolerance_of
 from glassformer.recorders.edits.active import ActiveEdits
-from glassformer.recorders.edits.edit import check_generation, needs_numbered_queries
+from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
+from glassformer.recorders.edits.rows import EditedRows, can_share_batch
 from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import preserving_state
 from glassformer.recorders.request import Request, Run, check_size
@@ -32,6 +34,7 @@ from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recorders.transformers.patches import PatchNames
 from glassformer.recorders.transformers.reported import make_maps, run_eager
 from glassformer.recorders.transformers.results import place_output, read_hidden, read_output
+from glassformer.recorders.transformers.rows import editing_rows
 from glassformer.recorders.transformers.selfcheck import Verdict, check_fast, check_model
 from glassformer.recorders.transformers.softmaxes import check_reports, editing_reports
 from glassformer.recording import AttentionMap
@@ -80,6 +83,43 @@ class TransformersRecorder:
                 seen = self._see(given, request, verdict, written)
                 check_first_layers(seen.maps, verdict.layers, edits)
         return self._finish(given, request.want, written, seen)
+
+    def measure(
+        self,
+        request: Request,
+        edits: Sequence[Sequence[Edit]],
+        positions: Sequence[int] | None,
+        *,
+        together: bool = True,
+    ) -> Tensor:
+        """Logits of one pass without edits, then of one pass for each of these; see `Recorder`."""
+        given = self._build(request)
+        with preserving_state(self.model), self.builder.explaining_inputs(given):
+            verdict = self._check_once(given)
+            if together and verdict.routed and can_share_batch(edits):
+                rows = EditedRows(edits, _order_stacks(verdict.layers))
+                with editing_rows(self.stacks, verdict.layers, rows), self.builder.explaining_lookups():
+                    logits = self._compute_logits(given, positions)
+                if len(logits) == len(edits) + 1:
+                    return rows.finish(logits)
+            return torch.cat([self._measure_alone(given, request, each, positions) for each in ((), *edits)])
+
+    def _measure_alone(
+        self, given: ModelInputs, request: Request, edits: Sequence[Edit], positions: Sequence[int] | None
+    ) -> Tensor:
+        want = frozenset({"statistics", "output"})
+        verdict = self._check_once(given)
+        with run_first_layers(self.stacks, verdict.layers, edits):
+            seen = self._see(given, replace(request, edits=tuple(edits), want=want), verdict, None)
+            check_first_layers(seen.maps, verdict.layers, edits)
+        return _select(seen.outputs["logits"], positions)
+
+    def _compute_logits(self, given: ModelInputs, positions: Sequence[int] | None) -> Tensor:
+        settings = self.builder.settings(("output",))
+        if positions is None or "logits_to_keep" not in self.builder.names:
+            return _select(self.model(**given.tensors, **settings)["logits"], positions)
+        kept = torch.tensor(positions, device=self.loaded.device)
+        return self.model(**given.tensors, **settings, logits_to_keep=kept)["logits"]
 
     # What goes in
 
@@ -242,3 +282,12 @@ class TransformersRecorder:
             run.output, notes = place_output(output, seen.maps, lengths)
             run.notes = [*run.notes, *notes]
         return run
+
+
+def _order_stacks(layers: Mapping[str, int]) -> dict[str, int]:
+    """The encoder runs before all others."""
+    return {name: layers[name] for name in sorted(layers, key=lambda name: name != "encoder")}
+
+
+def _select(logits: Tensor, positions: Sequence[int] | None) -> Tensor:
+    return logits if positions is None else logits[:, list(positions)]

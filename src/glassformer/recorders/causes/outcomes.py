@@ -1,0 +1,193 @@
+"""Outcomes: one number that says what a network makes of a text, read from its logits.
+
+In:   what to measure: a token, two tokens, a class, or the text itself.
+Out:  `Outcome`. `read(model, …)` finds the ids of its tokens once; the `Reading` that it returns gives one
+      number for each row of logits.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from glassformer.errors import InputError
+from glassformer.loaded.model import LoadedModel
+from glassformer.messages import Message, message
+from glassformer.place import name_term
+from glassformer.recording import Tokens
+
+Token = str | int  # a text that is one token of the vocabulary, or its id
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How an outcome is read from logits."""
+
+    # The positions whose logits are needed, in order; None: logits are of classes.
+    positions: tuple[int, ...] | None
+    read: Callable[[Tensor], Tensor]  # from (row, position, vocabulary) or (row, class) to (row,)
+
+
+class Outcome(ABC):
+    """What is measured: a frozen dataclass; `str()` describes it."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        """How to read it; `tokens` are those whose positions have logits (the target, where there is one)."""
+
+    @abstractmethod
+    def as_message(self) -> Message:
+        """What it is, for a person."""
+
+    def __str__(self) -> str:
+        return str(self.as_message())
+
+
+@dataclass(frozen=True, slots=True)
+class LogProbability(Outcome):
+    """Log-probability of a token: that a decoder writes it after `position`, or an encoder puts it there.
+
+    A text has to be one token, so mind the space in front: " Paris" in GPT-2. Of an encoder-decoder, position
+    0 is the start token, after which the first word is written. -1 is the last position.
+    """
+
+    token: Token
+    position: int = -1
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        token = find_token(model, self.token)
+        return Reading(
+            (find_position(tokens, self.position),), lambda logits: _log_softmax(logits)[:, 0, token]
+        )
+
+    def as_message(self) -> Message:
+        return message("recorders.causes.log_probability", token=str(self.token), position=self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class LogitDifference(Outcome):
+    """Logit of one token minus that of another, at one position: how much the network prefers it."""
+
+    token: Token
+    against: Token
+    position: int = -1
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        token, against = find_token(model, self.token), find_token(model, self.against)
+        return Reading(
+            (find_position(tokens, self.position),),
+            lambda logits: logits[:, 0, token] - logits[:, 0, against],
+        )
+
+    def as_message(self) -> Message:
+        return message(
+            "recorders.causes.logit_difference",
+            token=str(self.token),
+            against=str(self.against),
+            position=self.position,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Loss(Outcome):
+    """Mean cross-entropy of the text's own tokens, in nats: how badly each is predicted from those before.
+
+    `positions` are those of the predicted tokens (from 1 on); None: all. Of an encoder-decoder the text is
+    the target, the end token that should follow included.
+    """
+
+    positions: tuple[int, ...] | None = None
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        if model.head != "language":
+            raise InputError("recorders.causes.no_loss", name=model.name, shape=name_term(model.shape))
+        labels = dict(enumerate(tokens.ids.tolist()))
+        if model.shape == "encoder-decoder" and tokens.ids[-1] not in model.end_ids and model.end_ids:
+            labels[len(labels)] = min(model.end_ids)
+        wanted = range(1, len(labels)) if self.positions is None else self.positions
+        for position in wanted:
+            if position not in labels or position < 1:
+                raise InputError("recorders.causes.no_position", position=position, last=len(labels) - 1)
+        if not wanted:
+            raise InputError("recorders.causes.nothing_predicted")
+        ids = torch.tensor([labels[position] for position in wanted])
+
+        def read(logits: Tensor) -> Tensor:
+            chosen = ids.to(logits.device)[None, :, None].expand(len(logits), -1, 1)
+            return -_log_softmax(logits).gather(2, chosen)[:, :, 0].mean(1)
+
+        return Reading(tuple(position - 1 for position in wanted), read)
+
+    def as_message(self) -> Message:
+        if self.positions is None:
+            return message("recorders.causes.loss")
+        return message("recorders.causes.loss_at", count=len(self.positions))
+
+
+@dataclass(frozen=True, slots=True)
+class TextScore(Outcome):
+    """Log-probability of the whole text after its first token, or of the whole target."""
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        mean = Loss().prepare(model, tokens)
+        assert mean.positions is not None
+        count = len(mean.positions)
+        return Reading(mean.positions, lambda logits: -count * mean.read(logits))
+
+    def as_message(self) -> Message:
+        return message("recorders.causes.text_score")
+
+
+@dataclass(frozen=True, slots=True)
+class ClassProbability(Outcome):
+    """Probability of a class, by its label or number, in a model that classifies texts."""
+
+    label: str | int
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:  # noqa: ARG002
+        model.require("classifies")
+        number = self.label
+        if isinstance(number, str):
+            if number not in model.labels:
+                raise InputError("recorders.causes.unknown_label", label=number, known=model.labels)
+            number = model.labels.index(number)
+        elif model.labels and not 0 <= number < len(model.labels):
+            raise InputError("recorders.causes.unknown_label", label=str(number), known=model.labels)
+        chosen = int(number)
+        return Reading(None, lambda logits: _log_softmax(logits)[:, chosen].exp())
+
+    def as_message(self) -> Message:
+        return message("recorders.causes.class_probability", label=str(self.label))
+
+
+def find_token(model: LoadedModel, token: Token) -> int:
+    """The id of a token; InputError where a text is not exactly one token."""
+    if isinstance(token, int):
+        if not 0 <= token < (model.vocabulary_size or 0):
+            raise InputError(
+                "recorders.causes.unknown_token", token=token, last=(model.vocabulary_size or 0) - 1
+            )
+        return token
+    target = model.shape == "encoder-decoder"
+    ids = model.require_tokenizer().encode(token, None, special=False, target=target).ids
+    if len(ids) != 1:
+        raise InputError(
+            "recorders.causes.several_tokens", token=token, count=len(ids), parts=model.reader.show(ids)
+        )
+    return int(ids[0])
+
+
+def find_position(tokens: Tokens, position: int) -> int:
+    """A position from the front; InputError where the text has none such."""
+    if not -len(tokens) <= position < len(tokens):
+        raise InputError("recorders.causes.no_position", position=position, last=len(tokens) - 1)
+    return position % len(tokens)
+
+
+def _log_softmax(logits: Tensor) -> Tensor:
+    """In float32 at least."""
+    return (logits if logits.dtype == torch.float64 else logits.float()).log_softmax(-1)
