@@ -6,7 +6,7 @@ import { lazyWords, WORDS } from "./vite.words.ts";
 
 /** Bytes, gzip, of scripts and styles in one language: the shell with the view that opens first, and all views. */
 const LIMITS = { landing: 110_000, workbench: 150_000 };
-const LESSON = /\/(walk|playground|later)-/; // views that explain, dialogs: fetched when they are opened
+const LESSON = /\/(walk|playground|later|runs)-/; // views that explain, dialogs, training runs: fetched when opened
 const LATER = /\/more-/; // the other views
 const FIRST = /\/canvas-/; // the view that opens first, which has a bar of its own in that test
 
@@ -37,8 +37,11 @@ function weigh(): Plugin {
   };
 }
 
+const RUNS = /src\/(?:views\/(?:runs|curves|learning)\/|i18n\/runs|data\/runs?_?\w*\.ts)/; // of training runs
+
 /** Whose words a file has. */
 function wordsOf(id: string): string {
+  if (RUNS.test(id)) return "runs";
   return /(?:views|shell)\/(walk|playground|later)\//.exec(id)?.[1] ?? "words";
 }
 
@@ -63,7 +66,12 @@ export default defineConfig({
             },
             { name: "page", test: /src\/main\.ts$/, priority: 3 },
             { name: "canvas", test: /src\/views\/canvas\/view\.ts$/, priority: 2 },
-            { name: "more", test: /src\/views\/(?!walk|playground|canvas)\w+\/view\.ts$/, priority: 1 },
+            {
+              name: "more",
+              test: /src\/views\/(?!walk|playground|canvas|runs|curves|learning)\w+\/view\.ts$/,
+              priority: 1,
+            },
+            { name: "runs", test: (id) => RUNS.test(id) && /(view|runs)\.ts$/.test(id) },
             { name: "later", test: /src\/shell\/later\// },
             {
               name: (id) => /src\/views\/(\w+)\//.exec(id)?.[1] ?? null,

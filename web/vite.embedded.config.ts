@@ -7,7 +7,7 @@
 import { defineConfig, type Plugin } from "vite";
 import { listViews, noStyles } from "./vite.views.ts";
 
-const LEFT_OUT = "/src/views/(canvas|walk|playground|curves|learning)/";
+const LEFT_OUT = "/src/views/(canvas|walk|playground|runs|curves|learning)/";
 const LEFT_OUT_VIEW = new RegExp(`${LEFT_OUT}view\\.ts$`);
 const LEFT_OUT_STYLE = new RegExp(`${LEFT_OUT}style\\.css`);
 

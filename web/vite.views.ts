@@ -27,7 +27,9 @@ export function listViews(): Plugin {
         plugins: [noStyles],
         logLevel: "error",
       });
-      names = module.allViews.filter(({ needs }) => needs !== "runs").map(({ name }) => name);
+      names = module.allViews
+        .filter(({ name, needs }) => needs !== "runs" && name !== "runs")
+        .map(({ name }) => name);
       const inAll = (text: Spoken): string => {
         const texts = module.languages.map((language) => [language, text(language)]);
         return `say(${JSON.stringify(Object.fromEntries(texts))})`;

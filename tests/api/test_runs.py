@@ -9,15 +9,15 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from glassformer.api import runs as api_runs
 from glassformer.api.routes import runs as routes
 from glassformer.api.runs import Runs
 from glassformer.errors import ApiError
+from glassformer.messages import literal
 from glassformer.place import Place
-from glassformer.runlog import Event, RunIndex, RunWriter, open_run
+from glassformer.runlog import AlarmRecord, Event, RunIndex, RunWriter, open_run
 
 DEEP = Place("encoder", "self", 0)
 
@@ -34,6 +34,7 @@ def folder(tmp_path: Path) -> Path:
         writer.write_event(Event(3, "best", "The best.", topic="loss", value=0.25))
         writer.write_event(Event(7, "alarm", "A spike.", topic="loss spike", place=DEEP.address, value=3.0))
     (runs / "first" / "recipe.toml").write_text("[task]\n")
+    (runs / "first" / "data.json").write_text('{"epochs": 2}')
     return runs
 
 
@@ -47,19 +48,30 @@ def test_a_run_is_told_whole(runs: Any) -> None:
     run = runs.json("/api/runs/first")
     assert {name: run[name] for name in entry} == entry
     assert (entry["id"], entry["state"], entry["last_step"], entry["alarms"]) == ("first", "killed", 50, 1)
-    assert (entry["indexing"], len(entry["loss"]), entry["loss"][0]) == (None, 51, 1.0)
+    assert (entry["indexing"], len(entry["loss"]), entry["loss"][-2:]) == (None, 50, [0.02, None])
     assert (entry["score_name"], entry["score"]) == ("loss", 0.25)
-    loss = run["curves"]["loss"]
-    assert loss["steps"] == list(range(51))
-    assert (loss["values"][1], loss["values"][50]) == (0.5, None)
-    (heads,) = run["heads"]
+    assert run["names"] == ["loss"]
+    (heads,) = run["maps"]
     assert heads["place"]["address"] == "encoder.self.0"
-    assert (heads["heads"], heads["steps"]) == (2, [0, 25, 50])
-    assert heads["statistics"]["entropy"] == [[0.5, None]] * 3
-    started, _, alarm = run["events"]
-    assert (started["place"], started["message"]["code"]) == (None, "text.literal")
-    assert (alarm["place"]["address"], alarm["value"], alarm["where"]) == ("encoder.self.0", 3.0, "")
-    assert (run["recipe"], run["revision"], run["damaged"], run["thinned"]) == ("[task]\n", 1, 0, False)
+    assert (heads["heads"], heads["statistics"]) == (2, ["entropy"])
+    (started, best), (alarm,) = run["events"], run["alarm_list"]
+    assert (started["message"]["code"], best["kind"]) == ("text.literal", "best")
+    assert (alarm["cause"], alarm["first_step"], alarm["value"]) == ("loss spike", 7, 3.0)
+    assert (run["recipe"], run["revision"], run["damaged"], run["data"]) == ("[task]\n", 1, 0, {"epochs": 2})
+
+
+def test_an_alarm_is_told_with_its_heads_and_when_it_passed(runs: Any, folder: Path) -> None:
+    heads = {DEEP: (1,)}
+    with RunWriter(folder / "first") as writer:
+        for step, kind, last in ((10, "alarm", 10), (14, "alarm_grew", 14), (30, "alarm_passed", 14)):
+            record = AlarmRecord(1, "dead_heads", 10, last, heads, ("encoder.0",))
+            writer.write_event(Event.from_message(step, kind, literal(f"Seen at {step}."), alarm=record))
+    _, alarm = runs.json("/api/runs/first")["alarm_list"]
+    assert (alarm["cause"], alarm["layers"]) == ("dead_heads", ["encoder.0"])
+    assert [alarm[name] for name in ("first_step", "last_step", "passed_at")] == [10, 14, 30]
+    assert [(each["place"]["address"], each["heads"]) for each in alarm["heads"]] == [(DEEP.address, [1])]
+    assert alarm["message"]["parameters"]["text"] == "Seen at 14."
+    assert runs.json("/api/runs")[0]["alarms"] == 2
 
 
 def test_a_run_is_followed(runs: Any, folder: Path) -> None:
@@ -68,25 +80,12 @@ def test_a_run_is_followed(runs: Any, folder: Path) -> None:
     assert runs.client.get("/api/runs/first", headers=known).status_code == 304
     with RunWriter(folder / "first") as writer:
         writer.write_scalars([(51, {"loss": 0.25})])
-    assert runs.client.get("/api/runs/first", headers=known).status_code == 200
-    news = runs.json("/api/runs/first?since=50")
-    assert news["curves"] == {"loss": {"steps": [51], "values": [0.25]}}
-    assert (news["heads"], news["events"], news["since"]) == ([], [], 50)
+    assert runs.json("/api/runs/first")["last_step"] == 51
+    news = runs.json("/api/runs/first/series?start=51")["series"]
+    assert (news["loss"]["first"], news["loss"]["mean"]) == ([51], [[0.25]])
     with RunWriter(folder / "first") as writer:
         writer.write_event(Event(40, "resumed", "It went on."))
-    assert runs.json("/api/runs/first?since=51")["revision"] == 2  # what was fetched before is void
-
-
-def test_long_curves_are_thinned_to_the_lowest_and_highest_of_each_stretch(runs: Any) -> None:
-    run = runs.json("/api/runs/first?points=6")
-    curve = run["curves"]["loss"]
-    assert len(curve["steps"]) == 6
-    steps, values = (np.reshape(curve[name], (-1, 2)) for name in ("steps", "values"))
-    for (start, stop), lowest_and_highest in zip(steps[:2], values[:2], strict=True):  # the last has a gap
-        stretch = [1 / (step + 1) for step in range(start, stop + 1)]
-        assert lowest_and_highest == pytest.approx([min(stretch), max(stretch)])
-    assert run["heads"][0]["steps"] == [0, 50]
-    assert run["thinned"]
+    assert runs.json("/api/runs/first")["revision"] == 2  # what was fetched before is void
 
 
 @pytest.mark.parametrize("id", ["nowhere", "..", "%2e%2e", "first%2f..", "first%5c", "%00"])
@@ -99,18 +98,40 @@ def test_without_a_folder_there_are_none(build_site: Callable[..., Any], tmp_pat
 
 
 def test_a_range_of_a_curve_has_lowest_and_highest_values(runs: Any) -> None:
-    exact = runs.json("/api/runs/first/series?name=loss&start=2&stop=4")
-    assert (exact["first"], exact["last"], exact["exact"]) == ([2, 3, 4], [2, 3, 4], True)
+    exact = runs.json("/api/runs/first/series?name=loss&start=2&stop=4")["series"]["loss"]
+    assert (exact["first"], exact["last"], exact["exact"]) == ([2, 3, 4], None, True)
     assert exact["mean"] == [[1 / 3], [1 / 4], [1 / 5]]
-    coarse = runs.json("/api/runs/first/series?name=loss&points=2")
-    assert (coarse["first"], coarse["exact"]) == ([0, 26], False)
-    assert (coarse["low"][0], coarse["high"][0]) == ([1 / 26], [1.0])
+    coarse = runs.json("/api/runs/first/series?name=loss&points=2")["series"]["loss"]
+    assert (coarse["first"], coarse["last"], coarse["exact"]) == ([0, 26], [25, 50], False)
+    assert coarse["low"][0] == [round(1 / 26, 7)]  # a millionth of what the curve reaches over
+    assert coarse["high"][0] == [1.0]
     assert coarse["count"] == [[26], [24]]  # one was not finite
 
 
-def test_a_statistic_of_all_heads(runs: Any) -> None:
-    found = runs.json("/api/runs/first/heads?place=encoder.self.0&statistic=entropy&start=1")
-    assert (found["first"], found["mean"]) == ([25, 50], [[0.5, None]] * 2)
+def test_large_numbers_that_differ_little_keep_their_difference(runs: Any, folder: Path) -> None:
+    with RunWriter(folder / "clock") as writer:
+        writer.write_event(Event(0, "started", "It began."))
+        writer.write_scalars((step, {"time": 1.7e9 + step / 4}) for step in range(100))
+    time = runs.json("/api/runs/clock/series?points=2")["series"]["time"]
+    assert not time["exact"]
+    assert time["high"] == [[1.7e9 + 49 / 4], [1.7e9 + 99 / 4]]
+
+
+def test_several_curves_are_read_together(runs: Any, folder: Path) -> None:
+    with RunWriter(folder / "first") as writer:
+        writer.write_scalars([(50, {"dev_loss": 3.0})])
+    found = runs.json("/api/runs/first/series?name=dev_loss&name=loss&start=49")["series"]
+    assert found["dev_loss"]["first"] == [50]
+    assert (found["loss"]["first"], found["loss"]["mean"]) == ([49, 50], [[1 / 50], [None]])
+    assert set(runs.json("/api/runs/first/series")["series"]) == {"loss", "dev_loss"}
+
+
+@pytest.mark.parametrize("place", ["", "&place=encoder.self.0"])
+def test_a_statistic_of_all_heads(runs: Any, place: str) -> None:
+    series = runs.json(f"/api/runs/first/heads?statistic=entropy&start=1{place}")["series"]
+    (found,) = series.values()
+    assert (list(series), found["first"]) == (["encoder.self.0"], [25, 50])
+    assert found["mean"] == [[0.5, None]] * 2
 
 
 @pytest.mark.parametrize(
@@ -127,16 +148,16 @@ def test_what_is_not_there_is_not_found(runs: Any, path: str) -> None:
     assert runs.client.get(f"/api/runs/{path}").status_code == 404
 
 
-@pytest.mark.parametrize("query", ["series", "series?name=loss&start=-1", "series?name=a&points=1", "heads"])
+@pytest.mark.parametrize("query", ["series?name=loss&start=-1", "series?name=a&points=1", "heads"])
 def test_what_cannot_be_asked_is_refused(runs: Any, query: str) -> None:
     assert runs.client.get(f"/api/runs/first/{query}").status_code in (400, 422)
 
 
 def test_a_run_that_has_ended_is_sent_once(runs: Any) -> None:
-    response = runs.client.get("/api/runs/first/events?since=48")
+    response = runs.client.get("/api/runs/first/events")
     (name, news), end = [read_event(part) for part in response.text.strip().split("\n\n")]
     assert (name, end) == ("news", ("end", {}))
-    assert (news["curves"]["loss"]["steps"], news["since"]) == ([49, 50], 48)
+    assert news == runs.json("/api/runs/first")
 
 
 def read_event(text: str) -> tuple[str, Any]:
@@ -152,9 +173,7 @@ def test_a_run_is_sent_while_it_is_written(folder: Path, monkeypatch: pytest.Mon
         with RunWriter(folder / "live") as writer:
             writer.write_event(Event(0, "started", "Go."))
             writer.write_scalars([(1, {"loss": 2.0})])
-            async for text in routes._stream(
-                Runs(folder), "live", None, 100, nullcontext(), threading.Event()
-            ):
+            async for text in routes._stream(Runs(folder), "live", nullcontext(), threading.Event()):
                 seen.append(read_event(text))
                 if len(seen) == 1:
                     writer.write_scalars([(1, {"dev_loss": 3.0}), (2, {"loss": 1.0})])
@@ -163,9 +182,8 @@ def test_a_run_is_sent_while_it_is_written(folder: Path, monkeypatch: pytest.Mon
         return seen
 
     (_, first), (_, second), (_, third), end = asyncio.run(follow())
-    assert (first["state"], first["curves"]["loss"]["values"]) == ("running", [2.0])
-    assert second["curves"]["dev_loss"]["values"] == [3.0]  # of a step that was sent before
-    assert second["curves"]["loss"] == {"steps": [1, 2], "values": [2.0, 1.0]}
+    assert (first["state"], first["names"], first["last_step"]) == ("running", ["loss"], 1)
+    assert (second["names"], second["last_step"]) == (["loss", "dev_loss"], 2)
     assert (third["state"], end[0]) == ("finished", "end")
 
 
@@ -187,9 +205,9 @@ def test_a_long_log_without_an_index_shows_progress(folder: Path, monkeypatch: p
     told.wait()
     assert runs.entries()[0].indexing == 0.25
     with pytest.raises(ApiError) as error:
-        runs.describe("first", None, 100)
+        runs.describe("first")
     assert (error.value.status, error.value.message.parameters["share"]) == (503, 0.25)
     release.set()
     while runs.entries()[0].indexing is not None:
         pass
-    assert runs.describe("first", None, 100).curves["loss"].steps[-1] == 50
+    assert runs.describe("first").last_step == 50

@@ -1,6 +1,9 @@
 """Training runs in the page: curves and heads, followed while the run is written."""
 
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,21 +26,73 @@ def test_a_view_of_a_hostile_run(
     write_training_run(served.runs / "<b onclick=x>", text=HOSTILE)
     page = open_page(served.address(run="%3Cb%20onclick%3Dx%3E", view=view), locale=locale)
     expect(page.locator(f".view-host > .view-{view}")).to_have_count(1)
-    expect(page.locator("[data-curve]").first).to_be_attached()
+    expect(page.locator(".chart svg").first).to_be_attached()
     settle(page)
     found = Axe().run(page, context={"include": [[".view-host"]]}).response["violations"]
     assert not found, [(each["id"], [node["target"] for node in each["nodes"]][:4]) for each in found]
     assert page.title() != "broken in"
 
 
-def test_a_run_is_followed_while_it_is_written(served: Any, open_page: Callable[..., Page]) -> None:
-    write_training_run(served.runs / "growing", last=20)
-    page = open_page(served.address(run="growing", view="curves"))
-    state = page.locator("[data-run=growing] .state")
-    expect(state).to_contain_text("step 20")
-    write_training_run(served.runs / "growing", first=21, last=40, text="The loss jumped.")
-    expect(state).to_contain_text("step 40")  # without a reload
-    expect(page.locator(".events")).to_contain_text("The loss jumped.")
-    page.get_by_role("button", name="Show the heads of this map").first.click()
-    expect(page.locator(".view-learning .cells svg")).to_be_visible()
-    expect(page.locator(".view-learning .alarms")).to_contain_text("The loss jumped.")
+# A process that trains, as far as a page can tell: each line on its input is the last step to write.
+TRAINING = """
+import sys
+from pathlib import Path
+from glassformer.place import Place
+from glassformer.runlog import AlarmRecord, Event, RunWriter
+
+place = Place("decoder", "self", 1)
+with RunWriter(Path(sys.argv[1])) as writer:
+    writer.write_event(Event(0, "started", "It began."))
+    step = 0
+    for line in sys.stdin:
+        first, step = step + 1, int(line)
+        writer.write_scalars((each, {"loss": 4 / each, "rate": 1e-3}) for each in range(first, step + 1))
+        for look in range(first + 9, step + 1, 10):
+            writer.write_heads(look, {place: {"entropy_share": [1 / look, 0.5]}})
+        record = AlarmRecord(step, "dead_heads", first, step, {place: (1,)})
+        writer.write_event(Event(step, "alarm", f"Seen at {step}.", alarm=record.to_json()))
+        print(step, flush=True)
+    writer.write_event(Event(step, "finished", "It is done."))
+"""
+
+
+@contextmanager
+def training(folder: Path) -> Iterator[Callable[[int], None]]:
+    """A process that writes a run; call what is given to have it write up to a step."""
+    command = [sys.executable, "-c", TRAINING, str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        stdin, stdout = process.stdin, process.stdout
+
+        def write(step: int) -> None:
+            stdin.write(f"{step}\n")
+            stdin.flush()
+            assert stdout.readline() == f"{step}\n"
+
+        try:
+            yield write
+        finally:
+            process.stdin.close()
+            process.wait()
+
+
+def test_a_run_is_followed_while_a_process_writes_it(served: Any, open_page: Callable[..., Page]) -> None:
+    with training(served.runs / "growing") as write:
+        write(20)
+        page = open_page(served.address(run="growing", view="curves"))
+        run = page.locator("[data-run=growing]")
+        expect(run).to_contain_text("20 steps")
+        expect(run).to_have_attribute("data-state", "running")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        write(40)
+        expect(run).to_contain_text("40 steps")  # without a reload
+        expect(page.locator(".alarms li").first).to_contain_text("Seen at 40.")
+        page.get_by_role("button", name="Decoder, layer 1").first.click()
+        expect(page.locator(".view-learning .cells svg")).to_be_visible()
+        write(60)
+        expect(page.locator(".view-learning .alarms li").first).to_contain_text("Seen at 60.")
+        assert not [url for url in asked if url.endswith("/api/runs/growing")]  # told, not asked
+    page.get_by_role("tab", name="Training curves").click()
+    expect(run).to_have_attribute("data-state", "finished")

@@ -13,7 +13,7 @@ from glassformer.metrics import difference, score
 from glassformer.render.summary import COLUMNS, summarise, summarise_run, summarise_score, to_csv, to_json
 from glassformer.render.terminal.heatmap import draw_recording
 from glassformer.render.terminal.tables import draw_scores
-from glassformer.runlog import RunWriter, read_run
+from glassformer.runlog import RunWriter
 
 
 def test_a_recording_is_summed_up() -> None:
@@ -49,7 +49,7 @@ def test_what_is_no_number_is_null() -> None:
 def test_a_run_shows_where_it_stands(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "run") as writer:
         writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 5))
-    about = summarise_run(read_run(tmp_path / "run"))
+    about = summarise_run(tmp_path / "run")
     assert (about["run"], about["step"], about["scalars"], about["alarms"]) == ("run", 4, {"loss": 0.25}, [])
 
 

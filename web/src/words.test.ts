@@ -5,7 +5,7 @@ import { preferredLanguage, type SameWords } from "./i18n/core";
 type Words = (language: "en" | "zh") => Readonly<Record<string, unknown>>;
 const files = import.meta.glob<Readonly<Record<string, unknown>>>(
   [
-    "./i18n/{focus,hosts}.ts",
+    "./i18n/{focus,hosts,runs}.ts",
     "./shell/{words,*_words}.ts",
     "./shell/later/*_words.ts",
     "./views/*/{words,*_words}.ts",

@@ -1,30 +1,30 @@
 """Training runs of one folder, for pages that follow them.
 
-In:   a folder of runs (runlog), a step from which on news are wanted, how many points fit.
+In:   a folder of runs (runlog), a range of steps, how many points fit.
 Out:  RunEntry, RunDescription and RunSeries for JSON. Logs are read through their indexes; where that of a
       long log has to be made first, a thread does so, and its progress is told.
 """
 
-import json
+import math
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glassformer.api.probes import find_run
 from glassformer.errors import ApiError, InputError
 from glassformer.place import Place
 from glassformer.runlog import (
-    BEST,
+    DATA,
     ENVIRONMENT,
-    EVENTS,
-    HEADS,
     RECIPE,
-    SCALARS,
+    Alarm,
     Event,
     RunIndex,
+    RunOverview,
     Series,
     count_unindexed,
     find_runs,
@@ -32,16 +32,18 @@ from glassformer.runlog import (
     is_run,
     open_run,
     read_events,
+    read_overview,
 )
-from glassformer.runlog.alarms import join_alarms
+from glassformer.runlog.alarms import ALARM_KINDS, join_alarms
+from glassformer.runlog.log import read_object
+from glassformer.runlog.overview import Stamp, describe_without_index, stamp_run
 from glassformer.schema import Finite, MessageField, PlaceModel, ResponseModel
 
 State = Literal["running", "killed", "finished", "stopped", "failed"]
 
 Made = TypeVar("Made")
 
-SPARK = 60  # points of the loss in the list
-MOST_ENTRIES = 1_000  # that stay in memory
+MOST_ENTRIES = 10_000  # that stay in memory
 LONG = 64 << 20  # bytes without an index: more are read by a thread
 LONGEST_RECIPE = 100_000  # characters
 MOST_EVENTS = 2_000  # the last ones
@@ -62,59 +64,84 @@ class RunEntry(ResponseModel):
     indexing: Finite  # the share of a long log that was read so far; null: all of it
 
 
-class RunCurve(ResponseModel):
-    """One number over time; where points are of several steps, their first step and their mean."""
-
-    steps: tuple[int, ...]
-    values: tuple[Finite, ...]  # null where it was not finite
-
-
-class RunHeads(ResponseModel):
-    """Statistics of the heads of one map over time."""
+class RunMap(ResponseModel):
+    """An attention map whose heads the monitor looks at."""
 
     place: PlaceModel
     heads: int
-    steps: tuple[int, ...]
-    statistics: dict[str, tuple[tuple[Finite, ...], ...]]  # by name: (step, head)
+    statistics: tuple[str, ...]
 
 
 class RunSeries(ResponseModel):
-    """A curve, or a statistic of all heads of a map, between two steps."""
+    """A curve, or a statistic of all heads of a map, between two steps.
 
+    Where it is exact, every point is one row of the log: `last`, `low`, `high` and `count` are null.
+    """
+
+    exact: bool
     first: tuple[int, ...]  # of each point, its first step
-    last: tuple[int, ...]
+    last: tuple[int, ...] | None
     mean: tuple[tuple[Finite, ...], ...]  # (point, head); a curve has one column
-    low: tuple[tuple[Finite, ...], ...]
-    high: tuple[tuple[Finite, ...], ...]
-    count: tuple[tuple[int, ...], ...]  # finite values
-    exact: bool  # whether every point is one row of the log
+    low: tuple[tuple[Finite, ...], ...] | None
+    high: tuple[tuple[Finite, ...], ...] | None
+    count: tuple[tuple[int, ...], ...] | None  # finite values
+
+
+class SeriesByName(ResponseModel):
+    """Curves by name, or statistics by the address of their map."""
+
+    series: dict[str, RunSeries]
+
+
+class AlarmHeads(ResponseModel):
+    """Heads of one map that an alarm is about; none: all of them, or not known."""
+
+    place: PlaceModel
+    heads: tuple[int, ...]
+
+
+class RunAlarm(ResponseModel):
+    """One trouble of a run, from when it began until it passed."""
+
+    cause: str
+    first_step: int
+    last_step: int  # at which it showed, as far as was written
+    passed_at: int | None  # the step at which it was found to be over; null: it is not
+    message: MessageField  # what was seen, and what helps
+    heads: tuple[AlarmHeads, ...]
+    layers: tuple[str, ...]  # whose gradients it is about
+    value: Finite
 
 
 class RunEvent(ResponseModel):
-    """Something that happened once: an alarm, a start, a best score, an end."""
+    """Something that happened once: a start, a best score, an end, a note. Alarms are told as `RunAlarm`."""
 
     step: int
     kind: str
     message: MessageField
     topic: str
-    place: PlaceModel | None
-    where: str  # in words, where the log names no place
     value: Finite
     time: float | None
 
 
 class RunDescription(RunEntry):
-    """One run as far as it was written."""
+    """One run as far as it was written: everything but its numbers."""
 
-    curves: dict[str, RunCurve]
-    heads: tuple[RunHeads, ...]
+    names: tuple[str, ...]  # of curves
+    maps: tuple[RunMap, ...]
+    alarm_list: tuple[RunAlarm, ...]
     events: tuple[RunEvent, ...]
     recipe: str
     environment: dict[str, Any]
+    data: dict[str, Any]  # what it learns from: rows, classes, lengths, overlap of splits
     damaged: int  # lines that could not be read
     revision: int  # grows when the run is started or resumed: what was fetched before may be void
-    since: int | None
-    thinned: bool  # whether curves or heads have fewer points than the log
+
+
+class _Events(NamedTuple):
+    stamp: object  # of their file
+    events: tuple[Event, ...]
+    damaged: int
 
 
 class Runs:
@@ -122,39 +149,61 @@ class Runs:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._entries: dict[str, tuple[object, RunEntry]] = {}
+        self._entries: dict[str, tuple[Stamp, RunEntry]] = {}
+        self._events: dict[str, _Events] = {}  # of runs that were described
         self._indexing: dict[str, float] = {}  # runs whose index is being made: the share that is done
         self._lock = threading.Lock()
 
-    def entries(self) -> list[RunEntry]:
-        """Every run, the one that was written to last first."""
-        return [self._find_entry(path) for path in reversed(find_runs(self.folder))]
+    def entries(self, limit: int | None = None) -> list[RunEntry]:
+        """Every run, or so many, the one that was written to last first."""
+        return [self._find_entry(path) for path in find_runs(self.folder)[::-1][:limit]]
 
-    def describe(self, id: str, since: int | None, points: int) -> RunDescription:
-        """One run, from a step on; at most so many points of each curve."""
+    def describe(self, id: str) -> RunDescription:
+        """One run."""
         path = self._find(id)
         entry = self._find_entry(path)
         if entry.indexing is not None:
             raise ApiError("api.run_is_read", "busy", 503, id=id, share=entry.indexing)
-        return self._with_run(id, lambda run: _describe_run(run, entry, since, points))
+        events = self._read_events(path)
+        return self._with_run(id, lambda run: _describe_run(run, entry, events))
 
-    def series(self, id: str, name: str, start: int | None, stop: int | None, points: int) -> RunSeries:
-        """A curve between two steps."""
-        return self._with_run(id, lambda run: _describe_series(run.series(name, start, stop, points)))
+    def series(
+        self, id: str, names: Iterable[str], start: int | None, stop: int | None, points: int
+    ) -> SeriesByName:
+        """Curves between two steps; all of them where none is named."""
+
+        def read(run: RunIndex) -> SeriesByName:
+            found = run.series_of(tuple(names) or run.names, start, stop, points)
+            return SeriesByName(series={name: _describe_series(series) for name, series in found.items()})
+
+        return self._with_run(id, read)
 
     def heads(
-        self, id: str, place: str, statistic: str, start: int | None, stop: int | None, points: int
-    ) -> RunSeries:
-        """A statistic of all heads of a map between two steps."""
-        where = Place.parse(place)
-        return self._with_run(
-            id, lambda run: _describe_series(run.heads(where, statistic, start, stop, points))
-        )
+        self,
+        id: str,
+        statistic: str,
+        places: Iterable[str],
+        start: int | None,
+        stop: int | None,
+        points: int,
+    ) -> SeriesByName:
+        """A statistic of all heads between two steps, by map; of all maps where none is named."""
+        wanted = [Place.parse(place) for place in places]
+
+        middle: Literal["mean", "high"] = "high" if statistic == "twin" else "mean"  # a number has no mean
+
+        def read(run: RunIndex) -> SeriesByName:
+            found = run.heads_of(statistic, wanted, start, stop, points)
+            series = {place.address: _describe_series(each, middle) for place, each in found.items()}
+            return SeriesByName(series=series)
+
+        return self._with_run(id, read)
 
     def stamp(self, id: str) -> object:
         """Something that changes whenever the run does."""
         path = self._find(id)
-        return (*_stamp_files(path), self._find_state(path), self._indexing.get(id))
+        state = find_state(path, self._read_events(path).events)
+        return (stamp_run(path), state, self._indexing.get(id))
 
     def _find(self, id: str) -> Path:
         path = find_run(self.folder, id)
@@ -196,19 +245,29 @@ class Runs:
             with self._lock:
                 del self._indexing[path.name]
 
-    def _find_state(self, path: Path) -> str:
-        return find_state(path, read_events(path)[0])
+    def _read_events(self, path: Path) -> _Events:
+        """The events of a run, read again once their file has changed."""
+        stamp = stamp_run(path)[-1]
+        known = self._events.get(path.name)
+        if known is None or known.stamp != stamp:
+            known = _Events(stamp, *read_events(path))
+            if len(self._events) >= MOST_ENTRIES:
+                self._events.clear()
+            self._events[path.name] = known
+        return known
 
     def _find_entry(self, path: Path) -> RunEntry:
-        stamp = (*_stamp_files(path), self._find_state(path))
-        share = self._index_first(path)
+        stamp = stamp_run(path)
         with self._lock:
             known = self._entries.get(path.name)
-            if known is not None and known[0] == stamp and share is None:
-                return known[1]
-        entry = _describe_entry(path, share)
-        if share is not None:
-            return entry
+        if known is not None and known[0] == stamp and known[1].state not in ("running", "killed"):
+            return known[1]  # it has ended, and wrote nothing since
+        if (share := self._index_first(path)) is not None:
+            events = self._read_events(path).events
+            overview = describe_without_index(path, events)
+            return _describe_entry(path.name, overview, find_state(path, events), share)
+        overview = read_overview(path)
+        entry = _describe_entry(path.name, overview, overview.state, None)
         with self._lock:
             if len(self._entries) >= MOST_ENTRIES:
                 self._entries.clear()
@@ -216,109 +275,89 @@ class Runs:
         return entry
 
 
-def _stamp_files(path: Path) -> tuple[tuple[int, int] | None, ...]:
-    return tuple(_stamp(path / name) for name in (SCALARS, HEADS, EVENTS))
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    return state.st_mtime_ns, state.st_size
-
-
-def _describe_entry(path: Path, indexing: float | None) -> RunEntry:
-    events, _ = read_events(path)
-    best = next((event for event in reversed(events) if event.kind == BEST), None)
-    state: Any = find_state(path, events)
-    last_step, losses = max((event.step for event in events), default=0), ()
-    if indexing is None and _stamp(path / SCALARS):
-        with open_run(path) as run:
-            last_step = run.last_step
-            if "loss" in run.names:
-                losses = tuple(run.series("loss", points=SPARK).mean[:, 0].tolist())
+def _describe_entry(id: str, overview: RunOverview, state: str, indexing: float | None) -> RunEntry:
     return RunEntry(
-        id=path.name,
-        state=state,
-        last_step=last_step,
-        started=next((event.time for event in events if event.time is not None), None),
-        updated=max((stamp[0] for stamp in _stamp_files(path) if stamp is not None), default=0) / 1e9,
-        alarms=len(join_alarms(events)),
-        score_name=None if best is None else best.topic,
-        score=None if best is None else best.value,
-        loss=losses,
+        id=id,
+        state=cast(State, state),
+        last_step=overview.last_step,
+        started=overview.started,
+        updated=overview.updated,
+        alarms=overview.alarms,
+        score_name=overview.score_name,
+        score=overview.score,
+        loss=overview.loss,
         indexing=indexing,
     )
 
 
-def _describe_run(run: RunIndex, entry: RunEntry, since: int | None, points: int) -> RunDescription:
-    first = None if since is None else since + 1
-    curves = {name: _take_curve(run, name, first, points) for name in run.names}
-    events, damaged = read_events(run.folder)
-    heads = []
-    thinned = any(not exact for _, exact in curves.values())
-    for place, (statistics, count) in run.maps.items():
-        found = {name: run.heads(place, name, first, None, max(2, points // 10)) for name in statistics}
-        history = next(iter(found.values()))
-        thinned |= not history.exact
-        if len(history):
-            heads.append(
-                RunHeads(
-                    place=PlaceModel.of(place),
-                    heads=count,
-                    steps=tuple(history.first.tolist()),
-                    # The number of a head has no mean.
-                    statistics={
-                        name: _rows(values.high if name == "twin" else values.mean)
-                        for name, values in found.items()
-                    },
-                )
-            )
-    new = [event for event in events if since is None or event.step > since]
+def _describe_run(run: RunIndex, entry: RunEntry, read: _Events) -> RunDescription:
+    maps = (
+        RunMap(place=PlaceModel.of(place), heads=heads, statistics=statistics)
+        for place, (statistics, heads) in run.maps.items()
+    )
+    events = [event for event in read.events if event.kind not in ALARM_KINDS]
     return RunDescription(
         **dict(entry),
-        curves={name: curve for name, (curve, _) in curves.items() if curve.steps},
-        heads=tuple(heads),
-        events=tuple(map(_describe_event, new[-MOST_EVENTS:])),
+        names=run.names,
+        maps=tuple(maps),
+        alarm_list=tuple(map(_describe_alarm, join_alarms(read.events)[-MOST_EVENTS:])),
+        events=tuple(map(_describe_event, events[-MOST_EVENTS:])),
         recipe=_read_text(run.folder / RECIPE)[:LONGEST_RECIPE],
-        environment=_read_object(run.folder / ENVIRONMENT),
-        damaged=run.damaged + damaged,
-        revision=sum(event.kind in ("started", "resumed") for event in events),
-        since=since,
-        thinned=thinned,
+        environment=read_object(run.folder / ENVIRONMENT),
+        data=read_object(run.folder / DATA),
+        damaged=run.damaged + read.damaged,
+        revision=sum(event.kind in ("started", "resumed") for event in read.events),
     )
 
 
-def _take_curve(run: RunIndex, name: str, first: int | None, points: int) -> tuple[RunCurve, bool]:
-    """At most so many points, and whether these are all; if not, the lowest and highest of each stretch."""
-    series = run.series(name, first, None, points)
+def _describe_alarm(alarm: Alarm) -> RunAlarm:
+    heads = (AlarmHeads(place=PlaceModel.of(place), heads=heads) for place, heads in alarm.heads.items())
+    return RunAlarm(
+        cause=alarm.cause,
+        first_step=alarm.first_step,
+        last_step=alarm.last_step,
+        passed_at=alarm.passed_at,
+        message=alarm.message,
+        heads=tuple(heads),
+        layers=alarm.layers,
+        value=alarm.value,
+    )
+
+
+def _describe_event(event: Event) -> RunEvent:
+    return RunEvent(
+        step=event.step,
+        kind=event.kind,
+        message=event.as_message(),
+        topic=event.topic,
+        value=event.value,
+        time=event.time,
+    )
+
+
+def _describe_series(series: Series, mean: Literal["mean", "high"] = "mean") -> RunSeries:
+    values = series.high if mean == "high" else series.mean
+    first = tuple(series.first.tolist())
     if series.exact:
-        curve = RunCurve(steps=tuple(series.first.tolist()), values=tuple(series.mean[:, 0].tolist()))
-        return curve, True
-    series = run.series(name, first, None, max(1, points // 2))
-    steps = np.stack([series.first, series.last], axis=1)
-    values = np.stack([series.low[:, 0], series.high[:, 0]], axis=1)
-    kept = np.stack(
-        [np.full(len(series), True), series.last > series.first], axis=1
-    )  # a single row is one point
-    return RunCurve(steps=tuple(steps[kept].tolist()), values=tuple(values[kept].tolist())), False
-
-
-def _describe_series(series: Series) -> RunSeries:
+        rows = tuple(map(tuple, values.tolist()))
+        return RunSeries(exact=True, first=first, last=None, mean=rows, low=None, high=None, count=None)
+    known = np.isfinite(series.low) & np.isfinite(series.high)
+    reach = float(np.ptp(np.stack([series.low[known], series.high[known]]))) if known.any() else 0.0
     return RunSeries(
-        first=tuple(series.first.tolist()),
+        exact=False,
+        first=first,
         last=tuple(series.last.tolist()),
-        mean=_rows(series.mean),
-        low=_rows(series.low),
-        high=_rows(series.high),
+        mean=_shorten(values, reach),
+        low=_shorten(series.low, reach),
+        high=_shorten(series.high, reach),
         count=tuple(map(tuple, series.count.tolist())),
-        exact=series.exact,
     )
 
 
-def _rows(values: Any) -> tuple[tuple[float | None, ...], ...]:
-    return tuple(map(tuple, values.tolist()))
+def _shorten(values: NDArray[np.float64], reach: float) -> tuple[tuple[float | None, ...], ...]:
+    """Rows of numbers, rounded to a millionth of what they reach over: a summary needs no more."""
+    places = 6 - math.floor(math.log10(reach)) if reach > 0 and math.isfinite(reach) else 15
+    return tuple(map(tuple, np.round(values, min(places, 15)).tolist()))
 
 
 def _read_text(path: Path) -> str:
@@ -326,25 +365,3 @@ def _read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except (OSError, ValueError):
         return ""
-
-
-def _read_object(path: Path) -> dict[str, Any]:
-    try:
-        content = json.loads(_read_text(path))
-    except ValueError:
-        return {}
-    return content if isinstance(content, dict) else {}
-
-
-def _describe_event(event: Event) -> RunEvent:
-    place = event.find_place()
-    return RunEvent(
-        step=event.step,
-        kind=event.kind,
-        message=event.as_message(),
-        topic=event.topic,
-        place=None if place is None else PlaceModel.of(place),
-        where="" if place is not None else event.place,
-        value=event.value,
-        time=event.time,
-    )

@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ import numpy as np
 from glassformer.messages import Message
 from glassformer.metrics import Part, Score, score
 from glassformer.recording import Recording, Tokens
-from glassformer.runlog import BEST, Alarm, RunLog
+from glassformer.runlog import BEST, Alarm, RunLog, read_events, read_overview
+from glassformer.runlog.alarms import join_alarms
+from glassformer.runlog.log import SETTINGS, read_object
 
 COLUMNS = (
     "metric",
@@ -108,18 +111,19 @@ def summarise_score(measured: Score) -> dict[str, Any]:
     }
 
 
-def summarise_run(log: RunLog) -> dict[str, Any]:
-    """Where a run stands: the last value of every curve, and its alarms."""
+def summarise_run(folder: Path) -> dict[str, Any]:
+    """Where a run stands: the last value of every curve, and its alarms. The log itself is not read."""
+    overview = read_overview(folder)
     return {
-        "run": log.name,
-        "folder": str(log.folder),
-        "state": log.state,
-        "step": log.last_step,
-        "started": log.started,
-        "updated": log.updated,
-        "settings": dict(log.settings),
-        "scalars": {name: float(curve.values[-1]) for name, curve in log.scalars.items() if len(curve)},
-        "alarms": [_summarise_alarm(alarm) for alarm in log.alarms],
+        "run": overview.name,
+        "folder": str(folder),
+        "state": overview.state,
+        "step": overview.last_step,
+        "started": overview.started,
+        "updated": overview.updated,
+        "settings": read_object(folder / SETTINGS),
+        "scalars": overview.scalars,
+        "alarms": [_summarise_alarm(alarm) for alarm in join_alarms(read_events(folder)[0])],
     }
 
 

@@ -21,6 +21,7 @@ from glassformer.runlog.log import (
     read_events,
     read_run,
 )
+from glassformer.runlog.overview import RunOverview, read_overview
 from glassformer.runlog.probes import PROBES, Probe, find_probes, read_probe_texts
 from glassformer.runlog.run_index import HEADS, SCALARS, RunIndex, count_unindexed, open_run
 
@@ -46,6 +47,7 @@ __all__ = [
     "Probe",
     "RunIndex",
     "RunLog",
+    "RunOverview",
     "RunWriter",
     "Series",
     "count_unindexed",
@@ -55,6 +57,7 @@ __all__ = [
     "is_run",
     "open_run",
     "read_events",
+    "read_overview",
     "read_probe_texts",
     "read_run",
 ]

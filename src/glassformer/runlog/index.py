@@ -16,7 +16,7 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,6 +63,11 @@ class Series:
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def take(self, columns: slice) -> "Series":
+        """Some of the columns."""
+        low, high, mean = (values[:, columns] for values in (self.low, self.high, self.mean))
+        return Series(self.first, self.last, low, high, mean, self.count[:, columns], self.exact)
 
 
 class LogIndex:
@@ -148,6 +153,15 @@ class LogIndex:
     ) -> "tuple[Series, NDArray[np.int64]]":
         """Some columns of a group between two steps (both included), and where in the log exact rows are."""
         return self.groups[key].read(columns, start, stop, max(1, points))
+
+    def read_last(self, key: Key) -> dict[Any, tuple[int, float]]:
+        """Of each column of a group, the step and value of its last row."""
+        series, _ = self.groups[key].read_last()
+        return {
+            name: (int(series.last[-1]), float(series.mean[-1, place]))
+            for place, name in enumerate(key)
+            if len(series)
+        }
 
     def close(self) -> None:
         for group in self.groups.values():
@@ -388,6 +402,12 @@ class Group:
         )  # fmt: skip
         return series, offsets
 
+    def read_last(self) -> tuple[Series, NDArray[np.int64]]:
+        """The last row; nothing where there is none."""
+        self.flush()
+        last = int(self._row(len(self.rows) - 1)["step"]) if len(self.rows) else 0
+        return self.read(slice(None), last, None, 1)
+
     def close(self) -> None:
         for table in (self.rows, *self.levels):
             table.close()
@@ -502,14 +522,14 @@ def _as_key(value: Any) -> Key:
     return tuple(map(_as_key, value)) if isinstance(value, list) else value
 
 
-def join_series(parts: Mapping[int, tuple[Series, NDArray[np.int64]]], points: int) -> Series:
+def join_series(parts: Sequence[tuple[Series, NDArray[np.int64]]], points: int) -> Series:
     """Series of one name from several groups, in order of steps; of exact rows of a step the last written."""
-    found = [part for part in parts.values() if len(part[0])]
+    found = [part for part in parts if len(part[0])]
     if len(found) == 1:
         return found[0][0]
     names = ("first", "last", "low", "high", "mean", "count")
     if not found:
-        return next(iter(parts.values()))[0]
+        return parts[0][0]
     joined = {name: np.concatenate([getattr(series, name) for series, _ in found]) for name in names}
     exact = all(series.exact for series, _ in found)
     order = np.argsort(joined["first"], kind="stable")

@@ -168,7 +168,7 @@ class RunLog:
     @property
     def settings(self) -> Mapping[str, Any]:
         """All values of the recipe by their full names; empty where they cannot be read."""
-        return _read_object(self.folder / SETTINGS)
+        return read_object(self.folder / SETTINGS)
 
     @property
     def started(self) -> float | None:
@@ -189,12 +189,17 @@ class RunLog:
 
 def find_state(folder: Path, events: Sequence[Event]) -> str:
     """How a run stands; see `RunLog.state`."""
+    return find_ending(events) or ("running" if is_alive(folder) else "killed")
+
+
+def find_ending(events: Sequence[Event]) -> str | None:
+    """How a run ended: finished, stopped or failed; None where it did not say so."""
     for event in reversed(events):
         if event.kind in ENDINGS:
             return event.kind
         if event.kind in ("started", "resumed"):
             break
-    return "running" if is_alive(folder) else "killed"
+    return None
 
 
 def read_events(folder: Path) -> tuple[tuple[Event, ...], int]:
@@ -246,9 +251,9 @@ def read_run(folder: str | Path) -> RunLog:
         heads=heads,
         events=events,
         recipe=recipe.read_text(encoding="utf-8") if recipe.is_file() else "",
-        environment=_read_object(environment),
+        environment=read_object(environment),
         damaged=damaged,
-        data=_read_object(folder / DATA),
+        data=read_object(folder / DATA),
     )
 
 
@@ -457,7 +462,8 @@ def _read_event(entry: Mapping[str, Any]) -> Event:
     return event
 
 
-def _read_object(path: Path) -> dict[str, Any]:
+def read_object(path: Path) -> dict[str, Any]:
+    """A file of one JSON object; empty where there is none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

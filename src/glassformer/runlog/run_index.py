@@ -8,21 +8,27 @@ Others read, and keep in memory what is not in the index yet.
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.place import Place
-from glassformer.runlog.blocks import TornIndexError
-from glassformer.runlog.index import LogIndex, Progress, Series, join_series, read_position
+from glassformer.runlog.blocks import CELL, TornIndexError
+from glassformer.runlog.index import FACTOR, Key, LogIndex, Progress, Series, join_series, read_position
 from glassformer.runlog.lines import parse_heads, parse_scalars
 
 SCALARS, HEADS = "scalars.jsonl", "heads.jsonl"
 INDEX, LOCK = "index", ".lock"
 POINTS = 2_000  # of a series, unless asked otherwise
 TRIES = 3  # where the log is cut while it is read
+MOST_TOGETHER = 64 << 20  # bytes of blocks that are read at a time for several series
 PARSERS = {SCALARS: parse_scalars, HEADS: parse_heads}
+
+Name = TypeVar("Name")  # of a series
 
 
 class RunIndex:
@@ -91,14 +97,25 @@ class RunIndex:
         self, name: str, start: int | None = None, stop: int | None = None, points: int = POINTS
     ) -> Series:
         """A curve between two steps, both included, in at most so many points; columns are its one value."""
-        columns = {}
-        for number, key in enumerate(self.logs[SCALARS].groups):
-            if name in key:
-                place = key.index(name)
-                columns[number] = (key, slice(place, place + 1))
-        if not columns:
-            raise InputError("runlog.no_series", name=name, known=list(self.names))
-        return self._read(SCALARS, columns, start, stop, points)
+        return self.series_of((name,), start, stop, points)[name]
+
+    def series_of(
+        self,
+        names: Iterable[str],
+        start: int | None = None,
+        stop: int | None = None,
+        points: int = POINTS,
+    ) -> dict[str, Series]:
+        """Several curves between two steps, read together."""
+        wanted: dict[str, dict[Key, slice]] = {name: {} for name in names}
+        for key in self.logs[SCALARS].groups:
+            for place, name in enumerate(key):
+                if name in wanted:
+                    wanted[name][key] = slice(place, place + 1)
+        for name, columns in wanted.items():
+            if not columns:
+                raise InputError("runlog.no_series", name=name, known=list(self.names))
+        return self._read(SCALARS, wanted, start, stop, points)
 
     def heads(
         self,
@@ -109,36 +126,55 @@ class RunIndex:
         points: int = POINTS,
     ) -> Series:
         """A statistic of all heads of a map over time; columns are the heads."""
-        columns = {}
-        for number, key in enumerate(self.logs[HEADS].groups):
+        return self.heads_of(statistic, (place,), start, stop, points)[place]
+
+    def heads_of(
+        self,
+        statistic: str,
+        places: Iterable[Place] = (),
+        start: int | None = None,
+        stop: int | None = None,
+        points: int = POINTS,
+    ) -> dict[Place, Series]:
+        """A statistic of the heads of several maps, read together; of all maps where none is named."""
+        chosen = {place.address: place for place in places}
+        found: dict[str, dict[Key, slice]] = {address: {} for address in chosen}
+        for key in self.logs[HEADS].groups:
             before = 0
             for address, statistics, heads in key:
-                if address == place.address and statistic in statistics:
+                if statistic in statistics and (not chosen or address in chosen):
                     begin = before + statistics.index(statistic) * heads
-                    columns[number] = (key, slice(begin, begin + heads))
+                    found.setdefault(address, {})[key] = slice(begin, begin + heads)
                 before += len(statistics) * heads
-        if not columns:
-            raise InputError("runlog.no_statistic", place=place.address, statistic=statistic)
-        most = max(part.stop - part.start for _, part in columns.values())
-        columns = {number: each for number, each in columns.items() if each[1].stop - each[1].start == most}
-        return self._read(HEADS, columns, start, stop, points)
+        missing = [address for address, columns in found.items() if not columns]
+        if missing or not found:
+            raise InputError("runlog.no_statistic", place=", ".join(missing), statistic=statistic)
+        wanted = {}
+        for address, columns in sorted((Place.parse(address), columns) for address, columns in found.items()):
+            most = max(part.stop - part.start for part in columns.values())
+            wanted[address] = {key: part for key, part in columns.items() if part.stop - part.start == most}
+        return self._read(HEADS, wanted, start, stop, points)
+
+    def last_values(self) -> dict[str, float]:
+        """The last value of every curve."""
+        found: dict[str, tuple[int, float]] = {}
+        for series in (self.logs[SCALARS].read_last(key) for key in self.logs[SCALARS].groups):
+            for name, (step, value) in series.items():
+                if name not in found or found[name][0] <= step:
+                    found[name] = step, value
+        return {name: found[name][1] for name in self.names if name in found}
 
     def _read(
         self,
         log: str,
-        columns: dict[int, tuple[tuple[object, ...], slice]],
+        wanted: Mapping[Name, Mapping[Key, slice]],
         start: int | None,
         stop: int | None,
         points: int,
-    ) -> Series:
+    ) -> dict[Name, Series]:
         for tried in range(TRIES):
             try:
-                index = self.logs[log]
-                parts = {
-                    number: index.read(key, part, start, stop, points)
-                    for number, (key, part) in columns.items()
-                }
-                return join_series(parts, points)
+                return _read_together(self.logs[log], wanted, start, stop, points)
             except (TornIndexError, KeyError):
                 if tried + 1 == TRIES:
                     raise
@@ -183,6 +219,29 @@ def open_indexes(folder: Path, *, writable: bool, progress: Progress | None = No
         found[name] = LogIndex(folder / name, place, parse, writable=writable, progress=part)
         before += sizes[name]
     return found
+
+
+def _read_together(
+    index: LogIndex,
+    wanted: Mapping[Name, Mapping[Key, slice]],
+    start: int | None,
+    stop: int | None,
+    points: int,
+) -> dict[Name, Series]:
+    """Series by name from the columns of some groups; all columns of a group are read at once where few."""
+    parts: dict[Name, list[tuple[Series, NDArray[np.int64]]]] = {name: [] for name in wanted}
+    for key in {key: None for columns in wanted.values() for key in columns}:
+        columns = {name: each[key] for name, each in wanted.items() if key in each}
+        first = min(part.start for part in columns.values())
+        last = max(part.stop for part in columns.values())
+        if (last - first) * CELL.itemsize * FACTOR * points <= MOST_TOGETHER:
+            whole, offsets = index.read(key, slice(first, last), start, stop, points)
+            for name, part in columns.items():
+                parts[name].append((whole.take(slice(part.start - first, part.stop - first)), offsets))
+        else:
+            for name, part in columns.items():
+                parts[name].append(index.read(key, part, start, stop, points))
+    return {name: join_series(found, points) for name, found in parts.items()}
 
 
 def count_unindexed(folder: Path) -> int:

@@ -7,7 +7,7 @@ import pytest
 
 from glassformer.place import Place
 from glassformer.render.terminal.curves import draw_curve, draw_run, draw_runs, draw_spark
-from glassformer.runlog import Curve, Event, RunLog, RunWriter, read_run
+from glassformer.runlog import Curve, Event, RunLog, RunWriter, read_overview, read_run
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_gaps_and_constants_are_drawn() -> None:
 def test_a_list_of_runs(log: RunLog, tmp_path: Path) -> None:
     with RunWriter(tmp_path / "young") as writer:
         writer.write_event(Event(0, "started", "Begins."))
-    lines = draw_runs([log, read_run(tmp_path / "young")]).splitlines()
+    lines = draw_runs([read_overview(log.folder), read_overview(tmp_path / "young")]).splitlines()
     assert lines[0].split() == ["run", "state", "step", "loss", "best", "score", "alarms"]
     assert lines[1].split() == ["mine", "finished", "200", "0.0403", "dev_loss", "0.045", "1"]
     with RunWriter(tmp_path / "mine") as writer:
@@ -68,7 +68,7 @@ def test_a_list_of_runs(log: RunLog, tmp_path: Path) -> None:
         writer.write_event(
             Event(200, "best", "The best accuracy so far is 0.8.", topic="accuracy", value=0.8)
         )
-    told = draw_runs([read_run(tmp_path / "mine")]).splitlines()[1].split()
+    told = draw_runs([read_overview(tmp_path / "mine")]).splitlines()[1].split()
     assert told[4:6] == ["dev_accuracy", "0.8"]  # the score that decides, where the log says which
     assert lines[2].split() == ["young", "killed", "0", "–", "–", "–"]
     assert "no runs here yet" in draw_runs([])

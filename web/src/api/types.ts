@@ -54,8 +54,10 @@ export type Wanted = NonNullable<Schemas["JobRequest"]["want"]>[number]; // what
 
 // training runs
 export type RunEntry = Schemas["RunEntry"];
-export type RunCurve = Schemas["RunCurve"];
-export type RunHeads = Schemas["RunHeads"];
+export type RunMap = Schemas["RunMap"];
+export type RunSeries = Schemas["RunSeries"];
+export type SeriesByName = Schemas["SeriesByName"];
+export type RunAlarm = Schemas["RunAlarm"];
 export type RunEvent = Schemas["RunEvent"];
 export type RunDescription = Schemas["RunDescription"];
 

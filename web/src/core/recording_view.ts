@@ -1,5 +1,5 @@
 /**
- * Views of a recording: what all of them declare and set up alike.
+ * Views of a recording: what all of them declare and set up alike; those of training runs have the same base.
  *
  * In:   a name, words, options and what draws.
  * Out:  a View; pictures and tables wait until what is shown is loaded, unmounting ends all tasks and leaves an empty element.
@@ -9,29 +9,41 @@ import type { Language } from "../api/types";
 import { introduce, liveWords } from "../i18n/core";
 import { words as nameWords } from "../i18n/focus";
 import { Options } from "./options";
-import { Tasks } from "./tasks";
-import type { Mounted, Stage, View } from "./view";
+import type { RecordingSource } from "./source";
+import { type Scoped, Tasks } from "./tasks";
+import type { Mounted, Stage, SubjectKind, View } from "./view";
 
 export type Names = ReturnType<typeof nameWords>;
 
 /** What a view is mounted with. */
-export interface Setting<Words extends object, O extends object> {
-  readonly stage: Stage;
+export interface Setting<
+  Words extends object,
+  O extends object,
+  K extends SubjectKind = "recording",
+  S extends Scoped<S> = RecordingSource,
+> {
+  readonly stage: Stage<K>;
   readonly say: Words; // always in the language of the moment, as are
   readonly names: Names; // of maps, stacks, columns
   readonly options: Options<O>;
-  readonly tasks: Tasks;
+  readonly tasks: Tasks<S>;
 }
 
 /** A mounted view, or a part of one, as a class: what it was mounted with are its fields. */
-export abstract class MountedView<Words extends object, O extends object> implements Setting<Words, O> {
-  readonly stage: Stage;
+export abstract class MountedView<
+  Words extends object,
+  O extends object,
+  K extends SubjectKind = "recording",
+  S extends Scoped<S> = RecordingSource,
+> implements Setting<Words, O, K, S>
+{
+  readonly stage: Stage<K>;
   readonly say: Words;
   readonly names: Names;
   readonly options: Options<O>;
-  readonly tasks: Tasks;
+  readonly tasks: Tasks<S>;
 
-  constructor({ stage, say, names, options, tasks }: Setting<Words, O>) {
+  constructor({ stage, say, names, options, tasks }: Setting<Words, O, K, S>) {
     this.stage = stage;
     this.say = say;
     this.names = names;

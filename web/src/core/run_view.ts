@@ -2,52 +2,46 @@
  * Views of training runs: what all of them declare and set up alike.
  *
  * In:   a name, words, options and what draws.
- * Out:  a View that is drawn again when one of its runs has news; unmounting ends all tasks and leaves an empty element.
+ * Out:  a View that is told when one of its runs has news; unmounting ends all tasks and leaves an empty element.
  */
 
 import type { Language, RunDescription } from "../api/types";
 import { introduce, liveWords } from "../i18n/core";
 import { words as nameWords } from "../i18n/focus";
 import { Options } from "./options";
-import type { Names } from "./recording_view";
+import { MountedView, type Setting } from "./recording_view";
 import type { RunSource } from "./source";
 import { Tasks } from "./tasks";
-import type { Mounted, Stage, View } from "./view";
+import type { Mounted, View } from "./view";
 
-/** What a view of runs is mounted with. */
-export interface RunSetting<Words extends object, O extends object> {
-  readonly stage: Stage<"runs">;
-  readonly say: Words; // always in the language of the moment, as are
-  readonly names: Names; // of maps and stacks
-  readonly options: Options<O>;
-  readonly tasks: Tasks<RunSource>;
+/** Training runs that are asked together. */
+export class AllRuns {
+  constructor(readonly runs: readonly RunSource[]) {}
+
+  within(signal: AbortSignal): AllRuns {
+    return new AllRuns(this.runs.map((run) => run.within(signal)));
+  }
+}
+
+export type RunSetting<Words extends object, O extends object> = Setting<Words, O, "runs", AllRuns>;
+
+/** A mounted view of runs. */
+export abstract class MountedRuns<Words extends object, O extends object> extends MountedView<
+  Words,
+  O,
+  "runs",
+  AllRuns
+> {
   /** The runs as far as they were written. */
-  readonly runs: readonly RunDescription[];
-}
-
-/** A mounted view of runs as a class: what it was mounted with are its fields. */
-export abstract class MountedRuns<Words extends object, O extends object> {
-  readonly stage: Stage<"runs">;
-  readonly say: Words;
-  readonly names: Names;
-  readonly options: Options<O>;
-  readonly tasks: Tasks<RunSource>;
-
-  constructor(private readonly setting: RunSetting<Words, O>) {
-    const { stage, say, names, options, tasks } = setting;
-    this.stage = stage;
-    this.say = say;
-    this.names = names;
-    this.options = options;
-    this.tasks = tasks;
-  }
-
   get runs(): readonly RunDescription[] {
-    return this.setting.runs;
+    return this.stage.source.map(({ run }) => run);
   }
+
+  /** Something was written to a run. */
+  abstract news(): void;
 }
 
-type Drawn = Omit<Mounted, "unmount"> & Partial<Pick<Mounted, "unmount">> & { draw(): void };
+type Drawn = Omit<Mounted, "unmount"> & Partial<Pick<Mounted, "unmount">> & { news(): void };
 
 export function runView<Words extends { readonly title: string; readonly about: string }, O extends object>({
   words,
@@ -64,7 +58,7 @@ export function runView<Words extends { readonly title: string; readonly about: 
     panel: false,
     transport: false,
     mount(stage) {
-      const tasks = new Tasks<RunSource>({ source: stage.source[0]!, fail: stage.fail });
+      const tasks = new Tasks({ source: new AllRuns(stage.source), fail: stage.fail });
       const language = (): Language => stage.language;
       const mounted = mount({
         stage,
@@ -72,13 +66,18 @@ export function runView<Words extends { readonly title: string; readonly about: 
         names: liveWords(nameWords, language),
         options: new Options(declared.name, declared.options, stage.selection),
         tasks,
-        get runs() {
-          return stage.source.map(({ run }) => run);
-        },
       });
-      for (const source of stage.source) source.follow(() => tasks.frame(() => mounted.draw()));
-      const { unmount } = mounted;
+      for (const source of stage.source) source.follow(() => tasks.frame(() => mounted.news(), "news"));
+      const { picture, table, unmount } = mounted;
       return Object.assign(mounted, {
+        async picture() {
+          await tasks.settled();
+          return picture.call(mounted);
+        },
+        async table() {
+          await tasks.settled();
+          return table.call(mounted);
+        },
         unmount() {
           unmount?.call(mounted);
           tasks.end();

@@ -19,6 +19,7 @@ import type {
   RowSide,
   RunDescription,
   RunEntry,
+  RunSeries,
   ScoreDescription,
   TokenSlice,
   WalkPlan,
@@ -109,20 +110,31 @@ export interface RecordingSource {
   ): Promise<CellArithmetic>;
 }
 
-/** One training run, as far as it has been fetched. */
+/** Curves by name, or statistics of heads by the address of their map. */
+export type SeriesOf = Readonly<Record<string, RunSeries>>;
+
+/** One training run. */
 export interface RunSource {
-  readonly run: RunDescription;
+  readonly run: RunDescription; // all but its numbers, as far as it was written
   /** The same run, whose requests and followers all end with a signal. */
   within(signal: AbortSignal): RunSource;
-  /** Fetch what is new; says whether anything is. */
-  refresh(signal?: AbortSignal): Promise<boolean>;
+  /** Curves in a range of steps, both ends included (null: all steps); exact where no more than so many points are there. */
+  series(
+    names: readonly string[],
+    span: Range | null,
+    points: number,
+    signal?: AbortSignal,
+  ): Promise<SeriesOf>;
+  /** A statistic of the heads of every map, likewise. */
+  heads(statistic: string, span: Range | null, points: number, signal?: AbortSignal): Promise<SeriesOf>;
   /** Told of each change while the run goes on, until the function that is given back is called. */
   follow(changed: (run: RunDescription) => void, failed?: (error: unknown) => void): () => void;
 }
 
 /** Training runs of one folder. */
 export interface RunList {
-  list(signal?: AbortSignal): Promise<readonly RunEntry[]>;
+  /** The one that was written to last first; of many, the first `limit`. */
+  list(signal?: AbortSignal, limit?: number): Promise<readonly RunEntry[]>;
   open(id: string, signal?: AbortSignal): Promise<RunSource>;
 }
 

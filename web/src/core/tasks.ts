@@ -7,8 +7,8 @@
 
 import type { RecordingSource } from "./source";
 
-/** What is asked: a recording, a training run. */
-interface Scoped<S> {
+/** What is asked: a recording, training runs. */
+export interface Scoped<S> {
   within(signal: AbortSignal): S;
 }
 

@@ -20,7 +20,7 @@ import type {
 import type { Text } from "./messages";
 import type { Schema } from "./options";
 import type { Selection, SelectionStore } from "./selection";
-import type { Playground, RecordingSource, RunSource } from "./source";
+import type { Playground, RecordingSource, RunList, RunSource } from "./source";
 
 export type Theme = "light" | "dark";
 
@@ -91,6 +91,7 @@ export interface Stage<K extends SubjectKind = "recording"> {
   readonly signal: AbortSignal; // aborted when the view is unmounted; requests through `source` end with it
   readonly rerunner: Rerunner | null;
   readonly playground?: Playground | undefined;
+  readonly runs?: RunList | undefined; // training runs of the host, where it has any
   readonly kept?: KeptWork | undefined; // what this view has left behind
   /** A text of the server in the page's language. */
   text(said: Text): string;

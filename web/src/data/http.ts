@@ -10,10 +10,9 @@ import { decodeFrame, type Frame } from "../api/frames";
 import type { Description, ErrorResponse } from "../api/types";
 import type { Catalogue } from "../core/messages";
 import { type Place, writePlace } from "../core/place";
-import { type Range, type RecordingSource, Refusal, type Source } from "../core/source";
+import { type Range, type RecordingSource, Refusal, type RunList, type Source } from "../core/source";
 import { isAbort } from "../core/tasks";
 import { words } from "../i18n/hosts";
-import { createRunList } from "./runs";
 
 const REMEMBERED_BYTES = 96 * 2 ** 20;
 
@@ -220,7 +219,7 @@ export function createHttpSource(
     metrics: (signal) => json("metrics", signal),
     messages: async (language, signal) =>
       (await json<{ readonly entries: Catalogue }>(`messages/${language}`, signal)).entries,
-    ...(runs ? { runs: createRunList(connection) } : {}),
+    ...(runs ? { runs: runList(connection) } : {}),
     playground: {
       topics: (signal) => json("playground", signal),
       ask: (topic, settings, signal, anew) => {
@@ -228,6 +227,14 @@ export function createHttpSource(
         return anew ? connection.json(path, withSignal(signal)) : json(path, signal);
       },
     },
+  };
+}
+
+/** The code that follows a run is fetched with the first one. */
+function runList(connection: Connection): RunList {
+  return {
+    list: (signal, limit) => connection.json(withParameters("runs", { limit }), withSignal(signal)),
+    open: async (id, signal) => (await import("./runs")).openRun(connection, id, signal),
   };
 }
 

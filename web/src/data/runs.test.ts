@@ -1,113 +1,125 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { RunDescription } from "../api/types";
+import { inventRun } from "../testing/run";
 import { Connection } from "./http";
-import { createRunList, joinRuns } from "./runs";
+import { openRun } from "./runs";
 
-const place = { stack: "decoder", kind: "self", layer: 0, step: null, address: "decoder.self.0" } as const;
+const aRun = (last_step: number, change: Partial<RunDescription> = {}): RunDescription =>
+  inventRun({ id: "a b", state: "running", last_step, updated: last_step, ...change });
 
-function aRun(steps: readonly number[], change: Partial<RunDescription> = {}): RunDescription {
-  const last = steps.at(-1) ?? 0;
-  return {
-    id: "a b",
-    state: "running",
-    started: null,
-    score_name: null,
-    score: null,
-    loss: [],
-    indexing: null,
-    last_step: last,
-    updated: last,
-    alarms: 0,
-    curves: { loss: { steps, values: steps.map((step) => (step === 2 ? null : 1 / step)) } },
-    heads: [{ place, heads: 2, steps, statistics: { entropy: steps.map((step) => [step, null]) } }],
-    events: steps.map((step) => ({
-      step,
-      kind: "checkpoint",
-      message: { code: "training.checkpoint", parameters: {}, default: null },
-      topic: "",
-      where: "",
-      place: null,
-      value: null,
-      time: null,
-    })),
-    recipe: "",
-    environment: {},
-    damaged: 0,
-    revision: 1,
-    since: null,
-    thinned: false,
-    ...change,
-  };
+/** A stream of events that a test sends. */
+class FakeEvents extends EventTarget {
+  static all: FakeEvents[] = [];
+  readyState = 1;
+
+  constructor(readonly url: string) {
+    super();
+    FakeEvents.all.push(this);
+  }
+
+  send(name: string, data: unknown): void {
+    this.dispatchEvent(new MessageEvent(name, { data: JSON.stringify(data) }));
+  }
+
+  fail(readyState: number): void {
+    this.readyState = readyState;
+    this.dispatchEvent(new Event("error"));
+  }
+
+  close(): void {
+    this.readyState = 2;
+  }
 }
 
-beforeEach(() => void vi.useFakeTimers());
+beforeEach(() => {
+  FakeEvents.all = [];
+  vi.useFakeTimers();
+});
 afterEach(() => void vi.useRealTimers());
 
-/** A server whose answers are given one by one. */
-function serve(...answers: RunDescription[]) {
+function serve(...answers: unknown[]) {
   const asked: string[] = [];
-  const signals: (AbortSignal | null | undefined)[] = [];
-  const fetch = async (input: RequestInfo | URL, init?: RequestInit) => {
+  const fetch = async (input: RequestInfo | URL) => {
     asked.push(String(input).replace("http://x/", ""));
-    signals.push(init?.signal);
     return Response.json(answers.length > 1 ? answers.shift() : answers[0]);
   };
   const connection = new Connection({ base: "http://x/", fetch: fetch as typeof globalThis.fetch });
-  return { runs: createRunList(connection, 1000), asked, signals };
+  const open = () =>
+    openRun(connection, "a b", undefined, (url) => new FakeEvents(url) as unknown as EventSource);
+  return { open, asked };
 }
 
-test("what came after is put behind what was known", () => {
-  const whole = joinRuns(aRun([1, 2]), aRun([3], { since: 2, state: "finished" }));
-  expect(whole).toEqual({ ...aRun([1, 2, 3]), since: 2, state: "finished" });
-  expect(joinRuns(aRun([1]), aRun([5]))).toEqual(aRun([5])); // answered whole
-  const again = joinRuns(aRun([1, 2]), aRun([2, 3], { since: 1 })); // the last step is asked for again
-  expect(again).toEqual({ ...aRun([1, 2, 3]), since: 1 });
-});
-
-test("a run is followed with what is new only, until nobody follows it", async () => {
-  const { runs, asked, signals } = serve(
-    aRun([1, 2]),
-    aRun([2, 3], { since: 1 }),
-    aRun([3], { since: 2, updated: 3 }),
-  );
-  const source = await runs.open("a b");
-  const heard: (number | null)[] = [];
+test("a run is followed by its events, without another question, until nobody follows it", async () => {
+  const { open, asked } = serve(aRun(2));
+  const source = await open();
+  const heard: number[] = [];
   const stop = source.follow((run) => heard.push(run.last_step));
-  await vi.advanceTimersByTimeAsync(1000);
-  expect(source.run.curves.loss!.values).toEqual([1, null, 1 / 3]);
-  await vi.advanceTimersByTimeAsync(2000);
-  expect(heard).toEqual([3]);
-  expect(asked).toEqual(["runs/a%20b", "runs/a%20b?since=1", "runs/a%20b?since=2", "runs/a%20b?since=2"]);
+  const [events] = FakeEvents.all;
+  expect(events!.url).toBe("http://x/runs/a%20b/events");
+  events!.send("news", aRun(2)); // what is known already
+  events!.send("news", aRun(3));
+  expect([heard, source.run.last_step]).toEqual([[3], 3]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(asked).toEqual(["runs/a%20b"]);
   stop();
-  await vi.advanceTimersByTimeAsync(5000);
-  expect([asked.length, signals.at(-1)?.aborted]).toEqual([4, true]);
+  expect(events!.readyState).toBe(2);
 });
 
-test("followers and requests of a view end with its signal", async () => {
-  const { runs, asked, signals } = serve(aRun([1]), aRun([1], { since: 0 }));
-  const [source, life] = [await runs.open("a"), new AbortController()];
-  const scoped = source.within(life.signal);
-  scoped.follow(() => {});
-  await scoped.refresh();
-  await vi.advanceTimersByTimeAsync(1000);
-  expect(scoped.run).toBe(source.run);
-  life.abort();
-  await vi.advanceTimersByTimeAsync(5000);
-  expect(asked).toEqual(["runs/a", "runs/a?since=0", "runs/a?since=0"]);
-  expect(signals.slice(1).map((signal) => signal?.aborted)).toEqual([true, true]);
-  scoped.follow(() => {}); // too late
-  await vi.advanceTimersByTimeAsync(5000);
-  expect(asked).toHaveLength(3);
+test("a run that has ended has no stream; one that ends closes it", async () => {
+  const ended = await serve(aRun(2, { state: "finished" })).open();
+  ended.follow(() => {})();
+  expect(FakeEvents.all).toEqual([]);
+  const source = await serve(aRun(2)).open();
+  const heard: string[] = [];
+  const stop = source.follow((run) => heard.push(run.state));
+  FakeEvents.all[0]!.send("news", aRun(2, { state: "finished" }));
+  FakeEvents.all[0]!.send("end", {});
+  expect([heard, FakeEvents.all[0]!.readyState]).toEqual([["finished"], 2]);
+  stop();
 });
 
-test("a run that was resumed is fetched whole again", async () => {
-  const { runs, asked } = serve(
-    aRun([1, 2]),
-    aRun([], { revision: 2, since: 2 }),
-    aRun([1], { revision: 2 }),
-  );
-  const source = await runs.open("a b");
-  expect(await source.refresh()).toBe(true);
-  expect(source.run).toEqual(aRun([1], { revision: 2 }));
-  expect(asked).toEqual(["runs/a%20b", "runs/a%20b?since=1", "runs/a%20b"]);
+test("a run that was resumed is followed again when the window is looked at", async () => {
+  const { open } = serve(aRun(2, { state: "finished" }), aRun(3, { revision: 2 }));
+  const source = await open();
+  const stop = source.follow(() => {});
+  document.dispatchEvent(new Event("visibilitychange"));
+  await vi.advanceTimersByTimeAsync(1);
+  expect([source.run.revision, FakeEvents.all.length]).toEqual([2, 1]);
+  stop();
+});
+
+test("a stream that breaks is connected again by the browser; where that is given up, the server is asked", async () => {
+  const { open, asked } = serve(aRun(2), aRun(3), aRun(4));
+  const source = await open();
+  const stop = source.follow(() => {});
+  FakeEvents.all[0]!.fail(0);
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(asked.length).toBe(1);
+  FakeEvents.all[0]!.fail(2);
+  await vi.advanceTimersByTimeAsync(3000);
+  expect([asked.length, source.run.last_step]).toEqual([2, 3]);
+  await vi.advanceTimersByTimeAsync(40_000);
+  expect(FakeEvents.all.length).toBe(2); // tried again
+  stop();
+});
+
+test("no more than three streams are open at once, and each is given back", async () => {
+  const sources = await Promise.all(Array.from({ length: 5 }, () => serve(aRun(2)).open()));
+  const stops = sources.map((source) => source.follow(() => {}));
+  expect(FakeEvents.all.length).toBe(3);
+  for (const stop of stops) stop();
+  const again = sources[4]!.follow(() => {});
+  expect(FakeEvents.all.length).toBe(4);
+  again();
+});
+
+test("numbers are asked for by name, range and how many points fit", async () => {
+  const { open, asked } = serve(aRun(2), { series: { loss: {} } });
+  const source = (await open()).within(new AbortController().signal);
+  expect(await source.series(["loss", "norm.encoder.0"], [10, 20], 500)).toEqual({ loss: {} });
+  await source.heads("peak", null, 50);
+  expect(asked.slice(1)).toEqual([
+    "runs/a%20b/series?name=loss&name=norm.encoder.0&start=10&stop=20&points=500",
+    "runs/a%20b/heads?statistic=peak&points=50",
+  ]);
 });

@@ -1,45 +1,48 @@
 /**
- * Training runs over HTTP: fetched whole once, then only what is new.
+ * Training runs over HTTP, followed while they are written by server-sent events.
  *
- * In:   the id of a run.
- * Out:  its curves, heads and events so far. A run that is resumed has another revision and is fetched whole again.
+ * In:   the id of a run; a range of steps and how many points fit.
+ * Out:  what is known of it, and its numbers. Where no stream can be had (too many are open, a proxy holds it back), the
+ *       server is asked every few seconds until there is one.
  */
 
-import type { RunDescription, RunEntry } from "../api/types";
-import { lowerBound } from "../core/maths/search";
-import type { RunList, RunSource } from "../core/source";
+import type { RunDescription, SeriesByName } from "../api/types";
+import type { Range, RunSource } from "../core/source";
+import { isAbort } from "../core/tasks";
 import type { Connection } from "./http";
 
-const PAUSE = 2000; // ms between two questions of a run that goes on
+const PAUSE = 3000; // ms between two questions where no stream can be had
+const RETRY = 30_000; // ms until a stream is tried again
+const STREAMS = 3; // at once: a browser has six connections to a server, for all its windows
 
-export function createRunList(connection: Connection, pause: number = PAUSE): RunList {
-  const init = (signal?: AbortSignal): RequestInit => (signal ? { signal } : {});
-  return {
-    list: (signal) => connection.json<readonly RunEntry[]>("runs", init(signal)),
-    async open(id, signal) {
-      const path = `runs/${encodeURIComponent(id)}`;
-      return new HttpRun(
-        (since, stop) =>
-          connection.json<RunDescription>(since === null ? path : `${path}?since=${since}`, init(stop)),
-        await connection.json<RunDescription>(path, init(signal)),
-        pause,
-      );
-    },
-  };
+export type OpenEvents = (url: string) => EventSource;
+
+/** The streams of this page. */
+const streams = { open: 0 };
+
+export async function openRun(
+  connection: Connection,
+  id: string,
+  signal?: AbortSignal,
+  events: OpenEvents = (url) => new EventSource(url),
+): Promise<RunSource> {
+  const path = `runs/${encodeURIComponent(id)}`;
+  const run = await connection.json<RunDescription>(path, withSignal(signal));
+  return new HttpRun(connection, path, run, events);
 }
 
-type Ask = (since: number | null, signal?: AbortSignal) => Promise<RunDescription>;
 type Changed = (run: RunDescription) => void;
 type Failed = ((error: unknown) => void) | undefined;
 
 class HttpRun implements RunSource {
   private readonly followers = new Map<Changed, Failed>();
-  private controller: AbortController | null = null;
+  private life: AbortController | null = null; // of what follows the run
 
   constructor(
-    private readonly ask: Ask,
+    private readonly connection: Connection,
+    private readonly path: string,
     public run: RunDescription,
-    private readonly pause: number,
+    private readonly events: OpenEvents,
   ) {}
 
   within(scope: AbortSignal): RunSource {
@@ -50,7 +53,8 @@ class HttpRun implements RunSource {
         return whole.run;
       },
       within: (signal) => whole.within(both(signal)),
-      refresh: (signal) => whole.refresh(both(signal)),
+      series: (names, span, points, signal) => whole.series(names, span, points, both(signal)),
+      heads: (statistic, span, points, signal) => whole.heads(statistic, span, points, both(signal)),
       follow(changed, failed) {
         const stop = whole.follow(changed, failed);
         if (scope.aborted) stop();
@@ -60,82 +64,115 @@ class HttpRun implements RunSource {
     };
   }
 
-  async refresh(signal?: AbortSignal): Promise<boolean> {
-    const before = this.run;
-    // The last step again: scores, alarms and the end of a run are written after its loss.
-    const news = await this.ask(Math.max(0, before.last_step - 1), signal);
-    const resumed = news.revision !== before.revision;
-    if (resumed) this.run = await this.ask(null, signal);
-    else if (news.updated === before.updated && news.state === before.state) return false;
-    else this.run = joinRuns(before, news);
-    for (const changed of [...this.followers.keys()]) changed(this.run);
-    return true;
+  series(names: readonly string[], span: Range | null, points: number, signal?: AbortSignal) {
+    return this.numbers(
+      "series",
+      names.map((name) => ["name", name]),
+      span,
+      points,
+      signal,
+    );
+  }
+
+  heads(statistic: string, span: Range | null, points: number, signal?: AbortSignal) {
+    return this.numbers("heads", [["statistic", statistic]], span, points, signal);
+  }
+
+  private async numbers(
+    what: string,
+    asked: [string, string][],
+    span: Range | null,
+    points: number,
+    signal?: AbortSignal,
+  ): Promise<SeriesByName["series"]> {
+    const range = span ? [["start", String(span[0])] as const, ["stop", String(span[1])] as const] : [];
+    const query = new URLSearchParams(
+      [...asked, ...range, ["points", String(points)]].map(([...pair]) => pair),
+    );
+    const path = `${this.path}/${what}?${query}`;
+    return (await this.connection.json<SeriesByName>(path, withSignal(signal))).series;
   }
 
   follow(changed: Changed, failed?: (error: unknown) => void): () => void {
     this.followers.set(changed, failed);
-    if (this.controller === null) void this.watch();
+    if (this.life === null) this.watch();
     return () => {
       this.followers.delete(changed);
       if (this.followers.size > 0) return;
-      this.controller?.abort();
-      this.controller = null;
+      this.life?.abort();
+      this.life = null;
     };
   }
 
-  /** Asks as long as there are followers; also after the run has ended, since it may be resumed. */
-  private async watch(): Promise<void> {
-    const controller = new AbortController();
-    this.controller = controller;
-    const { signal } = controller;
-    while (!signal.aborted) {
-      await new Promise((wake) => setTimeout(wake, this.pause));
-      if (signal.aborted) return;
-      try {
-        await this.refresh(signal);
-      } catch (error) {
-        if (!signal.aborted) for (const failed of [...this.followers.values()]) failed?.(error);
-      }
+  /** A run that has ended is asked for again when the window is looked at again: it may have been resumed. */
+  private watch(): void {
+    this.life = new AbortController();
+    const { signal } = this.life;
+    if (this.run.state === "running") this.listen(signal);
+    const look = (): void => {
+      if (document.visibilityState === "visible" && this.run.state !== "running") void this.ask(signal);
+    };
+    document.addEventListener("visibilitychange", look, { signal });
+  }
+
+  private listen(signal: AbortSignal): void {
+    if (streams.open >= STREAMS) {
+      this.poll(signal);
+      return;
     }
+    streams.open += 1;
+    const source = this.events(`${this.connection.base}${this.path}/events`);
+    let closed = false;
+    const close = (): void => {
+      if (closed) return;
+      closed = true;
+      source.close();
+      signal.removeEventListener("abort", close);
+      streams.open -= 1;
+    };
+    signal.addEventListener("abort", close);
+    source.addEventListener("news", ({ data }: MessageEvent<string>) => {
+      this.learn(JSON.parse(data) as RunDescription, signal);
+    });
+    source.addEventListener("end", close);
+    source.addEventListener("error", () => {
+      if (source.readyState !== 2) return; // the browser connects again by itself
+      close();
+      this.poll(signal);
+    });
+  }
+
+  /** Without a stream, until one is tried again. */
+  private poll(signal: AbortSignal): void {
+    const until = Date.now() + RETRY;
+    const again = async (): Promise<void> => {
+      await this.ask(signal);
+      if (signal.aborted || this.run.state !== "running") return;
+      if (Date.now() < until) setTimeout(again, PAUSE);
+      else this.listen(signal);
+    };
+    setTimeout(again, PAUSE);
+  }
+
+  private async ask(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    try {
+      this.learn(await this.connection.json<RunDescription>(this.path, { signal }), signal);
+    } catch (error) {
+      if (!isAbort(error)) for (const failed of [...this.followers.values()]) failed?.(error);
+    }
+  }
+
+  private learn(run: RunDescription, signal: AbortSignal): void {
+    if (signal.aborted) return;
+    const before = this.run;
+    this.run = run;
+    if (run.state === "running" && before.state !== "running") this.listen(signal); // resumed
+    if (run.updated === before.updated && run.state === before.state) return;
+    for (const changed of [...this.followers.keys()]) changed(run);
   }
 }
 
-/** What was known up to a step, and all that came after it. */
-export function joinRuns(before: RunDescription, news: RunDescription): RunDescription {
-  const { since } = news;
-  if (since === null) return news;
-  const old = (steps: readonly number[]): number => lowerBound(steps, since + 1); // what is sent again is dropped
-  const curves = { ...before.curves };
-  for (const [name, known] of Object.entries(before.curves)) {
-    const kept = old(known.steps);
-    curves[name] = { steps: known.steps.slice(0, kept), values: known.values.slice(0, kept) };
-  }
-  for (const [name, { steps, values }] of Object.entries(news.curves)) {
-    const known = curves[name];
-    curves[name] = known
-      ? { steps: [...known.steps, ...steps], values: [...known.values, ...values] }
-      : { steps, values };
-  }
-  const heads = new Map(
-    before.heads.map((each) => {
-      const kept = old(each.steps);
-      const rows = Object.entries(each.statistics).map(([name, all]) => [name, all.slice(0, kept)] as const);
-      const cut = { ...each, steps: each.steps.slice(0, kept), statistics: Object.fromEntries(rows) };
-      return [each.place.address, cut];
-    }),
-  );
-  for (const more of news.heads) {
-    const had = heads.get(more.place.address);
-    const statistics = { ...had?.statistics };
-    for (const [name, rows] of Object.entries(more.statistics))
-      statistics[name] = [...(statistics[name] ?? []), ...rows];
-    heads.set(more.place.address, { ...more, steps: [...(had?.steps ?? []), ...more.steps], statistics });
-  }
-  return {
-    ...news,
-    curves,
-    heads: [...heads.values()],
-    events: [...before.events.filter(({ step }) => step <= since), ...news.events],
-    thinned: before.thinned || news.thinned,
-  };
+function withSignal(signal: AbortSignal | undefined): RequestInit {
+  return signal ? { signal } : {};
 }

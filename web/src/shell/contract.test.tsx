@@ -17,7 +17,7 @@ describe("training runs", () => {
     await settle();
     expect(tabs(element)).toEqual(["Toy"]);
     expect(app.store.get()).toMatchObject({ run: "first", recording: "", view: "toy_run" });
-    expect(element.querySelector(".view-toy_run")?.textContent).toBe("first 2.5");
+    expect(element.querySelector(".view-toy_run")?.textContent).toBe("first 2");
     expect(element.querySelector<HTMLElement>(".panel")?.hidden).toBe(true);
     await act(() => app.go("invented"));
     await settle();

@@ -79,6 +79,8 @@ function Chooser(props: {
   );
 }
 
+const ALL_RUNS = "/"; // no run can be called so
+
 function RecordingChooser() {
   const app = useApp();
   const say = app.words.value;
@@ -112,7 +114,7 @@ function RecordingChooser() {
   );
 }
 
-/** Training runs, where the host has any and a view shows them. */
+/** Training runs, where the host has any: the newest ones, and the way to all of them. */
 function RunChooser() {
   const app = useApp();
   const say = app.words.value;
@@ -126,9 +128,10 @@ function RunChooser() {
       name="run"
       value={open}
       focus={() => void app.refreshTrainingRuns()}
-      choose={(id) => void app.goToRun(id)}
+      choose={(id) => void (id === ALL_RUNS ? app.chooseView("runs") : app.goToRun(id))}
     >
       <option value="">{say.chooseRun}</option>
+      <option value={ALL_RUNS}>{say.allRuns}</option>
       {[...new Set(open === "" ? ids : [...ids, open])].map((id) => (
         <option key={id} value={id}>
           {id}

@@ -129,7 +129,8 @@ function ViewTabs(props: { readonly id: string }) {
   const open = app.subject.value;
   const selection = app.selection.value;
   const loaded = app.views.loaded.value;
-  const tabs = app.views.on(open).map(({ name, title, about }) => {
+  const offered = app.views.on(open).filter(({ name }) => name !== "runs" || app.source.runs);
+  const tabs = offered.map(({ name, title, about }) => {
     const view = loaded.get(name);
     const fits = view ? fitsIn(view, open) : true;
     const subject = view && fits === true ? subjectFor(view, open) : null;

@@ -69,6 +69,8 @@ function isNamed(subject: Subject, { recording, beside, run }: Selection): boole
   return run === "" && ids[0] === recording && ids[1] === beside;
 }
 
+const LISTED_RUNS = 20; // in the header: a view lists all of them
+
 export type PanelName = "input" | "interpretability" | "debugging" | "about";
 
 export class App {
@@ -144,6 +146,7 @@ export class App {
     this.store.subscribe((now, before) => {
       this.chosen.value = now;
       this.view.value = now.view;
+      if (now.view !== before.view) this.views.load(now.view)?.catch(() => {}); // a view leads to another one
       const turned =
         now.recording !== before.recording || now.beside !== before.beside || now.run !== before.run;
       if (turned && !isNamed(this.subject.peek(), now)) void this.show(now, true);
@@ -363,7 +366,7 @@ export class App {
 
   /** A host without training runs has none to choose. */
   async refreshTrainingRuns(): Promise<void> {
-    this.trainingRuns.value = (await this.source.runs?.list().catch(() => [])) ?? [];
+    this.trainingRuns.value = (await this.source.runs?.list(undefined, LISTED_RUNS).catch(() => [])) ?? [];
   }
 
   /** A name typed or reached by the back button. */

@@ -255,6 +255,7 @@ function makeStage(
     source: recording ?? (scoped.kind === "runs" ? scoped.runs : null),
     rerunner: app.runs.rerunner(recording),
     playground: app.source.playground,
+    runs: app.source.runs,
     get language() {
       return app.language.peek();
     },

@@ -73,8 +73,9 @@ export class Views {
     return view;
   }
 
-  /** All but the lessons, one by one, for quick changes later. One that fails is fetched when it is chosen. */
+  /** Those of recordings, one by one, for quick changes later. One that fails is fetched when it is chosen. */
   async loadAll(): Promise<void> {
-    for (const { name, about } of this.titles) if (!about) await this.load(name)?.catch(() => {});
+    for (const { name, about, needs } of this.titles)
+      if (!about && needs === "recording") await this.load(name)?.catch(() => {});
   }
 }

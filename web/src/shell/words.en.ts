@@ -102,6 +102,7 @@ export const shell = {
   partFailed: "This part of the page failed. The rest still works.",
   trainingRun: "Training run",
   chooseRun: "Choose a training run …",
+  allRuns: "All training runs …",
   dismiss: "Dismiss",
   // help
   shortcuts: "Keyboard",

@@ -103,6 +103,7 @@ export const shell: SameWords<typeof en.shell> = {
   partFailed: "页面的这一部分出错了，其余部分仍可使用。",
   trainingRun: "训练运行",
   chooseRun: "选择一次训练运行……",
+  allRuns: "全部训练运行……",
   dismiss: "关闭",
   shortcuts: "键盘",
   shortcutsOn: "启用单键快捷键",

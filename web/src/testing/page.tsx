@@ -40,18 +40,24 @@ const run: RunDescription = {
   last_step: 2,
   updated: 1,
   alarms: 0,
-  curves: { loss: { steps: [1, 2], values: [3, 2.5] } },
-  heads: [],
+  names: ["loss"],
+  maps: [],
+  alarm_list: [],
   events: [],
   recipe: "",
   environment: {},
+  data: {},
   damaged: 0,
   revision: 1,
-  since: null,
-  thinned: false,
 };
 
-const oneRun: RunSource = { run, within: () => oneRun, refresh: async () => false, follow: () => () => {} };
+const oneRun: RunSource = {
+  run,
+  within: () => oneRun,
+  series: async () => ({}),
+  heads: async () => ({}),
+  follow: () => () => {},
+};
 export const runs: RunList = { list: async () => [run], open: async () => oneRun };
 
 let leave: (() => void) | null = null;

@@ -10,6 +10,7 @@ const WHY = {
   canvas: "canvasLeftOut",
   walk: "noWalk",
   playground: "noPlayground",
+  runs: "noRuns",
   curves: "noRuns",
   learning: "noRuns",
 } as const;

@@ -54,17 +54,21 @@ def run(arguments: Arguments) -> None:
 def _show(arguments: Arguments) -> str:
     """All runs, or the one that is named."""
     from glassformer.render.summary import summarise_run, to_json
-    from glassformer.render.terminal.curves import draw_run, draw_runs
-    from glassformer.runlog import find_runs, read_run
+    from glassformer.render.terminal.curves import SPREAD, draw_run, draw_runs
+    from glassformer.runlog import find_runs, read_overview
+    from glassformer.runlog.thinned import read_thinned
 
     columns = count_columns()
     if not arguments.words:
-        logs = [read_run(folder) for folder in find_runs(arguments.folder)]
+        folders = find_runs(arguments.folder)
         if arguments.json:
-            return to_json([summarise_run(log) for log in logs])
-        return draw_runs(logs, columns=columns, colour=has_colour())
-    log = read_run(_find(arguments.words[0], arguments.folder))
-    return to_json(summarise_run(log)) if arguments.json else draw_run(log, columns=columns)
+            return to_json([summarise_run(folder) for folder in folders])
+        runs = [read_overview(folder) for folder in folders]
+        return draw_runs(runs, columns=columns, colour=has_colour())
+    folder = _find(arguments.words[0], arguments.folder)
+    if arguments.json:
+        return to_json(summarise_run(folder))
+    return draw_run(read_thinned(folder, SPREAD), columns=columns)
 
 
 def _watch(arguments: Arguments) -> None:
@@ -114,7 +118,7 @@ def _write(value: object) -> str:
 
 def _remove(names: list[str], runs: Path, *, sure: bool) -> None:
     """Delete runs directly inside the folder of runs; all names are checked before the first is deleted."""
-    from glassformer.runlog import is_run, read_run
+    from glassformer.runlog import find_state, is_run, read_events
 
     found = []
     with ExitStack() as stack:
@@ -125,7 +129,7 @@ def _remove(names: list[str], runs: Path, *, sure: bool) -> None:
             if not is_run(folder):
                 raise InputError("cli.runs.unknown", name=name, suggestion=_suggest(name, runs))
             stack.enter_context(_keeping_from_training(folder))
-            if read_run(folder).state == "running":
+            if find_state(folder, read_events(folder)[0]) == "running":
                 raise InputError("cli.runs.is_running", name=name)
             found.append(folder)
         for folder in found:

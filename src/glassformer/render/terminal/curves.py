@@ -1,6 +1,6 @@
 """Training runs in a terminal: a list of them, curves drawn in dots, alarms, and how heads changed.
 
-In:   RunLogs.
+In:   RunLogs, RunOverviews.
 Out:  text.
 """
 
@@ -14,33 +14,32 @@ from glassformer.messages import Message, message
 from glassformer.place import Place, name_term
 from glassformer.render.terminal.tables import draw_table
 from glassformer.render.terminal.text import measure, wrap
-from glassformer.runlog import BEST, Alarm, Curve, RunLog
+from glassformer.runlog import Alarm, Curve, RunLog, RunOverview
 
 ALARMS = 12  # the last ones that are shown
+SPREAD = "entropy_share"  # the statistic of heads that is drawn
 HEIGHT = 10  # lines of a curve
-TAIL = 0.02  # the loss of a run is the mean of this share at its end
 _MARGIN = 10  # characters left of a curve
 _DOTS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])  # of a braille character, by place
 _BARS = "▁▂▃▄▅▆▇█"
 
 
-def draw_runs(logs: Sequence[RunLog], *, columns: int = 80, colour: bool = False) -> str:
+def draw_runs(runs: Sequence[RunOverview], *, columns: int = 80, colour: bool = False) -> str:
     """A table, one line for each run."""
-    if not logs:
+    if not runs:
         return str(message("render.runs.none"))
     names = ("run", "state", "step", "loss", "best_score", "alarms")
     rows = [tuple(str(message(f"render.runs.columns.{name}")) for name in names)]
-    for log in logs:
-        best = find_best(log)
+    for run in runs:
+        best = find_best(run)
         score = "–" if best is None else f"{best[0]} {best[1]:.4g}"
-        losses = log.scalars["loss"].values if "loss" in log.scalars else None
-        loss = "–" if losses is None else f"{losses[-max(1, round(TAIL * len(losses))) :].mean():.4g}"
-        state = str(name_state(log))
-        rows.append((log.name, state, str(log.last_step), loss, score, str(len(log.alarms) or "–")))
+        loss = "–" if not run.loss else "nan" if run.loss[-1] is None else f"{run.loss[-1]:.4g}"
+        state = str(name_state(run))
+        rows.append((run.name, state, str(run.last_step), loss, score, str(run.alarms or "–")))
     return draw_table(rows, right={2, 3, 5}, columns=columns, colour=colour)
 
 
-def name_state(log: RunLog) -> Message:
+def name_state(log: RunLog | RunOverview) -> Message:
     """How a run stands: open, finished …"""
     return message(f"render.runs.states.{log.state}", default=log.state)
 
@@ -99,15 +98,11 @@ def draw_spark(shares: NDArray[np.float64], width: int) -> str:
     return "".join(" " if math.isnan(place) else _BARS[int(place)] for place in places)
 
 
-def find_best(log: RunLog) -> tuple[str, float] | None:
+def find_best(run: RunOverview) -> tuple[str, float] | None:
     """The score that decides which checkpoint is best; by default the lowest held-out loss."""
-    last = next((event for event in reversed(log.events) if event.kind == BEST), None)
-    if last is not None and last.value is not None:
-        return f"dev_{last.topic}", last.value
-    curve = log.scalars.get("dev_loss")
-    if curve is None or not np.isfinite(curve.values).any():
-        return None
-    return "dev_loss", float(np.nanmin(curve.values))
+    if run.score_name is not None and run.score is not None:
+        return f"dev_{run.score_name}", run.score
+    return None if run.best_dev_loss is None else ("dev_loss", run.best_dev_loss)
 
 
 def _pool(steps: NDArray[np.int64], values: NDArray[np.float64], bins: int) -> NDArray[np.float64]:
@@ -151,8 +146,8 @@ def mean_spread(log: RunLog) -> dict[Place, tuple[NDArray[np.int64], NDArray[np.
     """For each map that was watched, its steps and how evenly its heads look: the mean share of entropy."""
     found = {}
     for place, history in log.heads.items():
-        if "entropy_share" in history.statistics:
-            shares = history.statistics["entropy_share"]  # (record, head)
+        if SPREAD in history.statistics:
+            shares = history.statistics[SPREAD]  # (record, head)
             found[place] = history.steps, np.ma.masked_invalid(shares).mean(1).filled(np.nan)
     return found
 

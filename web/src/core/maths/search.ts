@@ -5,12 +5,12 @@
  * Out:  where it would stand.
  */
 
-/** The first place whose step is not below `wanted`. */
-export function lowerBound(steps: readonly number[], wanted: number): number {
-  let [low, high] = [0, steps.length];
+/** The first index whose number is at least `wanted`; the length where all are smaller. */
+export function lowerBound(sorted: ArrayLike<number>, wanted: number): number {
+  let [low, high] = [0, sorted.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (steps[middle]! < wanted) low = middle + 1;
+    if (sorted[middle]! < wanted) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -1,52 +1,66 @@
 import { expect, test, vi } from "vitest";
+import type { RunDescription } from "../../api/types";
 import { restyle } from "../../testing/recording";
-import { inventRun, setRunStage } from "../../testing/run";
+import { exactSeries, inventNumbers, inventRun, type RunNumbers, setRunStage } from "../../testing/run";
 import { view } from "./view";
 
-function mount(runs = [inventRun()], selection = {}) {
-  const set = setRunStage(runs, selection);
+async function mount(
+  runs: readonly RunDescription[] = [inventRun()],
+  selection = {},
+  numbers?: () => RunNumbers,
+) {
+  const set = setRunStage(runs, selection, numbers);
   const mounted = view.mount(set.stage);
   set.selection.subscribe((now, before) => mounted.update(now, before));
   const charts = () =>
     [...set.element.querySelectorAll<HTMLElement>("[data-chart]")].map((each) => each.dataset.chart);
+  if (runs.some(({ names }) => names.length > 0)) await vi.waitFor(() => expect(charts()).not.toEqual([]));
   return { ...set, mounted, charts };
 }
 
-test("one chart for each quantity, an alarm as a mark and in the list", () => {
-  const { element, charts, mounted } = mount();
+test("one chart for each quantity, an alarm as a mark and in the list", async () => {
+  const { element, charts, mounted } = await mount();
   expect(charts()).toEqual(["loss", "rate", "throughput"]);
-  expect(element.querySelectorAll("[data-chart=loss] [data-curve]").length).toBe(2);
   expect(element.querySelector("[data-chart=loss] title")!.textContent).toContain(
     "Head 1 looks everywhere evenly.",
   );
-  expect(element.querySelector(".events li")!.textContent).toContain("Head 1 looks everywhere evenly.");
+  const alarm = element.querySelector(".alarms li")!.textContent;
+  expect(alarm).toContain("Head 1 looks everywhere evenly.");
+  expect(alarm).toContain("Steps 30–40");
+  expect(alarm).toContain("passed at step 50");
   mounted.unmount();
   expect(element.childElementCount).toBe(0);
 });
 
-test("an alarm opens its step, and the heads of its map", () => {
-  const { element, selection } = mount();
-  const [step, heads] = element.querySelectorAll<HTMLButtonElement>(".events button");
+test("an alarm opens its step, and the head that it names", async () => {
+  const { element, selection } = await mount();
+  const [step, heads] = element.querySelectorAll<HTMLButtonElement>(".alarms button");
   step!.click();
   expect(selection.get().step).toBe(30);
+  await vi.waitFor(() => expect(element.querySelector(".alarms [data-chosen]")).not.toBeNull());
   heads!.click();
   expect(selection.get()).toMatchObject({
     view: "learning",
     step: 30,
+    head: 1,
     place: { stack: "decoder", layer: 1 },
   });
 });
 
 test("a run that goes on is drawn again when there is news", async () => {
-  const { element, news } = mount([inventRun({ curves: {}, events: [], state: "running", last_step: 0 })]);
-  expect(element.querySelector(".note")!.textContent).toContain("Nothing was logged yet");
-  news(inventRun({ state: "running" }));
-  await vi.waitFor(() => expect(element.querySelector("[data-chart=loss]")).not.toBeNull());
-  expect(element.querySelector(".note")!.textContent).toBe("");
+  let numbers: RunNumbers = { curves: {}, heads: {} };
+  const young = inventRun({ names: [], alarm_list: [], state: "running", last_step: 0, updated: 0 });
+  const { element, news, charts } = await mount([young], {}, () => numbers);
+  expect(element.querySelector(".note[role=status]")!.textContent).toContain("Nothing was logged yet");
+  numbers = inventNumbers();
+  news(inventRun({ state: "running", updated: 1 }));
+  await vi.waitFor(() => expect(charts()).toContain("loss"), 4000);
+  expect(element.querySelector(".note[role=status]")!.textContent).toBe("");
+  expect(element.querySelector("[data-run=first]")!.textContent).toContain("50 steps");
 });
 
-test("keys zoom about the focus, move it, and show all steps", () => {
-  const { element, selection } = mount([inventRun()], { step: 10 });
+test("keys zoom about the focus, move it, show all steps, and go from alarm to alarm", async () => {
+  const { element, selection } = await mount([inventRun()], { step: 10 });
   const press = (key: string) =>
     element.querySelector(".charts")!.dispatchEvent(new KeyboardEvent("keydown", { key }));
   press("+");
@@ -55,32 +69,64 @@ test("keys zoom about the focus, move it, and show all steps", () => {
   expect(selection.get().step).toBe(11);
   press("0");
   expect(selection.get().options["curves.at"]).toBeUndefined();
+  press("n");
+  expect(selection.get().step).toBe(30);
+  press("n"); // no other one
+  expect(selection.get().step).toBe(30);
+  selection.set({ step: 45 });
+  press("p");
+  expect(selection.get().step).toBe(30);
 });
 
-test("smoothing draws the measured curve behind, and leaves dev alone", () => {
-  const { element, selection } = mount();
+test("zooming asks for what is shown, until it is exact", async () => {
+  const steps = Array.from({ length: 20_000 }, (_, at) => at + 1);
+  const spiked = exactSeries(steps, (step) => (step === 7777 ? 99 : 1));
+  const long = (): RunNumbers => ({ curves: { loss: spiked }, heads: {} });
+  const run = inventRun({ last_step: 20_000, alarm_list: [] });
+  const { selection, asked, mounted } = await mount([run], {}, long);
+  expect(asked).toEqual([null]);
+  const coarse = await mounted.table();
+  expect(coarse.columns).toContain("highest");
+  expect(Math.max(...coarse.rows.map((row) => Number(row.at(-1))))).toBe(99); // no peak is lost
+  selection.option("curves.at", "7700-7800");
+  await vi.waitFor(() => expect(asked).toEqual([null, [7650, 7850]]));
+  await vi.waitFor(async () => expect((await mounted.table()).columns).not.toContain("highest"));
+  const { rows } = await mounted.table();
+  expect(rows.map((row) => row[2])).toEqual(steps.slice(7699, 7800));
+  expect(rows.find((row) => row[2] === 7777)?.[3]).toBe(99);
+  selection.option("curves.at", "7710-7810"); // is there already
+  await new Promise((done) => setTimeout(done, 150));
+  expect(asked.length).toBe(2);
+});
+
+test("smoothing draws the measured curve behind, and leaves dev alone", async () => {
+  const { selection, mounted } = await mount();
   selection.option("curves.smoothing", "0.9");
-  const curves = [...element.querySelectorAll("[data-chart=loss] [data-curve]")];
-  expect(curves.map((each) => each.getAttribute("stroke-opacity"))).toEqual(["0.3", null, null]);
+  const svg = await mounted.picture();
+  const loss = svg.slice(0, svg.indexOf("translate(0 222)"));
+  const curves = [...loss.matchAll(/<path[^>]*data-curve[^>]*>/g)].map(([path]) => path.includes('"0.3"'));
+  expect(curves).toEqual([true, false, false]);
 });
 
-test("several runs: colours by run, and what their recipes differ in", async () => {
+test("several runs: colours by run, what their recipes differ in, and one can be left out", async () => {
   const second = inventRun({ id: "second", recipe: "[train]\nrate = 1e-4\nsteps = 50\n" });
-  const { element, mounted } = mount([inventRun(), second]);
-  const inks = [...element.querySelectorAll("[data-chart=rate] [data-curve]")].map((each) =>
-    each.getAttribute("stroke"),
+  const { element, mounted, selection } = await mount([inventRun(), second]);
+  const svg = await mounted.picture();
+  expect(new Set([...svg.matchAll(/stroke="(rgb[^"]*)"[^>]*data-curve/g)].map(([, ink]) => ink)).size).toBe(
+    2,
   );
-  expect(new Set(inks).size).toBe(2);
   expect(element.querySelector(".facts tbody")!.textContent).toBe("train.rate1e-31e-4");
   const { columns, rows } = await mounted.table();
   expect(columns.length).toBe(rows[0]!.length);
   expect(new Set(rows.map(([run]) => run))).toEqual(new Set(["first", "second"]));
+  element.querySelector<HTMLButtonElement>("[data-run=second] button")!.click();
+  expect(selection.get().run).toBe("first");
 });
 
 test("another language redraws it; a picture stands by itself", async () => {
-  const { element, stage, mounted } = mount();
+  const { element, stage, mounted } = await mount();
   restyle(mounted, stage);
-  expect(element.querySelector(".events h2")!.textContent).toBe("警报与事件");
+  expect(element.querySelector(".alarms h2")!.textContent).toBe("警报");
   const svg = await mounted.picture();
   expect(svg).not.toContain("var(--");
   expect(svg.match(/data-curve/g)!.length).toBe(4);

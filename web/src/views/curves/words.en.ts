@@ -3,6 +3,7 @@
 const CHARTS: Readonly<Record<string, string>> = {
   loss: "Loss",
   norm: "Gradient norm",
+  norm_by_layer: "Gradient norm by layer",
   rate: "Learning rate",
   throughput: "Tokens per second",
   memory: "Memory, MB",
@@ -10,14 +11,12 @@ const CHARTS: Readonly<Record<string, string>> = {
   perplexity: "Perplexity",
   bleu: "BLEU",
 };
-const STATES: Readonly<Record<string, string>> = {
-  running: "running",
-  killed: "killed",
-  finished: "finished",
-  stopped: "stopped",
-  failed: "failed",
+const SPLITS: Readonly<Record<string, string>> = {
+  train: "train",
+  dev: "dev",
+  test: "test",
+  averaged: "averaged weights",
 };
-const SPLITS: Readonly<Record<string, string>> = { train: "train", dev: "dev", test: "test" };
 
 export const words = {
   title: "Training curves",
@@ -27,25 +26,28 @@ export const words = {
   smoothed: (kept: string) => (kept === "0" ? "off" : kept),
   logY: "Log values",
   logX: "Log steps",
-  step: "step",
-  stepIs: (step: string) => `Step ${step}`,
+  allSteps: "All steps",
   chart: (name: string) => CHARTS[name] ?? name,
   split: (name: string) => SPLITS[name] ?? name,
-  state: (name: string) => STATES[name] ?? name,
-  run: (state: string, step: string) => `${state}, step ${step}`,
-  charts: "Curves. Arrow keys move the step in focus; plus and minus zoom; 0 shows all steps.",
-  events: "Alarms and events",
-  alarm: "Alarm",
-  openHeads: "Show the heads of this map",
-  noAlarms: "No alarm so far.",
+  atStep: (step: string) => `at step ${step}`,
+  charts:
+    "Curves. Arrow keys move the step in focus; plus and minus zoom; 0 shows all steps; N and P go to the next and previous alarm.",
+  howToZoom: "Drag over a chart to zoom in; Ctrl and the wheel zoom, too; a double click shows all steps.",
+  alarmCount: (alarms: string) => (alarms === "1" ? "1 alarm" : `${alarms} alarms`),
+  best: (name: string, value: string) => `best ${name} ${value}`,
+  alone: "Show this run alone",
+  leave: "Leave out this run",
+  events: "Events",
   recipe: "Recipe",
   environment: "Machine and versions",
   differences: "Settings that differ",
+  same: "The recipes do not differ.",
   setting: "Setting",
-  thinned:
-    "This log has more points than are drawn: each stretch of steps is drawn by its least and its largest value.",
+  loading: "Loading the curves …",
   damaged: (lines: string) => `${lines} lines of the log could not be read and are left out.`,
   noCurves:
     "Nothing was logged yet. The page follows the run and shows the first numbers when they are there.",
   none: "–",
+  columns: { run: "run", curve: "curve", split: "split", value: "value", low: "lowest", high: "highest" },
+  steps: (steps: string) => `${steps} steps`,
 };

@@ -2,83 +2,147 @@
  * Heads in training: one statistic of every head at every look of the monitor, and the curve of the head in focus.
  *
  * In:   a run; the map, head and step in focus; options "learning.…".
- * Out:  heads by steps as coloured cells, curves of the heads of one map, the alarms that name it.
+ * Out:  heads by steps as coloured cells or as small curves, curves of the heads of one map, the alarms about heads.
  */
 
-import type { RunDescription, RunHeads } from "../../api/types";
+import type { RunDescription, RunMap } from "../../api/types";
 import { count, digits } from "../../core/formats";
-import { integer, text } from "../../core/options";
+import { integer, oneOf, optional, text } from "../../core/options";
 import { samePlace } from "../../core/place";
 import { MountedRuns, type RunSetting, runView } from "../../core/run_view";
+import { isSpan, readSpan, type StepSpan, writeSpan, zoomSpan } from "../../core/step_span";
 import type { Mounted, TableData } from "../../core/view";
+import { RunNumbers } from "../../data/run_numbers";
+import { liveWords } from "../../i18n/core";
+import { type RunWords, words as runWords } from "../../i18n/runs";
+import { drawAlarms } from "../../marks/alarms";
 import { type ColourScale, colourScale, showColourBar, spell } from "../../marks/cells";
 import { headColour } from "../../marks/colours";
-import { type Control, list } from "../../marks/controls";
-import { type Curve, drawCurves } from "../../marks/curves";
+import { button, type Control, choice, list } from "../../marks/controls";
+import { type Curve, drawCurves, drawFrame, paintCurves, planCurves } from "../../marks/curves";
 import { listen } from "../../marks/gestures";
-import { ARROWS, consume } from "../../marks/keys";
+import { ARROWS, consume, ZOOMS } from "../../marks/keys";
 import { draw, make, relabel } from "../../marks/make";
 import { type Inks, inks, SCREEN, sheet } from "../../marks/paper";
 import { Tooltip } from "../../marks/tooltip";
-import { type DrawnGrid, drawGrid, reachOf, type Spot } from "./grid";
+import {
+  type Block,
+  drawGrid,
+  type GridLook,
+  type HeadAlarm,
+  LEFT,
+  lookAt,
+  paintGrid,
+  planGrid,
+  RIGHT,
+  reachOf,
+  type Spot,
+} from "./grid";
+import { drawMultiples } from "./multiples";
 import { type Words, words } from "./words";
 import "./style.css";
+
+type Form = "cells" | "curves";
 
 interface LearningOptions {
   readonly statistic: string;
   readonly run: number; // its place among those that are open
+  readonly as: Form;
+  readonly at: string | null; // "100-2000": the steps that are shown
 }
 
 const USUAL = "entropy_share";
 const TALL = 220; // pixels of the chart
+const COLUMN = 3; // pixels of the narrowest column of cells
 const MOST_ROWS = 5000; // of the data table
+const SHARES = ["entropy_share", "peak", "sink", "induction"]; // from 0 to 1
 
 export const view = runView<Words, LearningOptions>({
   name: "learning",
   order: 112,
   words,
-  options: { statistic: text(USUAL, (value) => /^[a-z_]{1,40}$/.test(value)), run: integer(0, 0, 99) },
+  options: {
+    statistic: text(USUAL, (value) => /^[a-z_]{1,40}$/.test(value)),
+    run: integer(0, 0, 99),
+    as: oneOf<Form>(["cells", "curves"], "cells"),
+    at: optional(text("", isSpan)),
+  },
   fits: () => true,
   mount: (setting) => new Learning(setting),
 });
 
 class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
+  private readonly common: RunWords = liveWords(runWords, () => this.stage.language);
   private readonly bar = make("div", { class: "drawn-bar" });
   private readonly meaning = make("p", { class: "meaning" });
   private readonly legend = draw("svg", { width: 210, height: 30, role: "img" });
-  private readonly cells = make("div", {
-    class: "cells",
-    tabindex: 0,
-    role: "group",
-    "aria-label": () => this.say.grid,
-  });
-  private readonly chart = make("figure", { class: "chart" });
+  private readonly canvas = make("canvas", { "aria-hidden": "true" });
+  private readonly frame = make("div", { class: "frame" });
+  private readonly cells = make(
+    "div",
+    { class: "cells", tabindex: 0, role: "group", "aria-label": () => this.say.grid },
+    this.canvas,
+    this.frame,
+  );
+  private readonly note = make("p", { class: "note", role: "status" });
+  private readonly lines = make("canvas", { "aria-hidden": "true" });
+  private readonly axes = make("div", { class: "frame" });
+  private readonly chart = make("figure", { class: "chart" }, this.axes, this.lines);
   private readonly alarms = make("section", { class: "alarms" });
   private readonly tooltip: Tooltip;
   private readonly stopListening: () => void;
+  private readonly all: HTMLButtonElement;
+  private readonly numbers: RunNumbers;
   private statistic: Control<string> | null = null;
-  private offered = ""; // the statistics that can be chosen
-  private grid: DrawnGrid | null = null;
+  private form: Control<Form> | null = null;
+  private offered = ""; // what can be chosen
+  private find: (x: number, y: number) => Spot | null = () => null;
 
   constructor(setting: RunSetting<Words, LearningOptions>) {
     super(setting);
     const host = make("div", { class: "plot" }, this.cells);
     this.tooltip = new Tooltip(host);
+    this.numbers = new RunNumbers(
+      this.tasks,
+      () => [this.run],
+      async (run, range, points) =>
+        run.run.id === this.run.id && this.maps().length > 0 ? run.heads(this.name, range, points) : {},
+      () => this.draw(),
+    );
+    this.all = button(
+      () => this.say.allSteps,
+      () => this.zoom(0),
+    );
     this.stopListening = listen(this.cells, {
-      zoom: () => {},
-      pan: () => {},
+      zoom: (x, _, factor) => this.zoomAt(this.stepAt(x), factor),
+      pan: (dx) => this.pan(this.stepAt(0) - this.stepAt(dx)),
       hover: (x, y) => this.point(x, y),
       leave: () => this.tooltip.hide(),
-      tap: (x, y) => this.choose(this.grid?.at(x, y) ?? null),
+      tap: (x, y) => this.choose(this.find(x, y)),
     });
     this.cells.addEventListener("keydown", (event) => this.press(event));
+    this.cells.addEventListener("dblclick", () => this.zoom(0));
     this.stage.element.replaceChildren(
-      make("div", { class: "drawn learning-view" }, this.bar, this.meaning, host, this.chart, this.alarms),
+      make(
+        "div",
+        { class: "drawn learning-view" },
+        this.bar,
+        this.meaning,
+        this.note,
+        host,
+        this.chart,
+        this.alarms,
+      ),
     );
     this.draw();
   }
 
   update(): void {
+    this.want(); // now: a picture waits for what is asked
+    this.tasks.frame(() => this.draw(), "draw");
+  }
+
+  news(): void {
     this.draw();
   }
 
@@ -92,31 +156,37 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
     this.draw();
   }
 
+  zoom(direction: -1 | 0 | 1): void {
+    const [first, last] = this.span();
+    if (direction === 0) this.options.set({ at: null });
+    else this.zoomAt(this.stage.selection.get().step ?? (first + last) / 2, direction > 0 ? 2 : 0.5);
+  }
+
   async picture(): Promise<string> {
     const { theme } = this.stage;
     const width = 720;
-    const grid = this.drawCells(width, inks(theme));
-    const curves = this.drawHeads(width, inks(theme));
+    const blocks = this.blocks();
+    const ink = inks(theme);
+    const { element, height } = this.drawHeads(blocks, width, ink);
+    const curves = this.curves(blocks);
+    const chart = curves && drawCurves(curves, this.chartLook(blocks, width, ink)).element;
     const body =
-      spell(grid.element) +
-      (curves ? `<g transform="translate(0 ${grid.height + 12})">${spell(curves)}</g>` : "");
+      spell(element) + (chart ? `<g transform="translate(0 ${height + 12})">${spell(chart)}</g>` : "");
     const title = `${this.say.title} · ${this.say.statisticName(this.name)}`;
     const caption = [`${this.run.id}: ${this.say.meaning(this.name)}`];
-    return sheet({ width, height: grid.height + 12 + (curves ? TALL : 0), body, title, caption, theme });
+    return sheet({ width, height: height + 12 + (chart ? TALL : 0), body, title, caption, theme });
   }
 
   async table(): Promise<TableData> {
     const rows: (string | number | null)[][] = [];
-    for (const block of this.run.heads)
-      (block.statistics[this.name] ?? []).forEach((values, look) => {
-        values.forEach(
-          (value, head) => void rows.push([block.place.address, head, block.steps[look]!, value]),
-        );
+    for (const { map, steps, values } of this.blocks())
+      values.forEach((each, look) => {
+        each.forEach((value, head) => void rows.push([map.place.address, head, steps[look]!, value]));
       });
-    const { names, say } = this;
+    const { names, say, common } = this;
     return {
       caption: `${say.statisticName(this.name)}. ${say.meaning(this.name)}`,
-      columns: [names.stackColumn, names.headColumn, say.step, say.statisticName(this.name)],
+      columns: [names.stackColumn, names.headColumn, common.step, say.statisticName(this.name)],
       rows: rows.slice(0, MOST_ROWS),
       more: Math.max(0, rows.length - MOST_ROWS),
     };
@@ -126,22 +196,54 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
     this.stopListening();
   }
 
-  draw(): void {
-    const { run, say, cells } = this;
+  private draw(): void {
+    const { run, say } = this;
     this.drawBar();
-    if (run.heads.length === 0) {
-      this.grid = null;
-      cells.replaceChildren(say.noHeads);
-      for (const part of [this.meaning, this.legend, this.chart, this.alarms]) part.replaceChildren();
+    this.all.disabled = this.options.now.at === null;
+    const empty = run.maps.length === 0;
+    for (const part of [this.meaning, this.cells, this.chart, this.alarms, this.legend])
+      part.toggleAttribute("hidden", empty);
+    if (empty) {
+      this.note.textContent = say.noHeads;
       return;
     }
+    this.want();
+    const width = this.width();
+    const blocks = this.blocks();
+    this.note.textContent = blocks.length === 0 ? say.loading : "";
     this.meaning.textContent = say.meaning(this.name);
-    this.grid = this.drawCells(Math.max(280, cells.clientWidth || 640), SCREEN);
-    cells.replaceChildren(this.grid.element);
-    showColourBar(this.legend, this.scale(), say.statisticName(this.name));
-    const curves = this.drawHeads(Math.max(280, cells.clientWidth || 640), SCREEN);
-    this.chart.replaceChildren(...(curves ? [curves] : []));
-    this.drawAlarms();
+    const isGrid = this.options.now.as === "cells";
+    this.canvas.hidden = !isGrid;
+    if (isGrid) {
+      const plan = planGrid(blocks, this.look(blocks, width, SCREEN));
+      this.find = plan.at;
+      paintGrid(this.canvas, plan);
+      this.frame.replaceChildren(drawGrid(plan, false));
+    } else {
+      const drawn = this.drawHeads(blocks, width, SCREEN);
+      this.find = drawn.at;
+      this.frame.replaceChildren(drawn.element);
+    }
+    showColourBar(this.legend, this.scale(blocks), say.statisticName(this.name));
+    this.legend.toggleAttribute("hidden", !isGrid);
+    const curves = this.curves(blocks);
+    this.chart.hidden = !curves;
+    if (curves) {
+      const plan = planCurves(curves, this.chartLook(blocks, width, SCREEN));
+      paintCurves(this.lines, plan);
+      this.axes.replaceChildren(drawFrame(plan));
+    }
+    this.drawAlarmList();
+  }
+
+  private width(): number {
+    return Math.max(280, this.cells.clientWidth || 640);
+  }
+
+  private want(): void {
+    const { id, revision } = this.run;
+    const points = Math.max(20, Math.floor((this.width() - LEFT - RIGHT) / COLUMN));
+    this.numbers.want({ what: `${id} ${revision} ${this.name}`, span: this.span(), points });
   }
 
   // What is shown
@@ -150,49 +252,68 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
     return this.runs[this.options.now.run] ?? this.runs[0]!;
   }
 
+  /** The statistics that this run has. */
+  private known(): string[] {
+    return [...new Set(this.run.maps.flatMap(({ statistics }) => statistics))];
+  }
+
   /** The statistic that was chosen, or the first that this run has. */
   private get name(): string {
-    const known = Object.keys(this.run.heads[0]?.statistics ?? {});
+    const known = this.known();
     const { statistic } = this.options.now;
     return known.includes(statistic) ? statistic : (known[0] ?? USUAL);
   }
 
-  private scale(): ColourScale {
-    const share = this.name === "entropy_share" || this.name === "peak" || this.name === "sink";
-    const reach = share ? ([0, 1] as const) : reachOf(this.run.heads, this.name);
+  private maps(): readonly RunMap[] {
+    return this.run.maps.filter(({ statistics }) => statistics.includes(this.name));
+  }
+
+  private blocks(): Block[] {
+    const series = this.numbers.shown(this.span())?.runs[this.runs.indexOf(this.run)] ?? {};
+    const [first, last] = this.span();
+    return this.maps().flatMap((map): Block[] => {
+      const found = series[map.place.address];
+      if (!found) return [];
+      const steps = found.last ?? found.first;
+      const from = lookAt({ steps }, first);
+      const to = lookAt({ steps }, last) + 1;
+      return [{ map, steps: steps.slice(from, to), values: found.mean.slice(from, to) }];
+    });
+  }
+
+  private scale(blocks: readonly Block[]): ColourScale {
     const signed = this.name === "likeness" ? "diverging" : "sequential";
-    return colourScale(reach, signed, false, this.stage.theme);
+    return colourScale(this.reach(blocks), signed, false, this.stage.theme);
+  }
+
+  private reach(blocks: readonly Block[]): readonly [number, number] | null {
+    return SHARES.includes(this.name) ? [0, 1] : reachOf(blocks);
   }
 
   /** The head in focus. */
-  private chosen(): Spot | null {
+  private chosen(blocks: readonly Block[]): Spot | null {
     const { place, head, step } = this.stage.selection.get();
-    const map = Math.max(
+    const block = Math.max(
       0,
-      this.run.heads.findIndex((each) => samePlace(each.place, place)),
+      blocks.findIndex(({ map }) => samePlace(map.place, place)),
     );
-    const block = this.run.heads[map];
-    if (!block) return null;
-    const look =
-      step === null
-        ? block.steps.length - 1
-        : Math.max(
-            0,
-            block.steps.findLastIndex((each) => each <= step),
-          );
-    return { map, head: typeof head === "number" ? Math.min(head, block.heads - 1) : 0, look };
+    const found = blocks[block];
+    if (!found) return null;
+    const look = Math.min(found.steps.length - 1, step === null ? Infinity : lookAt(found, step));
+    return { block, head: typeof head === "number" ? Math.min(head, found.map.heads - 1) : 0, look };
   }
 
-  private nameOf({ place }: RunHeads): string {
+  private nameOf({ place }: Pick<RunMap, "place">): string {
     return this.names.mapName(place.stack, place.layer, place.kind === "cross");
   }
 
   private drawBar(): void {
     const { say, options } = this;
-    const known = Object.keys(this.run.heads[0]?.statistics ?? {});
-    const offered = [...known, ...this.runs.map(({ id }) => id)].join();
+    const known = this.known();
+    const offered = [...known, ...this.runs.map(({ id }) => id), this.run.id].join();
     if (offered === this.offered) {
       this.statistic?.set(this.name);
+      this.form?.set(options.now.as);
       return;
     }
     this.offered = offered;
@@ -204,79 +325,165 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
     const chooser = list(say.run, [{ label: null, options: runs }], String(options.now.run), (run) =>
       options.set({ run: Number(run) }),
     );
+    this.form = choice<Form>(
+      () => say.form,
+      [
+        { value: "cells", text: () => say.asCells },
+        { value: "curves", text: () => say.asCurves },
+      ],
+      options.now.as,
+      (as) => options.set({ as }),
+    );
     this.bar.replaceChildren(
       this.statistic.element,
       ...(this.runs.length > 1 ? [chooser.element] : []),
+      this.form.element,
+      this.all,
       this.legend,
     );
   }
 
-  private drawCells(width: number, ink: Inks): DrawnGrid {
-    return drawGrid(this.run.heads, this.name, {
+  private look(blocks: readonly Block[], width: number, ink: Inks): GridLook {
+    return {
       width,
       inks: ink,
       title: `${this.say.statisticName(this.name)}. ${this.say.meaning(this.name)}`,
-      scale: this.scale(),
-      chosen: this.chosen(),
+      scale: this.scale(blocks),
+      span: this.span(),
+      chosen: this.chosen(blocks),
       focus: this.stage.selection.get().step,
-      mapName: (heads) => this.nameOf(heads),
-    });
+      alarms: this.headAlarms(blocks),
+      warn: ink === SCREEN ? "var(--warn)" : ink.accent,
+      mapName: (map) => this.nameOf(map),
+    };
+  }
+
+  /** All heads as a picture: coloured cells, or small curves. */
+  private drawHeads(blocks: readonly Block[], width: number, ink: Inks) {
+    const look = this.look(blocks, width, ink);
+    if (this.options.now.as === "cells") {
+      const plan = planGrid(blocks, look);
+      return { element: drawGrid(plan, true), height: plan.height, at: plan.at };
+    }
+    const { theme } = this.stage;
+    return drawMultiples(blocks, { ...look, ink: (head) => headColour(head, theme) }, this.reach(blocks));
   }
 
   /** The heads of the map in focus as curves. */
-  private drawHeads(width: number, ink: Inks): SVGSVGElement | null {
-    const chosen = this.chosen();
-    const block = chosen && this.run.heads[chosen.map];
+  private curves(blocks: readonly Block[]): Curve[] | null {
+    const chosen = this.chosen(blocks);
+    const block = chosen && blocks[chosen.block];
     if (!block) return null;
-    const { theme, selection } = this.stage;
-    const values = block.statistics[this.name] ?? [];
-    const curves = Array.from({ length: block.heads }, (_, head): Curve => {
-      const own = values.map((row) => row[head] ?? null);
-      const wide = head === chosen.head;
-      return {
-        name: `H${head}`,
-        ink: headColour(head, theme),
-        steps: block.steps,
-        values: own,
-        wide,
-      };
-    });
-    const marks = this.run.events
-      .filter(({ kind, place }) => kind === "alarm" && place && samePlace(place, block.place))
-      .map(({ step, message }) => ({
-        step,
-        text: this.stage.text(message),
+    return Array.from({ length: block.map.heads }, (_, head) => ({
+      name: `H${head}`,
+      ink: headColour(head, this.stage.theme),
+      steps: block.steps,
+      values: block.values.map((row) => row[head] ?? null),
+      wide: head === chosen.head,
+    }));
+  }
+
+  private chartLook(blocks: readonly Block[], width: number, ink: Inks) {
+    const { stage, say } = this;
+    const { map } = blocks[this.chosen(blocks)!.block]!;
+    const marks = this.run.alarm_list
+      .filter(({ heads }) => heads.some(({ place }) => samePlace(place, map.place)))
+      .map(({ first_step, last_step, message }) => ({
+        step: first_step,
+        until: last_step,
+        text: stage.text(message),
         ink: ink === SCREEN ? "var(--warn)" : ink.accent,
       }));
-    return drawCurves(curves, {
+    return {
       width,
       height: TALL,
       inks: ink,
-      title: this.say.curve(this.say.statisticName(this.name), this.nameOf(block)),
-      span: [block.steps[0] ?? 0, block.steps.at(-1) ?? 1],
+      title: say.curve(say.statisticName(this.name), this.nameOf(map)),
+      span: this.span(),
       logX: false,
       logY: false,
       marks,
-      focus: selection.get().step,
-    }).element;
+      focus: stage.selection.get().step,
+    };
   }
 
-  private drawAlarms(): void {
-    const { say, stage } = this;
-    const chosen = this.chosen();
-    const block = chosen && this.run.heads[chosen.map];
-    const items = this.run.events
-      .filter(({ kind, place }) => kind === "alarm" && place && block && samePlace(place, block.place))
-      .map(({ step, message }) => make("li", {}, `${say.stepIs(count(step))}: ${stage.text(message)}`));
-    this.alarms.replaceChildren(
-      ...(items.length > 0 ? [make("h2", {}, say.alarms), make("ul", {}, ...items)] : []),
+  private headAlarms(blocks: readonly Block[]): HeadAlarm[] {
+    return this.run.alarm_list.flatMap(({ heads, first_step, last_step, message }) =>
+      heads.flatMap(({ place, heads: numbers }) => {
+        const block = blocks.findIndex(({ map }) => samePlace(map.place, place));
+        const text = this.stage.text(message);
+        return block < 0
+          ? []
+          : numbers.map((head) => ({ block, head, first: first_step, last: last_step, text }));
+      }),
     );
+  }
+
+  private drawAlarmList(): void {
+    const { stage, common } = this;
+    const { place: now, step } = stage.selection.get();
+    const items = this.run.alarm_list
+      .filter(({ heads }) => heads.length > 0)
+      .map((alarm) => {
+        const go = ({ place, heads }: (typeof alarm.heads)[number]): void =>
+          stage.selection.set({
+            place: { stack: place.stack, kind: place.kind, layer: place.layer, step: null },
+            ...(heads[0] === undefined ? {} : { head: heads[0] }),
+            step: alarm.first_step,
+          });
+        const cause = alarm.cause.replaceAll("_", " ");
+        return {
+          name: stage.text({ code: `term.${cause}`, parameters: {}, default: cause }),
+          when: common.steps(count(alarm.first_step), count(alarm.last_step)),
+          end: alarm.passed_at === null ? common.open : common.passed(count(alarm.passed_at)),
+          open: alarm.passed_at === null,
+          text: stage.text(alarm.message),
+          run: null,
+          chosen: alarm.first_step === step && alarm.heads.some(({ place }) => samePlace(place, now)),
+          show: () => go(alarm.heads[0]!),
+          heads: alarm.heads.map((each) => ({
+            text: common.headsOf(this.nameOf(each), each.heads.map((head) => `H${head}`).join(" ")),
+            title: common.openHeads,
+            show: () => go(each),
+          })),
+        };
+      });
+    this.alarms.replaceChildren(
+      make("h2", {}, this.say.alarms),
+      items.length > 0 ? drawAlarms(items.reverse()) : make("p", {}, common.noAlarms),
+    );
+  }
+
+  // Steps
+
+  private whole(): StepSpan {
+    return [0, Math.max(1, this.run.last_step)];
+  }
+
+  private span(): StepSpan {
+    return readSpan(this.options.now.at, this.whole());
+  }
+
+  /** The step at a place across the cells. */
+  private stepAt(x: number): number {
+    const [first, last] = this.span();
+    const room = Math.max(1, (this.cells.clientWidth || 640) - LEFT - RIGHT);
+    return first + ((x - LEFT) / room) * (last - first);
+  }
+
+  private zoomAt(step: number, factor: number): void {
+    this.options.set({ at: zoomSpan(this.span(), step, factor, this.whole()) });
+  }
+
+  private pan(by: number): void {
+    const [first, last] = this.span();
+    this.options.set({ at: writeSpan(first + by, last - first, this.whole()) });
   }
 
   // Pointing and choosing
 
   private point(x: number, y: number): void {
-    const spot = this.grid?.at(x, y) ?? null;
+    const spot = this.find(x, y);
     if (spot === null) {
       this.tooltip.hide();
       return;
@@ -285,38 +492,45 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
     this.tooltip.show(x, y);
   }
 
-  private read({ map, head, look }: Spot): string {
-    const block = this.run.heads[map]!;
-    const value = block.statistics[this.name]?.[look]?.[head] ?? null;
-    const name = this.names.headOf(this.nameOf(block), head);
-    return this.say.cell(name, count(block.steps[look]!), value === null ? this.say.none : digits(value));
+  private read({ block, head, look }: Spot): string {
+    const found = this.blocks()[block]!;
+    const value = found.values[look]?.[head] ?? null;
+    const name = this.names.headOf(this.nameOf(found.map), head);
+    return this.say.cell(name, count(found.steps[look]!), value === null ? this.say.none : digits(value));
   }
 
   private choose(spot: Spot | null): void {
-    const block = spot && this.run.heads[spot.map];
-    if (!block) return;
-    const { stack, kind, layer } = block.place;
+    const found = spot && this.blocks()[spot.block];
+    if (!found) return;
+    const { stack, kind, layer } = found.map.place;
     this.stage.selection.set({
       place: { stack, kind, layer, step: null },
       head: spot.head,
-      step: block.steps[spot.look] ?? null,
+      step: found.steps[spot.look] ?? null,
     });
   }
 
   private press(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const zoom = ZOOMS[event.key];
+    const blocks = this.blocks();
+    const now = this.chosen(blocks);
+    if (zoom !== undefined) {
+      this.zoom(zoom);
+      consume(event);
+      return;
+    }
     const arrow = ARROWS[event.key];
-    const now = this.chosen();
-    if (arrow === undefined || now === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (arrow === undefined || now === null) return;
     const [down, right] = arrow;
-    const { heads } = this.run;
-    let [map, head] = [now.map, now.head + down];
-    if (head < 0 && map > 0) head = heads[--map]!.heads - 1;
-    else if (head >= heads[map]!.heads && map + 1 < heads.length) [map, head] = [map + 1, 0];
-    const block = heads[map]!;
+    let [block, head] = [now.block, now.head + down];
+    if (head < 0 && block > 0) head = blocks[--block]!.map.heads - 1;
+    else if (head >= blocks[block]!.map.heads && block + 1 < blocks.length) [block, head] = [block + 1, 0];
+    const found = blocks[block]!;
     const spot = {
-      map,
-      head: Math.max(0, Math.min(block.heads - 1, head)),
-      look: Math.max(0, Math.min(block.steps.length - 1, now.look + right)),
+      block,
+      head: Math.max(0, Math.min(found.map.heads - 1, head)),
+      look: Math.max(0, Math.min(found.steps.length - 1, now.look + right)),
     };
     this.choose(spot);
     this.stage.announce(this.read(spot));

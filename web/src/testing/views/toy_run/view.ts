@@ -6,15 +6,15 @@ export const view: View<"runs"> = {
   name: "toy_run",
   order: 1,
   title: () => "Toy",
-  about: () => "The last loss of a run.",
+  about: () => "The last step of a run.",
   needs: "runs",
   panel: false,
   transport: false,
   options: {},
-  fits: ({ runs }) => "loss" in runs[0]!.run.curves || "There is no loss.",
+  fits: ({ runs }) => runs[0]!.run.names.includes("loss") || "There is no loss.",
   mount({ element, source }) {
     const draw = () => {
-      element.textContent = source.map(({ run }) => `${run.id} ${run.curves.loss!.values.at(-1)}`).join();
+      element.textContent = source.map(({ run }) => `${run.id} ${run.last_step}`).join();
     };
     const stops = source.map((run) => run.follow(draw));
     draw();
