@@ -74,6 +74,8 @@ if TYPE_CHECKING:
     from glassformer.runlog import find_probes as find_probes
     from glassformer.runlog import open_run as open_run
     from glassformer.runlog import read_run as read_run
+    from glassformer.runlog.search import SearchLog as SearchLog
+    from glassformer.runlog.search import read_search as read_search
     from glassformer.tasks.classification import classify as classify
     from glassformer.tasks.language_modelling import generate as generate
     from glassformer.tasks.long import LongTexts as LongTexts
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
     from glassformer.tasks.translation import translate as translate
     from glassformer.text.builders import build_words as build_words
     from glassformer.training.recipe import train as train
+    from glassformer.training.search.search import search as search
     from glassformer.walk import explain as explain
     from glassformer.walk import make_plan as make_plan
     from glassformer.weights.checkpoint import save_checkpoint as save_checkpoint
@@ -116,6 +119,7 @@ _NAMES = {
     "glassformer.render.notebook.show": "show",
     "glassformer.render.terminal.heatmap": "draw_recording",
     "glassformer.runlog": "RunLog, find_probes, open_run, read_run",
+    "glassformer.runlog.search": "SearchLog, read_search",
     "glassformer.tasks.classification": "classify",
     "glassformer.tasks.language_modelling": "generate",
     "glassformer.tasks.long": "LongTexts",
@@ -123,6 +127,7 @@ _NAMES = {
     "glassformer.tasks.translation": "translate",
     "glassformer.text.builders": "build_words",
     "glassformer.training.recipe": "train",
+    "glassformer.training.search.search": "search",
     "glassformer.walk": "explain, make_plan",
     "glassformer.weights.checkpoint": "save_checkpoint",
 }

@@ -47,6 +47,10 @@ class TrainingError(GlassformerError):
     """A run that cannot go on: a loss that is not a number, a full disk, a recipe that changed."""
 
 
+class EngineError(GlassformerError):
+    """A task that could not be run: its process or machine was lost, or it cannot be sent to another one."""
+
+
 class ApiError(GlassformerError):
     """A request that is refused; `code` and `status` are for programs, the message is for a person."""
 

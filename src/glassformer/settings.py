@@ -5,11 +5,13 @@ Out:  the object, or an error that names the setting, what it is and what it may
 """
 
 import dataclasses
+import json
 import operator
+import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import inf
+from math import inf, isfinite
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
@@ -120,6 +122,31 @@ def parse_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except RecursionError as error:
         raise ValueError("lists or tables are nested too deep") from error
+
+
+def write_toml(tables: Mapping[str, Any]) -> str:
+    """Tables as a TOML text; tables inside them are written in one line."""
+    parts = []
+    for name, table in tables.items():
+        lines = [f"{_write_key(key)} = {write_toml_value(value)}\n" for key, value in table.items()]
+        parts.append(f"[{_write_key(name)}]\n" + "".join(lines))
+    return "\n".join(parts)
+
+
+def write_toml_value(value: Any) -> str:
+    """A value of TOML in one line; JSON spells strings and numbers the same way."""
+    if isinstance(value, Mapping):
+        items = (f"{json.dumps(name)} = {write_toml_value(each)}" for name, each in value.items())
+        return "{ " + ", ".join(items) + " }"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(write_toml_value, value)) + "]"
+    if isinstance(value, float) and not isfinite(value):
+        return repr(value)  # inf, nan
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _write_key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def fits(value: Any, hint: Any) -> bool:

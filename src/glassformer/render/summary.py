@@ -21,6 +21,7 @@ from glassformer.recording import Recording, Tokens
 from glassformer.runlog import BEST, Alarm, RunLog, read_events, read_overview
 from glassformer.runlog.alarms import join_alarms
 from glassformer.runlog.log import SETTINGS, read_object
+from glassformer.runlog.search import Confirmation, SearchLog
 
 COLUMNS = (
     "metric",
@@ -166,6 +167,36 @@ def compare_runs(first: RunLog, second: RunLog) -> dict[str, Any]:
         "settings": {name: [each.get(name) for each in settings] for name in names},
         "results": results,
     }
+
+
+def summarise_search(log: SearchLog) -> dict[str, Any]:
+    """A search as plain values: its trials, the best one, the front, what mattered, what was confirmed."""
+    best, baseline = log.best, log.baseline
+    return {
+        "name": log.name,
+        "state": log.state,
+        "objectives": {each.name: each.direction for each in log.objectives},
+        "own": dict(log.own),
+        "trials": log.rows(),
+        "best": None if best is None else best.number,
+        "baseline": None if baseline is None else baseline.number,
+        "pareto": [trial.number for trial in log.pareto],
+        "importance": {name: dict(shares) for name, shares in log.importance.items()},
+        "confirmed": [
+            {"trial": each.trial, "runs": [run.run for run in each.runs]}
+            | {"values": {name: each.values(name) for name in _value_names(each)}}
+            for each in log.confirmed
+        ],
+        "gains": {
+            name: {"mean": gain.mean, "low": gain.low, "high": gain.high, "count": gain.count}
+            for name, gain in log.gains.items()
+        },
+        "seconds": log.seconds,
+    }
+
+
+def _value_names(confirmation: Confirmation) -> list[str]:
+    return list(dict.fromkeys(name for run in confirmation.runs for name in run.values))
 
 
 def to_json(value: Any) -> str:

@@ -11,7 +11,7 @@ import itertools
 import math
 import time
 import warnings
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -51,7 +51,11 @@ LEVEL = 0.1  # of the fall of the loss so far: what is closer to the lowest loss
 LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error")  # scores that should fall
 
 
-Ending = Literal["finished", "interrupted", "no_improvement", "alarm"]
+Ending = Literal["finished", "interrupted", "no_improvement", "alarm", "pruned"]
+
+# Called after evaluations and looks at the heads with the step, the score that decides (None: no evaluation)
+# and the open alarms by cause; why the run should end, or None.
+Judge = Callable[[int, float | None, Mapping[str, Any]], Message | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +135,23 @@ class Clock:
 
 
 def run_loop(
-    plan: Plan, run: str | Path, *, resume: bool = False, fork: Fork | None = None, silent: bool = False
+    plan: Plan,
+    run: str | Path,
+    *,
+    resume: bool = False,
+    fork: Fork | None = None,
+    silent: bool = False,
+    judge: Judge | None = None,
 ) -> Outcome:
-    """Train the network of a plan; with `resume` continue from the run's newest state, or fork another."""
+    """Train the network of a plan; with `resume` continue from the run's newest state, or fork another.
+
+    A `judge` may end the run early; it is for runs of one process.
+    """
     device = choose_device(plan.train.device)
     with fast_arithmetic(device), join_processes(plan.train.parallel, device) as processes:
-        return _Run(plan, Path(run), device, processes, silent=silent).go(resume=resume, fork=fork)
+        started = _Run(plan, Path(run), device, processes, silent=silent)
+        started.judge = judge if processes.world == 1 else None
+        return started.go(resume=resume, fork=fork)
 
 
 class _Run:
@@ -160,8 +175,10 @@ class _Run:
         self.reporter = Reporter(folder, plan.train, plan.monitor, writing=processes.first, silent=silent)
         self.reporter.layers = self.learner.gradients.layers
         self.probes = Probes(folder, plan.probe, plan.train, plan.task)
-        self.score_name, self.direction = _choose_score(plan)
+        self.score_name, self.direction = choose_score(plan.task, plan.train.best_by)
         self.request = StopRequest(self.reporter.display.note)
+        self.judge: Judge | None = None
+        self.verdict: Message | None = None  # why the judge ends the run
         self.restored: list[Message] = []  # what a person should know about the state that was restored
 
     def go(self, *, resume: bool, fork: Fork | None) -> Outcome:
@@ -256,12 +273,16 @@ class _Run:
         if monitor:
             self._monitor(step)
         self._probe(step, final=final)
-        better = self._evaluate(step) if evaluate else False
+        score, better = self._evaluate(step) if evaluate else (None, False)
+        if self.judge is not None and (evaluate or monitor) and not final:
+            self.verdict = self.judge(step, score, self.reporter.watch.open)
         no_improvement = 0 < settings.patience <= self.progress.misses
-        if save or better or no_improvement:
+        if save or better or no_improvement or self.verdict:
             self._save(step)
         if stop:
             return "interrupted" if self.request.made or not self.reporter.act.stopped_by else "alarm"
+        if self.verdict is not None:
+            return "pruned"
         return "no_improvement" if no_improvement else None
 
     def _updates(self) -> Generator[tuple[Position, list[Batch]], None, None]:
@@ -340,8 +361,8 @@ class _Run:
             if probes.failed is not None:
                 self.reporter.log_note(step, probes.failed)
 
-    def _evaluate(self, step: int) -> bool:
-        """Evaluate; whether this is the best so far."""
+    def _evaluate(self, step: int) -> tuple[float, bool]:
+        """Evaluate; the score that decides, and whether it is the best so far."""
         network = self.learner.network_to_evaluate()
         score = math.nan
         if self.processes.first:
@@ -354,7 +375,7 @@ class _Run:
             self.reporter.log_best(step, self.score_name, score)
         else:
             self.progress.misses += 1
-        return better
+        return score, better
 
     def _score(self, network: Network) -> dict[str, float]:
         settings, task = self.settings, self.plan.task
@@ -470,6 +491,7 @@ class _Run:
             patience=self.settings.patience,
             signal=signal,
             topic=None if stopped_by is None else name_term(stopped_by.topic),
+            reason=self.verdict,
         )
         topics = [name_term(cause.replace("_", " ")) for cause in self.reporter.watch.open]
         if topics and ending != "alarm":
@@ -507,9 +529,9 @@ def _share(accumulate: int, world: int) -> int:
     return accumulate // world
 
 
-def _choose_score(plan: Plan) -> tuple[str, int]:
+def choose_score(task: Task | type[Task], best_by: str | None) -> tuple[str, int]:
     """The score that decides, and 1 where higher is better, else −1."""
-    name, which = plan.task.best
-    if plan.train.best_by is not None and plan.train.best_by != name:
-        name, which = plan.train.best_by, "lowest" if plan.train.best_by in LOWEST else "highest"
+    name, which = task.best
+    if best_by is not None and best_by != name:
+        name, which = best_by, "lowest" if best_by in LOWEST else "highest"
     return name, 1 if which == "highest" else -1

@@ -4,7 +4,7 @@ In:   a path, and changes such as "train.rate=3e-4" or {"train.rate": 3e-4}.
 Out:  a run in `runs/<name>/`, with a copy of the recipe.
 
 Tables: [model] what network, or where to start from; [tokenizer] its vocabulary; [task] what to learn, from
-which files; [batches]; [train]; [monitor]; [probe].
+which files; [batches]; [train]; [monitor]; [probe]. [search] says what `search` may change.
 """
 
 import json
@@ -44,12 +44,13 @@ from glassformer.training.checkpoints import Checkpoints
 from glassformer.training.commands import remove_command
 from glassformer.training.display import ReadingDisplay
 from glassformer.training.initial_network import build_network, check_evaluation, check_model_names
-from glassformer.training.loop import Fork, Outcome, Plan, run_loop
+from glassformer.training.loop import Fork, Judge, Outcome, Plan, run_loop
 from glassformer.training.settings import MonitorSettings, ProbeSettings, TrainSettings
 from glassformer.weights.folder import replace_folder
 from glassformer.weights.hub import find_folder
 
 TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor", "probe")
+SEARCH = "search"  # a table that training ignores, see `search.settings`
 TOKENIZER, LOCK = "tokenizer", ".lock"
 
 
@@ -78,18 +79,19 @@ def read_recipe(path: str | Path, overrides: Overrides = ()) -> Recipe:
     tables = read_toml(path)
     for name, value in read_overrides(overrides):
         override(tables, name, value)
-    return _make_recipe(path, path.read_text(encoding="utf-8"), tables)
+    return make_recipe(path, path.read_text(encoding="utf-8"), tables)
 
 
 def read_recipe_of_run(run: Path, path: Path | None = None, overrides: Overrides = ()) -> Recipe:
     """The recipe of a run that exists, with all changes that it was started with, and new ones."""
     file = run / RECIPE if path is None else path
-    return _make_recipe(file, file.read_text(encoding="utf-8"), change_saved(run, path, overrides))
+    return make_recipe(file, file.read_text(encoding="utf-8"), change_saved(run, path, overrides))
 
 
-def _make_recipe(path: Path, text: str, tables: Mapping[str, Any]) -> Recipe:
+def make_recipe(path: Path, text: str, tables: Mapping[str, Any]) -> Recipe:
+    """A recipe from its tables, which were read from a file; errors name it."""
     for table, content in tables.items():
-        if table not in TABLES:
+        if table not in (*TABLES, SEARCH):
             raise ConfigurationError(
                 "training.recipe.unknown_table",
                 file=path.name,
@@ -117,7 +119,7 @@ def _make_recipe(path: Path, text: str, tables: Mapping[str, Any]) -> Recipe:
     )
 
 
-def train(
+def train(  # noqa: PLR0913 - options of one verb
     path: str | Path | None = None,
     overrides: Overrides = (),
     *,
@@ -127,11 +129,13 @@ def train(
     runs: str | Path = "runs",
     name: str | None = None,
     silent: bool = False,
+    judge: Judge | None = None,
 ) -> Outcome:
     """Train the network that a recipe (TOML) describes; the run is a folder in `runs`.
 
     `overrides` change values of the recipe, by mapping or as text. `name` is the name of the run (by default
     that of the recipe); `silent` shows no progress. Ctrl-C ends the step, writes a checkpoint and returns.
+    A `judge` is asked after each evaluation whether the run should go on.
 
     With `resume` the run of this name continues from its newest checkpoint, with the settings that it has;
     only settings on which no loss depends can be changed. `fork` names a run that a new one starts as a copy
@@ -153,7 +157,7 @@ def train(
     if fork is not None and resume:
         raise TrainingError("training.fork.resume")
     given = None if path is None or resume or fork else read_recipe(path, overrides)
-    name = _check_name(name or (path.stem if path else ""))
+    name = check_name(name or (path.stem if path else ""))
     folder = find_run(name, Path(runs)) if resume else Path(runs) / name
     first = os.environ.get("RANK", "0") == "0"
     if first and not resume:
@@ -161,7 +165,7 @@ def train(
     new = first and not (folder.is_dir() and any(folder.iterdir()))  # another process may have made it
     folder.mkdir(parents=True, exist_ok=True)
     with (
-        _locked(folder, first=first),
+        locked(folder, first=first),
         _removing_if_refused(folder, new=new),
         showing(ReadingDisplay(silent=silent or not first)),
     ):
@@ -182,7 +186,7 @@ def train(
         _in_table("monitor", lambda: check_command(recipe.monitor.on_alarm))
         torch.manual_seed(recipe.train.seed)
         with _explaining_missing_data():
-            tokenizer = _find_tokenizer(recipe, folder, known=known, first=first)
+            tokenizer = find_tokenizer(recipe, folder, known=known, first=first)
             task = _in_table(
                 "task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed)
             )
@@ -192,7 +196,7 @@ def train(
             _in_table("train", lambda: check_evaluation(task, recipe.train))
             _save_recipe(recipe, folder)
         plan = Plan(task, network, recipe.batches, recipe.train, recipe.monitor, tuple(notes), recipe.probe)
-        return run_loop(plan, folder, resume=resume, fork=begun, silent=silent)
+        return run_loop(plan, folder, resume=resume, fork=begun, silent=silent, judge=judge)
 
 
 def find_run(name: str | Path, runs: Path, unknown: str = "training.recipe.no_run") -> Path:
@@ -220,7 +224,7 @@ def _find_state(run: Path, step: int | None) -> Path:
     return checkpoints.place(step)
 
 
-def _check_name(name: str) -> str:
+def check_name(name: str) -> str:
     """A run is a folder directly inside `runs`."""
     if name in (".", "..") or Path(name).name != name:
         raise TrainingError("training.recipe.run_name", name=name)
@@ -249,7 +253,7 @@ def _in_table(table: str, make: Any) -> Any:
         raise ConfigurationError("training.recipe.in_table", table=table, problem=error.message) from error
 
 
-def _find_tokenizer(recipe: Recipe, folder: Path, *, known: Path | None, first: bool) -> Tokenizer:
+def find_tokenizer(recipe: Recipe, folder: Path, *, known: Path | None, first: bool) -> Tokenizer:
     """The run's own, that of the model to start from, one in a folder, or one learnt from the task's text.
 
     `known` is the checkpoint that the run continues from: it has the tokenizer, too.
@@ -314,7 +318,7 @@ def _explaining_missing_data() -> Iterator[None]:
 
 
 @contextmanager
-def _locked(folder: Path, *, first: bool) -> Iterator[None]:
+def locked(folder: Path, *, first: bool) -> Iterator[None]:
     """Only one process trains a run; the lock ends with the process, however it ends."""
     try:
         import fcntl

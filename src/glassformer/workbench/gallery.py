@@ -16,7 +16,7 @@ import io
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,6 +29,7 @@ from glassformer.api.cards import read_card
 from glassformer.api.jobs import JobRequest, Preset, Want
 from glassformer.api.library import SHIPPED
 from glassformer.recording import AttentionMap, Recording, Step
+from glassformer.settings import write_toml_value
 from glassformer.walk import Arrays
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.measuring import NOTES, Untrue
@@ -206,20 +207,9 @@ def write_card(preset: Preset, id: str | None = None) -> str:
     parts: dict[str, Any] = {} if id is None else {"id": id}
     parts |= {"preset": preset.id, "title": preset.title.to_json(), "note": preset.point.to_json()}
     return "".join(
-        f"{name} = {_to_toml(value)}\n"
+        f"{name} = {write_toml_value(value)}\n"
         for name, value in (parts | {"selection": preset.selection or {}}).items()
     )
-
-
-def _to_toml(value: Any) -> str:
-    """A value in one line; JSON spells strings and numbers the same way."""
-    if isinstance(value, Mapping):
-        return (
-            "{ " + ", ".join(f"{json.dumps(name)} = {_to_toml(each)}" for name, each in value.items()) + " }"
-        )
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_to_toml, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,54 @@
+"""Tasks that tests of engines run in other processes."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+
+def square(number: int) -> int:
+    return number * number
+
+
+def fail(text: str) -> None:
+    raise ValueError(text)
+
+
+def fail_unpicklable() -> None:
+    class LocalError(Exception):
+        pass
+
+    raise LocalError("seen")
+
+
+def process(_: int = 0) -> int:
+    return os.getpid()
+
+
+def sleep(seconds: float, mark: str) -> None:
+    Path(mark).write_text(str(os.getpid()))
+    time.sleep(seconds)
+
+
+def die_first(folder: str, times: int, number: int) -> int:
+    """Kill its own process the first few times, then square a number."""
+    marks = Path(folder)
+    died = len(list(marks.glob(f"{number}-*")))
+    if died < times:
+        (marks / f"{number}-{died}").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number * number
+
+
+def wait_for(mark: str, number: int) -> int:
+    """Square a number once a file is there; note the process that does it."""
+    path = Path(mark)
+    with path.with_name(f"by-{number}").open("a") as by:
+        by.write(f"{os.getpid()}\n")
+    while not path.exists():
+        time.sleep(0.02)
+    return number * number
+
+
+def environment(name: str) -> str | None:
+    return os.environ.get(name)
