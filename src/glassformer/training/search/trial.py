@@ -23,6 +23,7 @@ from glassformer.training.search.pruning import PruningPlan, TrialJudge
 
 PATIENCE = 60.0  # seconds until a lost process has let go of a run
 DEV = "dev_"
+COSTS = ("parameters", "seconds", "tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +117,10 @@ def _describe(task: TrialTask, name: str, seed: int) -> TrialRun:
 
 
 def measure_run(log: RunLog, objectives: tuple[str, ...]) -> dict[str, float]:
-    """The objectives of a run: scores of its best checkpoint, and what it cost."""
+    """The objectives of a run, which are scores of its best checkpoint, and in any case what it cost."""
     best = next((event for event in reversed(log.events) if event.kind == BEST), None)
     values: dict[str, float] = {}
-    for name in objectives:
+    for name in dict.fromkeys((*objectives, *COSTS)):
         if name == "parameters":
             values[name] = float(log.environment["parameters"])
         elif name == "seconds":
