@@ -41,7 +41,8 @@ def test_a_search_is_trained_recorded_and_read_again(recipe: Path) -> None:
     assert find_searches(runs) == (runs / "s",)
     assert {run.seed for each in found.confirmed for run in each.runs} == {3, 4}
     assert len(found.frame) == len(found.trials)
-    assert set(found.gains) == ({"loss"} if found.best is not found.baseline else set())
+    names = {"loss", "parameters", "seconds", "tokens"}
+    assert set(found.gains) == (set() if found.best.baseline else names)
     # the recipe of a trial trains the same network
     number = found.best.number
     copy = gf.train(
