@@ -7,7 +7,7 @@
 
 import type { PlayLines, PlaySeries } from "../../api/types";
 import { digits, round } from "../../core/formats";
-import { linear } from "../../core/maths/scale";
+import { linear, logarithmic } from "../../core/maths/scale";
 import { draw, drawText } from "../../marks/make";
 import { figure as short } from "../../marks/paper";
 import { beginFigure, colourOf, type Drawn, type Look } from "./drawing";
@@ -20,7 +20,7 @@ interface Axis {
   readonly ticks: readonly number[];
 }
 
-/** From values to pixels; logarithmic axes are marked at powers of ten, or at the values where those are few. */
+/** From values to pixels; a logarithmic axis is marked at its own values where those are few. */
 function axis(
   values: readonly number[],
   range: readonly [number, number],
@@ -30,17 +30,11 @@ function axis(
 ): Axis {
   const log = kind === "log";
   const usable = values.filter((value) => Number.isFinite(value) && (!log || value > 0));
-  const change = log ? Math.log10 : (value: number) => value;
-  let [low, high] = [Math.min(...usable), Math.max(...usable)].map(change) as [number, number];
-  if (!Number.isFinite(low)) [low, high] = [0, 1];
-  if (high === low) [low, high] = [low - 0.5, high + 0.5];
-  const scale = linear([low, high], range);
-  const place = (value: number) => scale(change(value));
-  if (!log) return { place, ticks: scale.ticks(about) };
-  if (own.length > 0 && own.length <= about + 3) return { place, ticks: own };
-  const powers: number[] = [];
-  for (let power = Math.ceil(low - 1e-9); power <= high + 1e-9; power++) powers.push(10 ** power);
-  return { place, ticks: powers.length > 1 ? powers : [10 ** low, 10 ** high] };
+  let [low, high] = usable.length > 0 ? [Math.min(...usable), Math.max(...usable)] : log ? [1, 10] : [0, 1];
+  if (high === low) [low, high] = log ? [low / 3, high * 3] : [low - 0.5, high + 0.5];
+  const place = (log ? logarithmic : linear)([low, high], range);
+  const few = log && own.length > 0 && own.length <= about + 3;
+  return { place, ticks: few ? own : place.ticks(about) };
 }
 
 export function drawLines(figure: PlayLines, look: Look): Drawn {
