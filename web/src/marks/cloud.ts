@@ -5,6 +5,7 @@
  * Out:  which point is pointed at or chosen.
  */
 
+import { figure } from "../core/formats";
 import { clearCanvas, readInks } from "./canvas";
 import { listen } from "./gestures";
 import { make, type Text } from "./make";
@@ -25,6 +26,7 @@ import {
 export type CloudLook = Omit<ScatterLook, "width" | "height" | "inks" | "camera" | "fit" | "hovered">;
 
 const GLIDE = 600; // milliseconds from one layer to the next
+const MOST = 64; // times larger
 
 export class Cloud {
   readonly element: HTMLElement;
@@ -46,6 +48,7 @@ export class Cloud {
       hover(point: number | null, x: number, y: number): void;
       choose(point: number): void;
       key(event: KeyboardEvent): void;
+      moved(): void; // another part is seen
     },
     private readonly fills = false, // all of the room, each axis to its own scale
   ) {
@@ -112,8 +115,20 @@ export class Cloud {
     return target.map((value, at) => this.from![at]! + (value - this.from![at]!) * eased);
   }
 
+  /** What is seen, for a link: the middle in units of the fit, and how many times larger; null for all. */
+  get at(): string | null {
+    const { x, y, zoom } = this.camera;
+    return zoom === 1 && x === 0 && y === 0 ? null : [x, y, zoom].map((number) => figure(number)).join("_");
+  }
+
+  set at(words: string | null) {
+    const [x = 0, y = 0, zoom = 1] = (words ?? "").split("_").map(Number);
+    this.camera = words === null ? WHOLE : { x, y, zoom: Math.max(1, Math.min(MOST, zoom)) };
+    this.draw();
+  }
+
   zoomBy(factor: number, x?: number, y?: number): void {
-    const zoom = Math.max(1, Math.min(64, this.camera.zoom * factor));
+    const zoom = Math.max(1, Math.min(MOST, this.camera.zoom * factor));
     const { width, height } = this.size();
     const [across, up] = unitOf({ width, height, camera: this.camera, fit: this.fit });
     const moved = 1 - this.camera.zoom / zoom; // of what is away from the middle
@@ -126,12 +141,12 @@ export class Cloud {
             x: this.camera.x + (dx * moved) / across,
             y: this.camera.y + (dy * moved) / up,
           };
-    this.draw();
+    this.moved();
   }
 
   reset(): void {
     this.camera = WHOLE;
-    this.draw();
+    this.moved();
   }
 
   unmount(): void {
@@ -141,6 +156,11 @@ export class Cloud {
 
   private size(): { width: number; height: number } {
     return { width: this.element.clientWidth || 600, height: this.element.clientHeight || 400 };
+  }
+
+  private moved(): void {
+    this.draw();
+    this.handlers.moved();
   }
 
   private draw(): void {
@@ -180,6 +200,6 @@ export class Cloud {
   private pan(dx: number, dy: number): void {
     const [across, up] = unitOf({ ...this.size(), camera: this.camera, fit: this.fit });
     this.camera = { ...this.camera, x: this.camera.x - dx / across, y: this.camera.y + dy / up };
-    this.draw();
+    this.moved();
   }
 }

@@ -5,6 +5,7 @@
  * Out:  elements that scroll through any number of tokens; which cell is pointed at, chosen or walked to.
  */
 
+import { figure as decimal } from "../core/formats";
 import type { Theme } from "../core/view";
 import { clearCanvas } from "./canvas";
 import { type ColourScale, colourScale, drawCells, spell } from "./cells";
@@ -51,6 +52,7 @@ export interface FieldHandlers {
   hover(cell: Cell | null): void;
   choose(cell: Cell): void;
   walk(cell: Cell): void; // by keyboard
+  zoomed(): void; // rows are taller or lower
 }
 
 export interface ScaleLook {
@@ -156,14 +158,28 @@ export class Field {
 
   /** Rows taller (+1), lower (-1) or as they were (0); what is in the middle, or in focus, stays in sight. */
   zoom(direction: -1 | 0 | 1): void {
+    this.enlarge(direction === 0 ? 1 : this.zoomed * STEP ** direction);
+    this.handlers.zoomed();
+  }
+
+  private enlarge(wanted: number): void {
     const { scrollTop, clientHeight } = this.scroller;
     const { focus, tokens } = this.handlers.shown();
     const middle = (scrollTop + clientHeight / 2) / this.row;
-    this.zoomed = direction === 0 ? 1 : Math.max(0.2, Math.min(4, this.zoomed * STEP ** direction));
+    this.zoomed = Math.max(0.2, Math.min(4, wanted));
     this.spacer.style.setProperty("height", `${tokens * this.row}px`);
     this.limit(tokens);
     this.scroller.scrollTop = (focus === null ? middle : focus + 0.5) * this.row - clientHeight / 2;
     this.redraw();
+  }
+
+  /** How much taller rows are, for a link; null: as usual. */
+  get at(): string | null {
+    return this.zoomed === 1 ? null : decimal(this.zoomed);
+  }
+
+  set at(words: string | null) {
+    this.enlarge(words === null ? 1 : Number(words));
   }
 
   /** The first token in sight. */

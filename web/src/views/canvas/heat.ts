@@ -9,6 +9,7 @@ import type { MapDescription } from "../../api/types";
 import { isSigned, mapName } from "../../core/focus";
 import { digits } from "../../core/formats";
 import type { Placement, Top } from "../../core/heat";
+import type { LinkedCamera } from "../../core/linked_camera";
 import { axisOf, type Head } from "../../core/maps";
 import { writePlace } from "../../core/place";
 import type { Setting } from "../../core/recording_view";
@@ -26,6 +27,7 @@ import { ARROWS, consume, ZOOMS } from "../../marks/keys";
 import { make } from "../../marks/make";
 import { type Inks, label } from "../../marks/paper";
 import { clip } from "../../marks/text";
+import { type CanvasOptions, linkPanel } from "./cameras";
 import type { Looking } from "./looking";
 import { type Drawing, Frame, type Panel } from "./panel";
 import type { Words } from "./words";
@@ -51,10 +53,12 @@ export class HeatPanel implements Panel {
   private placements: readonly Placement[] = [];
   private top: Top = 1;
   private laid = "";
+  private wanted: string | null = null; // the part to see once there is room
+  private readonly camera: LinkedCamera;
   private waits = 0; // the frame in which it is drawn
 
   constructor(
-    private readonly setting: Setting<Words, object>,
+    private readonly setting: Setting<Words, CanvasOptions>,
     private readonly looking: Looking,
     open: () => void,
   ) {
@@ -73,10 +77,23 @@ export class HeatPanel implements Panel {
     });
     element.addEventListener("keydown", (event) => this.press(event));
     const area = make("div", { class: "canvas-heat" }, element);
+    this.camera = linkPanel(setting, "attention", this);
     this.frame = new Frame("attention", area, () => say.enlarge(this.title()), open);
   }
 
+  /** The part in view, for the link; null for the whole map. */
+  get at(): string | null {
+    return this.viewport.write();
+  }
+
+  set at(words: string | null) {
+    if (this.laid === "") this.wanted = words;
+    else this.viewport.read(words);
+    this.redraw();
+  }
+
   update(): void {
+    this.camera.follow();
     const { looking } = this;
     const { map, head } = looking;
     const { stage, say } = this.setting;
@@ -181,7 +198,10 @@ export class HeatPanel implements Panel {
     const { queries, keys } = shown.map;
     const same = this.viewport.extent.queries === queries && this.viewport.extent.keys === keys;
     this.viewport.extent = { queries, keys };
-    if (!same) this.laid = "";
+    if (!same) {
+      if (this.laid !== "") this.camera.moved(); // another map, seen as a whole
+      this.laid = "";
+    }
     this.redraw();
   }
 
@@ -216,7 +236,8 @@ export class HeatPanel implements Panel {
     const named = [axes.query, axes.key].every(({ tokens, start }) => tokens.get(start) !== undefined);
     const laid = `${clientWidth} ${clientHeight} ${named} ${writePlace(shown.map.place)}`;
     if (laid !== this.laid) {
-      const at = this.laid === "" ? null : viewport.write();
+      const at = this.laid === "" ? this.wanted : viewport.write();
+      this.wanted = null;
       this.laid = laid;
       viewport.box = { ...plot.layOut(axes), stretch: STRETCH };
       viewport.read(at);
@@ -241,6 +262,7 @@ export class HeatPanel implements Panel {
   private move(camera: Viewport["camera"]): void {
     this.viewport.camera = camera;
     this.redraw();
+    this.camera.moved();
   }
 
   private choose(cell: Cell | null): void {

@@ -14,6 +14,7 @@ import { rowSideOf } from "../../core/reading";
 import type { Setting } from "../../core/recording_view";
 import { RecordingTokens, type SideTokens } from "../../data/side_tokens";
 import { readRow } from "../../data/weights";
+import type { CanvasOptions } from "./cameras";
 import type { Words } from "./words";
 
 /** A row and a column of the map, and tokens of either side. */
@@ -33,7 +34,7 @@ export class Looking {
   private weightsOf = "";
 
   constructor(
-    private readonly setting: Setting<Words, object>,
+    private readonly setting: Setting<Words, CanvasOptions>,
     private readonly changed: () => void,
   ) {
     const { stage, tasks } = setting;

@@ -7,6 +7,7 @@
 
 import type { HiddenDescription } from "../../api/types";
 import { count, percent } from "../../core/formats";
+import type { LinkedCamera } from "../../core/linked_camera";
 import type { Projection } from "../../core/maths/projection";
 import { procrustes, type Turn, turnPoints, UNTURNED } from "../../core/maths/turn";
 import type { Setting } from "../../core/recording_view";
@@ -16,6 +17,7 @@ import { Cloud, type CloudLook } from "../../marks/cloud";
 import { consume, moveInList, ZOOMS } from "../../marks/keys";
 import { make } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
+import { type CanvasOptions, linkPanel } from "./cameras";
 import type { Looking } from "./looking";
 import { type Drawing, Frame, type Panel } from "./panel";
 import type { Words } from "./words";
@@ -36,13 +38,14 @@ export class PointsPanel implements Panel {
   readonly hidden: HiddenDescription;
   private readonly loading;
   private readonly cloud: Cloud;
+  private readonly camera: LinkedCamera;
   private readonly projections: Projections;
   private projection: Projection | null = null;
   private turned: Float64Array | null = null;
   private turn: Turn = UNTURNED;
 
   constructor(
-    private readonly setting: Setting<Words, object>,
+    private readonly setting: Setting<Words, CanvasOptions>,
     private readonly looking: Looking,
     private readonly plane: Plane,
     open: () => void,
@@ -56,8 +59,10 @@ export class PointsPanel implements Panel {
       hover: (point: number | null) => looking.point(side, point),
       choose: (point: number) => looking.choose(this.hidden, point),
       key: (event: KeyboardEvent) => this.press(event),
+      moved: () => this.camera.moved(),
     };
     this.cloud = new Cloud(() => say.cloud(plane.title()), handlers, true);
+    this.camera = linkPanel(setting, plane.name, this.cloud);
     const body = make("div", { class: "canvas-points" }, this.cloud.element);
     this.frame = new Frame(plane.name, body, () => say.enlarge(plane.title()), open);
   }
@@ -76,6 +81,7 @@ export class PointsPanel implements Panel {
   update(): void {
     const { stage } = this.setting;
     const { layer } = this;
+    this.camera.follow();
     this.tell();
     const asked = this.loading.ask(
       String(layer),

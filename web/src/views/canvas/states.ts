@@ -7,6 +7,7 @@
 
 import type { HiddenDescription } from "../../api/types";
 import { encoderHidden, layerInFocus } from "../../core/focus";
+import type { LinkedCamera } from "../../core/linked_camera";
 import type { Setting } from "../../core/recording_view";
 import { errorText } from "../../core/source";
 import { readActivations } from "../../data/states";
@@ -15,6 +16,7 @@ import { sequential } from "../../marks/colours";
 import { type Cell, Field, layerScales, type Shown } from "../../marks/field";
 import { make } from "../../marks/make";
 import type { Inks } from "../../marks/paper";
+import { type CanvasOptions, linkPanel } from "./cameras";
 import type { Looking } from "./looking";
 import { type Drawing, Frame, type Panel } from "./panel";
 import type { Words } from "./words";
@@ -26,11 +28,12 @@ export class StatesPanel implements Panel {
   readonly hidden: HiddenDescription;
   private readonly loading;
   private readonly field: Field;
+  private readonly camera: LinkedCamera;
   private values: Float32Array | null = null; // (layer, token)
   private scales: readonly ColourScale[] = [];
 
   constructor(
-    private readonly setting: Setting<Words, object>,
+    private readonly setting: Setting<Words, CanvasOptions>,
     private readonly looking: Looking,
     open: () => void,
   ) {
@@ -47,8 +50,10 @@ export class StatesPanel implements Panel {
       hover: (cell: Cell | null) => looking.point(side, cell?.token ?? null),
       choose: ({ token }: Cell) => looking.choose(this.hidden, token),
       walk: ({ token }: Cell) => walk(token),
+      zoomed: () => this.camera.moved(),
     };
     this.field = new Field(say, handlers, true);
+    this.camera = linkPanel(setting, "encoder", this.field);
     const body = make("div", { class: "canvas-states" }, this.field.axis, this.field.element);
     this.frame = new Frame("encoder", body, () => say.enlarge(names.stackName(stack)), open);
   }
@@ -83,6 +88,7 @@ export class StatesPanel implements Panel {
       },
     );
     if (!asked) this.colour();
+    this.camera.follow();
     this.field.reveal();
     this.redraw();
   }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Spoken } from "../../api/types";
 import { Refusal } from "../../core/source";
 import { frame, invent, restyle, setStage, settle, shown, weightOf } from "../../testing/recording";
@@ -181,4 +181,17 @@ test("nothing happens after unmounting", async () => {
   expect(failures).toEqual([]);
   const without = invent({ change: { maps: [], hidden: [] } }).source;
   expect((view.fits(shown(without)) as Spoken)("en")).toContain("attention maps");
+});
+
+test("what is seen of each panel is kept in the link", async () => {
+  const { mounted, selection } = await mount();
+  mounted.zoom!(1);
+  await vi.waitFor(() => {
+    const { options } = selection.get();
+    expect(options["canvas.input"]).toBe("0_0_1.5");
+    expect(options["canvas.output"]).toBe("0_0_1.5");
+    expect(options["canvas.encoder"]).toBe("1.5");
+  });
+  mounted.zoom!(0);
+  await vi.waitFor(() => expect(selection.get().options).toEqual({}));
 });

@@ -12,6 +12,7 @@ import { MountedView, recordingView, type Setting } from "../../core/recording_v
 import type { TableData } from "../../core/view";
 import { make, relabel, write } from "../../marks/make";
 import { inks, label, sheet } from "../../marks/paper";
+import { type CanvasOptions, options } from "./cameras";
 import { HeatPanel } from "./heat";
 import { Looking } from "./looking";
 import { emptyPanel, type Panel } from "./panel";
@@ -27,14 +28,14 @@ export const view = recordingView({
   name: "canvas",
   order: 5,
   words,
-  options: {},
+  options,
   controls: "above",
   fits: ({ now: { description } }) =>
     description.maps.length > 0 || description.hidden.length > 0 || whyNoMaps(description),
   mount: (setting) => new CanvasView(setting),
 });
 
-class CanvasView extends MountedView<Words, object> {
+class CanvasView extends MountedView<Words, CanvasOptions> {
   private readonly looking: Looking;
   private readonly readout = make("p", { class: "canvas-readout" });
   private readonly sentences: Sentences;
@@ -43,7 +44,7 @@ class CanvasView extends MountedView<Words, object> {
   private readonly output: PointsPanel | null;
   private readonly panels: readonly Panel[];
 
-  constructor(setting: Setting<Words, object>) {
+  constructor(setting: Setting<Words, CanvasOptions>) {
     super(setting);
     const { stage, say, names } = this;
     const { maps, hidden } = stage.source.description;

@@ -7,6 +7,7 @@
 
 import type { HiddenDescription } from "../../api/types";
 import { chosenHidden } from "../../core/focus";
+import { cameraOption } from "../../core/linked_camera";
 import { integer, type Options, oneOf, optional, type Schema, text } from "../../core/options";
 import type { Stage } from "../../core/view";
 
@@ -18,6 +19,7 @@ export interface EmbeddingsOptions {
   readonly by: "pca" | "umap";
   readonly layer: number;
   readonly from: number; // the first token: more than fits has to be looked at part by part
+  readonly at: string | null; // the part of the cloud in view
 }
 
 export const options: Schema<EmbeddingsOptions> = {
@@ -26,6 +28,7 @@ export const options: Schema<EmbeddingsOptions> = {
   by: oneOf(["pca", "umap"], "pca"),
   layer: integer(0),
   from: integer(0),
+  at: cameraOption(),
 };
 
 export interface Choices extends Pick<EmbeddingsOptions, "as" | "by" | "layer"> {

@@ -8,6 +8,7 @@
 import type { HiddenDescription } from "../../api/types";
 import { focusToken, tokenInFocus } from "../../core/focus";
 import { count, percent } from "../../core/formats";
+import { LinkedCamera } from "../../core/linked_camera";
 import type { Projection } from "../../core/maths/projection";
 import { procrustes, type Turn, turnPoints, UNTURNED } from "../../core/maths/turn";
 import { MountedView, type Setting } from "../../core/recording_view";
@@ -31,6 +32,7 @@ export class Points extends MountedView<Words, EmbeddingsOptions> {
   readonly element = make("div", { class: "scatter" });
   readonly side = make("aside");
   private readonly cloud: Cloud;
+  private readonly camera: LinkedCamera;
   private readonly tip: Tooltip;
   private readonly legend = draw("svg", { width: 260, height: 16, "aria-hidden": "true" });
   private readonly state = make("p", { class: "note", role: "status" });
@@ -54,7 +56,10 @@ export class Points extends MountedView<Words, EmbeddingsOptions> {
       hover: (point, x, y) => this.hover(point, x, y),
       choose: (point) => this.choose(point),
       key: (event) => this.key(event),
+      moved: () => this.camera.moved(),
     });
+    const at = { get: () => this.options.now.at, set: (at: string | null) => this.options.set({ at }) };
+    this.camera = new LinkedCamera("cloud", this.cloud, at, this.tasks);
     this.tip = new Tooltip(this.element);
     this.restyle();
     this.element.prepend(this.cloud.element);
@@ -84,6 +89,7 @@ export class Points extends MountedView<Words, EmbeddingsOptions> {
 
   /** Bring the chosen layer's projection on the paper, turned towards the one that is there. */
   show(): void {
+    this.camera.follow();
     const { projections } = this;
     const { layer, by } = this.choices;
     const { tasks } = this;

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Spoken } from "../../api/types";
 import { frame, invent, restyle, setStage, settle, shown } from "../../testing/recording";
 import { view } from "./view";
@@ -79,4 +79,19 @@ test("the legend follows the language and the theme", () => {
   expect(legend().textContent).toBe("在文本中的位置");
   expect(colours()).toHaveLength(light.length);
   expect(colours()).not.toEqual(light);
+});
+
+test("the part in view is kept in the link, and followed", async () => {
+  const { source } = prepare();
+  const { stage, selection } = setStage(source, { query: 1 });
+  const mounted = view.mount(stage);
+  selection.subscribe((now, before) => mounted.update(now, before));
+  await settle();
+  const whole = await mounted.picture();
+  mounted.zoom!(1);
+  await vi.waitFor(() => expect(selection.get().options["embeddings.at"]).toBe("0_0_1.5"));
+  expect(await mounted.picture()).not.toBe(whole);
+  selection.set({ options: {} });
+  await settle();
+  expect(await mounted.picture()).toBe(whole);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { Spoken } from "../../api/types";
 import { nothingSelected } from "../../core/selection";
 import { frame, invent, restyle, setStage, settle, shown } from "../../testing/recording";
@@ -156,5 +156,20 @@ test("zooming makes rows taller", async () => {
   mounted.zoom!(1);
   expect(height()).toBeGreaterThan(before * 1.4);
   mounted.zoom!(0);
+  expect(height()).toBe(before);
+});
+
+test("how tall rows are is kept in the link, and followed", async () => {
+  const { source, go } = prepare();
+  const { stage, element, selection } = setStage(source);
+  const mounted = view.mount(stage);
+  selection.subscribe((now, before) => mounted.update(now, before));
+  go();
+  await settle();
+  const height = () => Number.parseInt(element.querySelector<HTMLElement>(".spacer")!.style.height, 10);
+  const before = height();
+  mounted.zoom!(1);
+  await vi.waitFor(() => expect(selection.get().options["encoder.rows"]).toBeDefined());
+  selection.set({ options: {} });
   expect(height()).toBe(before);
 });

@@ -18,6 +18,7 @@ import {
   tokenInFocus,
 } from "../../core/focus";
 import { count, digits, exact } from "../../core/formats";
+import { LinkedCamera, scaleOption } from "../../core/linked_camera";
 import { flag, integer, oneOf, optional, readOptions, type Schema, text } from "../../core/options";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
@@ -44,6 +45,7 @@ interface EncoderOptions {
   readonly neuron: number;
   readonly layer: number | null; // in focus: the number of layers passed, 0 for embeddings; null: that of the map
   readonly scale: boolean; // logarithmic
+  readonly rows: string | null; // how much taller rows are than usual
 }
 
 const options: Schema<EncoderOptions> = {
@@ -53,6 +55,7 @@ const options: Schema<EncoderOptions> = {
   neuron: integer(0),
   layer: optional(integer(0)),
   scale: flag(false, "log", "linear"),
+  rows: scaleOption(),
 };
 
 export const view = recordingView({
@@ -74,6 +77,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
   private readonly loading = this.tasks.asker();
   private readonly controls = new OptionControls(this.options);
   private readonly field: Field;
+  private readonly camera: LinkedCamera;
   private readonly readout = make("p", { class: "readout" });
   private readonly bar = draw("svg", { class: "legend", role: "img", width: 230, height: 28 });
   private readonly barName = make("span", { class: "bar-name", "aria-hidden": "true" });
@@ -109,7 +113,10 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
         this.choose(cell);
         stage.announce(this.sentence(cell));
       },
+      zoomed: () => this.camera.moved(),
     });
+    const rows = { get: () => options.now.rows, set: (rows: string | null) => options.set({ rows }) };
+    this.camera = new LinkedCamera("rows", this.field, rows, this.tasks);
     this.build();
     this.update();
   }
@@ -123,6 +130,7 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
     this.controls.follow();
     this.stackControl?.set(hidden.stack);
     this.load();
+    this.camera.follow();
     this.field.reveal();
     this.redraw();
   }

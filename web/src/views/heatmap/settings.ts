@@ -6,8 +6,9 @@
  */
 
 import type { Description } from "../../api/types";
+import { cameraOption } from "../../core/linked_camera";
 import { chooseMap } from "../../core/maps";
-import { oneOf, optional, type Schema, text } from "../../core/options";
+import { oneOf, optional, type Schema } from "../../core/options";
 import type { Selection } from "../../core/selection";
 import { type How, type Scale, wayOf } from "../../data/heat_tiles";
 import type { RendererChoice } from "../../marks/heat_surface";
@@ -24,7 +25,7 @@ export const options: Schema<HeatmapOptions> = {
   scale: optional(oneOf(["absolute", "map", "row"], "absolute")),
   pool: oneOf(["mean", "max"], "mean"),
   leave: oneOf(["none", "first", "special"], "none"),
-  at: optional(text("", (camera) => /^-?[\d.]+_-?[\d.]+_[\d.]+$/.test(camera))),
+  at: cameraOption(),
   renderer: oneOf(["auto", "webgl", "canvas"], "auto"),
 };
 
