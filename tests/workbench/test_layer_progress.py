@@ -7,6 +7,7 @@ import pytest
 from glassformer.workbench.layer_progress import find_layers, reporting
 from glassformer.workbench.runner import Runner
 from glassformer.workbench.worker import StoppedError
+from workbench.conftest import Build
 from workbench.reports import open_reporter, said
 
 
@@ -34,6 +35,18 @@ def test_progress_is_told_layer_by_layer_and_hooks_are_gone(
     for layer in find_layers(subject.network):
         assert not layer._forward_pre_hooks
         assert not layer._forward_hooks
+
+
+def test_a_block_that_is_used_at_every_depth_counts_each_time(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glassformer.workbench.reporter.QUIET", -1.0)
+    build(tmp_path / "shared", shape="decoder", share_layers=True, layers=3)
+    subject = Runner(0).open("shared", str(tmp_path / "shared"))
+    reporter, pipe = open_reporter()
+    with reporting(subject, 19, reporter):
+        subject.record("the animal was too tired to cross the street " * 2)
+    assert [each["detail"] for each in said(pipe)] == ["1/3", "2/3", "3/3", None]
 
 
 def test_a_cancelled_job_stops_at_the_next_layer(zoo: Path) -> None:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from glassformer.loaded.model import LoadedModel
+from glassformer.model.transformer import Transformer
 from glassformer.workbench.reporter import JobReporter
 
 CHECK = 16  # tokens of a self-check, whose passes are not reported
@@ -21,27 +22,28 @@ CHECK = 16  # tokens of a self-check, whose passes are not reported
 def reporting(model: LoadedModel, count: int, reporter: JobReporter) -> Iterator[None]:
     """Hooks on every layer inside this context, gone after it; the text has so many tokens."""
     layers = find_layers(model.network)
+    depth = count_layers(model.network, len(layers))
     handles: list[RemovableHandle] = []
+    calls = 0  # of layers in this pass: one block may be used at every depth
 
-    def before(number: int) -> Any:
-        def hook(_: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
-            if reporter.generating or _is_short(inputs, options, count):
-                reporter.check()
-            else:
-                share = (number + 1) / (len(layers) + 1)
-                reporter.progress("running", share, f"{number + 1}/{len(layers)}")
-
-        return hook
+    def before(layer: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any]) -> None:
+        nonlocal calls
+        if layer is layers[0] and depth == len(layers):
+            calls = 0  # another pass, though an edit may have left the last one unfinished
+        if reporter.generating or _is_short(inputs, options, count):
+            reporter.check()
+        else:
+            calls = calls % depth + 1
+            reporter.progress("running", calls / (depth + 1), f"{calls}/{depth}")
 
     def after(_: nn.Module, inputs: tuple[Any, ...], options: dict[str, Any], __: Any) -> None:
-        if not reporter.generating and not _is_short(inputs, options, count):
+        if calls == depth and not reporter.generating and not _is_short(inputs, options, count):
             reporter.progress("statistics")
 
     try:
-        for number, layer in enumerate(layers):
-            handles.append(layer.register_forward_pre_hook(before(number), with_kwargs=True))
-        if layers:
-            handles.append(layers[-1].register_forward_hook(after, with_kwargs=True))
+        for layer in layers:
+            handles.append(layer.register_forward_pre_hook(before, with_kwargs=True))
+            handles.append(layer.register_forward_hook(after, with_kwargs=True))
         yield
     finally:
         for handle in handles:
@@ -64,3 +66,10 @@ def find_layers(network: nn.Module) -> list[nn.Module]:
         else:
             layers.extend(find_layers(child))
     return layers
+
+
+def count_layers(network: nn.Module, found: int) -> int:
+    """How many layers a pass runs: more than found where one block is used at every depth, as in ALBERT."""
+    if isinstance(network, Transformer):
+        return sum(network.config.depth.values())
+    return max(found, getattr(getattr(network, "config", None), "num_hidden_layers", 0) or 0)

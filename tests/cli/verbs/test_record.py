@@ -55,6 +55,12 @@ def test_what_was_written_and_what_has_to_be_noted_is_told(
     assert "Note:  off the attention interface" in run("record", tmp_path / "bloom", TEXT)
 
 
+def test_a_note_that_is_a_sentence_has_one_full_stop(run: Command) -> None:
+    told = " ".join(run("record", "zoo/recurrent-fixed", "I am tired.").split())
+    assert "Note: One fixed context for all tokens: this network has no attention to record." in told
+    assert "record.." not in told
+
+
 @pytest.mark.parametrize("words", [("record", TEXT), ("score", TEXT), ("long", "--tokens", 10)])
 def test_a_device_is_chosen_or_refused(
     words: tuple[object, ...], decoder: Path, tmp_path: Path, run: Command, complain: Command

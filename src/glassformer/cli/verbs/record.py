@@ -33,6 +33,7 @@ EXAMPLES = (
     "glassformer record zoo/gpt2 --texts sentences.txt --output folder",
 )
 WANTED = "weights,output"
+ENDS = (".", "!", "?", "。", "！", "？")
 
 
 def add_arguments(parser: Parser) -> None:
@@ -132,11 +133,19 @@ def _find_decoding(arguments: Arguments, model: "LoadedModel") -> Any:
     return None if arguments.max_new_tokens is None else settings
 
 
+def _end(note: str) -> str:
+    """A note as a sentence: some are sentences already."""
+    return note if note.endswith(ENDS) else str(message("cli.record.sentence", note=note))
+
+
 def _describe(recording: "Recording", place: dict[str, Any]) -> str:
     """What the model wrote, if it did; the picture; the notes about the numbers."""
     label = message("cli.record.note_label")
     hanging = len(f"{label}  ")
-    notes = [wrap(f"{label}  {note}.", count_columns(), hanging=hanging) for note in recording.evidence.notes]
+    notes = [
+        wrap(f"{label}  {_end(str(note))}", count_columns(), hanging=hanging)
+        for note in recording.evidence.notes
+    ]
     picture = draw_recording(recording, place)
     return "\n\n".join(filter(None, (_describe_generation(recording), picture, "\n".join(notes))))
 
