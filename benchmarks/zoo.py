@@ -92,7 +92,7 @@ def score_language(data: Path, device: str) -> None:
 
 def score_masked(data: Path, device: str) -> None:
     """Hidden tokens that are guessed; 15 % are hidden, as in training."""
-    for name in ("bert", "albert"):
+    for name, relation, paired in (("bert", "next-sentence", 0.25), ("albert", "sentence-order", 1.0)):
         model = open_model(f"zoo/{name}", device=device)
         table = {
             "name": "masked_language_modelling",
@@ -100,6 +100,8 @@ def score_masked(data: Path, device: str) -> None:
             "folder": str(data / "language-model"),
             "documents": "blank",
             "context": 128,
+            "relation": relation,
+            "paired": paired,
         }
         task = build_task(table, model.tokenizer)
         assert isinstance(model.network, Transformer)

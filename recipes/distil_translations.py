@@ -20,8 +20,9 @@ from torch import Tensor
 
 import glassformer as gf
 from glassformer.model.transformer import Transformer
+from glassformer.text.encoder import Encoder
 from glassformer.text.languages import find_language
-from glassformer.text.sequences import encode_texts, find_frame
+from glassformer.text.sequences import find_frame
 from glassformer.text.tokenizer import Tokenizer
 
 PAIRS = ("en-fr", "en-de", "en-zh")
@@ -94,7 +95,7 @@ class Vote:
         config, (before, after) = self.networks[0].config, find_frame(self.tokenizer)
         tag, rows, found = (
             find_language(self.tokenizer, language),
-            encode_texts(self.tokenizer, texts),
+            Encoder(self.tokenizer)(texts),
             [""] * len(texts),
         )
         order = sorted(range(len(texts)), key=lambda number: -len(rows[number]))
