@@ -10,6 +10,7 @@ from glassformer.api.distributions import Where, distribute
 from glassformer.errors import ApiError
 from glassformer.recording import AttentionMap, Recording
 from inventions import invent_decoder, invent_long
+from tolerances import assert_near
 
 RECORDING = invent_decoder()
 
@@ -19,10 +20,11 @@ def check(recording: Recording, of: Any, where: Where, known: np.ndarray, left_o
     assert said.count == known.size
     assert said.left_out == left_out
     assert sum(said.counts) == known.size
-    assert said.minimum == pytest.approx(float(known.min()), rel=1e-5)
-    assert said.maximum == pytest.approx(float(known.max()), rel=1e-5)
-    assert said.mean == pytest.approx(float(known.astype(np.float64).mean()), rel=1e-4, abs=1e-7)
-    assert said.deviation == pytest.approx(float(known.astype(np.float64).std()), rel=1e-4, abs=1e-7)
+    size = float(np.abs(known, dtype=np.float64).mean())
+    for found, wanted in ((said.minimum, known.min()), (said.maximum, known.max())):
+        assert_near(found, wanted, magnitude=abs(float(wanted)))
+    assert_near(said.mean, known.astype(np.float64).mean(), magnitude=size)
+    assert_near(said.deviation, known.astype(np.float64).std(), magnitude=size)
     assert len(said.edges) == len(said.counts) + 1
     expected = np.histogram(known.astype(np.float64), said.edges)[0]
     assert np.abs(np.array(said.counts) - expected).sum() <= 2  # float32 products may round over an edge

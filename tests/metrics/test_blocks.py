@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from glassformer.metrics import UndefinedError, blocks
+from tolerances import assert_near
 
 
 @pytest.mark.parametrize("backing", ["dense", "factors"])
@@ -15,7 +16,7 @@ def test_blocks_cover_every_weight_once(make_map, draw, monkeypatch, backing) ->
     for rows, keys in blocks.row_blocks(each):
         assert rows.stop - rows.start <= 2
         total[rows] += each.weights(0, rows, keys).sum(axis=1)
-    np.testing.assert_allclose(total, 1, atol=1e-6)
+    assert_near(total, 1, operations=1, summands=16)
 
 
 @pytest.mark.parametrize("backing", ["dense", "factors"])
@@ -27,7 +28,7 @@ def test_a_diagonal_is_read_where_there_is_one(make_map, draw, monkeypatch, back
     rows = [row for row in range(7) if 0 <= row + shift < 7]
     assert np.flatnonzero(inside).tolist() == rows
     for row in rows:
-        np.testing.assert_allclose(found[:, row], weights[:, row, row + shift], atol=1e-6)
+        assert_near(found[:, row], weights[:, row, row + shift], operations=1, summands=16)
 
 
 def test_cached_keys_stand_before_the_queries(make_map) -> None:
@@ -55,4 +56,4 @@ def test_heads_that_were_edited_do_not_sum_to_one(make_map) -> None:
 def test_rows_need_not_be_neighbours(make_map, draw, backing) -> None:
     weights, _ = draw(2, (2, 6, 4))
     rows = blocks.read_rows(make_map(weights, backing, kind="cross"), np.array([0, 5]))
-    np.testing.assert_allclose(rows, weights[:, [0, 5]], atol=1e-6)
+    assert_near(rows, weights[:, [0, 5]], operations=1, summands=16)

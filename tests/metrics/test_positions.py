@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from glassformer.metrics import score
+from glassformer.rounding import rounding
+from tolerances import assert_near
 
 PLACES = {"previous_token": -1, "self_token": 0, "next_token": 1}
 CAUSAL = np.tri(4, dtype=bool)
@@ -36,7 +38,7 @@ def test_a_row_without_a_choice_says_nothing(make_map, record) -> None:
     recording = record(make_map(even[None], allowed=CAUSAL))
     mean = (1 / 2 + 1 / 3 + 1 / 4) / 3
     for name in ("previous_token", "self_token", "first_token"):
-        assert read(recording, name) == pytest.approx([mean], abs=1e-6), name
+        assert read(recording, name) == pytest.approx([mean], abs=rounding(summands=16)), name
     assert read(recording, "next_token") == [0]
     alone = score(record(make_map([[[1.0]]])), "self_token")
     assert np.isnan(alone.part().values).all()
@@ -87,4 +89,4 @@ def test_a_streamed_diagonal_is_the_dense_one(make_map, record, draw, seed, coun
     expected = [[weights[head, row, row + place] for row in rows] for head in range(2)]
     for backing in ("dense", "factors"):
         found = read(record(make_map(weights, backing, allowed)), name)
-        np.testing.assert_allclose(found, np.mean(expected, axis=1) if len(rows) else np.nan, atol=1e-6)
+        assert_near(found, np.mean(expected, axis=1) if len(rows) else np.nan, operations=1, summands=16)

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from glassformer.errors import InputError
 from glassformer.metrics import score
+from glassformer.rounding import rounding
+from tolerances import assert_near
 
 LEFT, RIGHT, EVEN = [[1.0, 0.0]] * 2, [[0.0, 1.0]] * 2, [[0.5, 0.5]] * 2
 
@@ -32,13 +34,13 @@ def test_divergences_on_paper(make_map, record) -> None:
         [np.log(2), np.log(2), 0, half],
         [half, half, half, 0],
     ]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    assert_near(found, expected, operations=1, summands=16)
 
 
 def test_heads_are_compared_across_layers_and_named(make_map, record) -> None:
     found = score(record(make_map([LEFT]), make_map([RIGHT], layer=1)), "head_divergence")
     assert found.parts[0].labels[0] == ("encoder layer 0, self, head 0", "encoder layer 1, self, head 0")
-    assert found.parts[0].values[0, 1] == pytest.approx(np.log(2), abs=1e-6)
+    assert found.parts[0].values[0, 1] == pytest.approx(np.log(2), abs=rounding(summands=16))
     crossed = make_map([LEFT], kind="cross")
     assert len(score(record(make_map([LEFT]), crossed), "head_divergence").parts) == 2
 
@@ -47,7 +49,7 @@ def test_padded_rows_do_not_count_and_a_sink_does(make_map, record) -> None:
     padded = make_map([[[1.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]], rows=[True, False])
     assert read(record(padded)).tolist() == [[0, 0], [0, 0]]
     sunk = make_map([[[1.0, 0.0]], [[0.0, 0.0]]], sink=[[0.0], [1.0]], kind="cross")
-    assert read(record(sunk))[0, 1] == pytest.approx(np.log(2), abs=1e-6)
+    assert read(record(sunk))[0, 1] == pytest.approx(np.log(2), abs=rounding(summands=16))
 
 
 def test_what_cannot_be_compared_says_why(make_map, record) -> None:
@@ -83,7 +85,7 @@ def test_streamed_divergence_is_the_definition(make_map, record, draw, seed, que
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("glassformer.metrics.similarity.BLOCK", 40)
             found = read(record(make_map(weights, backing, allowed)))
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+        assert_near(found, expected, operations=1, summands=16)
         assert (found == found.T).all()
         assert (np.diagonal(found) == 0).all()
 

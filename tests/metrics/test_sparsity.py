@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from glassformer.metrics import score
 from glassformer.metrics.blocks import row_blocks
+from glassformer.rounding import rounding
 
 # Row 0: three above 0.01 of three allowed keys. Row 1: one of four. Row 2: two of four, one just at 0.01.
 WEIGHTS = [[[0.5, 0.3, 0.2, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.01, 0.5, 0.49]]]
@@ -82,7 +83,7 @@ def test_counts_are_those_of_the_dense_map(make_map, record, draw, seed, queries
     for backing in ("dense", "factors"):
         recording = record(make_map(weights, backing, allowed, factors={"causal": False}))
         counts = score(recording, "average_nonzero", over="query", threshold=cut).part().values
-        off = np.abs(weights - cut).min(axis=-1) < 1e-6  # within rounding of the threshold
+        off = np.abs(weights - cut).min(axis=-1) < rounding(summands=16)  # within rounding of the threshold
         assert (off | (counts == expected)).all()
         share = read(recording, "nonzero_share", threshold=cut)
         assert 0 <= share <= 1

@@ -21,6 +21,7 @@ from glassformer.metrics.words import (
 from glassformer.recording import Recording
 from glassformer.recording.axes import name_rows
 from inventions import invent_evidence
+from tolerances import assert_near
 
 TEXT = "play ing well"
 PIECES = ["[CLS]", "play", "ing", "well"]  # "playing" was cut in two
@@ -69,7 +70,7 @@ def test_a_map_of_words_is_a_map(make_map, record, draw, text, backing) -> None:
     assert words.shape == (2, 3, 3)
     groups = np.array([0, 1, 1, 2])
     expected = [roll_up_words(head, groups, groups) for head in weights]
-    np.testing.assert_allclose(words.weights(), expected, atol=1e-6)
+    assert_near(words.weights(), expected, operations=1, summands=16)
     assert words.statistics.allowed.tolist() == [[1, 2, 3]] * 2  # causal between words as well
     recording = roll_up_recording(record(make_map(weights, backing, allowed, query=text, key=text)))
     assert recording.source.texts == ("[CLS]", "play ing", "well")
@@ -84,8 +85,8 @@ def test_padding_and_sinks_are_rolled_up(make_map, text) -> None:
     words = roll_up_map(
         make_map(weights, allowed=allowed, sink=sink, rows=[True, True, True, False], query=text, key=text)
     )
-    np.testing.assert_allclose(words.weights(0)[1], [0.15, 0.55, 0.0], atol=1e-6)
-    np.testing.assert_allclose(words.sink_weights[0, :2], [0.5, 0.3], atol=1e-6)
+    assert_near(words.weights(0)[1], [0.15, 0.55, 0.0], operations=1, summands=16)
+    assert_near(words.sink_weights[0, :2], [0.5, 0.3], operations=1, summands=16)
     assert words.statistics.rows.tolist() == [True, True, False]
 
 
@@ -113,7 +114,7 @@ def test_rows_of_cross_attention_are_grouped_by_the_word_they_write(make_map, to
 def test_cross_maps_have_words_of_their_own(make_map, tokens, text) -> None:
     query = tokens("target", ["oui"], words=np.array([0]))
     words = roll_up_map(make_map([[[0.1, 0.2, 0.3, 0.4]]], kind="cross", query=query, key=text))
-    np.testing.assert_allclose(words.weights(0), [[0.1, 0.5, 0.4]], atol=1e-6)
+    assert_near(words.weights(0), [[0.1, 0.5, 0.4]], operations=1, summands=16)
 
 
 def test_what_cannot_be_rolled_up_is_refused(make_map, text, monkeypatch) -> None:
@@ -132,10 +133,10 @@ def test_rolling_up_in_blocks_is_the_same(make_map, draw, seed, marks, causal) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("glassformer.metrics.blocks.BLOCK", 2 * len(marks))
         found = roll_up_head(make_map(weights, allowed=allowed), 0, groups, groups)
-    np.testing.assert_allclose(found, roll_up_words(weights[0], groups, groups), atol=1e-6)
+    assert_near(found, roll_up_words(weights[0], groups, groups), operations=1, summands=16)
     if (groups >= 0).all():
         used = np.unique(groups)
-        np.testing.assert_allclose(found[used].sum(axis=1), 1, atol=1e-6)
+        assert_near(found[used].sum(axis=1), 1, operations=1, summands=16)
 
 
 def test_masks_are_found_again(make_map) -> None:

@@ -8,17 +8,18 @@ from hypothesis import strategies as st
 from glassformer.errors import RecordingError
 from glassformer.recording import Factors
 from glassformer.recording.factors import find_reach
+from tolerances import assert_near
 
 
 def test_weights_and_scores_equal_the_dense_ones(make, kind):
     for queries, keys in ((24, 24), (1, 24), (20, 33)):
         example = make(kind, queries, keys)
         map_ = example.map("factors")
-        assert np.abs(map_.weights() - example.weights).max() <= 1e-6
+        assert_near(map_.weights(), example.weights, operations=1, summands=16)
         scores = map_.scores()
         np.testing.assert_array_equal(np.isinf(scores), np.isinf(example.scores))
         visible = np.isfinite(scores)
-        assert np.abs(scores[visible] - example.scores[visible]).max() <= 1e-5
+        assert_near(scores[visible], example.scores[visible], operations=1, summands=16)
 
 
 @given(
@@ -33,14 +34,14 @@ def test_any_rectangle_is_a_part_of_the_whole(make, name, ends, head):
     whole = example.map("dense").weights(head, rows, columns)
     assert part.shape == whole.shape == (rows.stop - rows.start, columns.stop - columns.start)
     assert part.dtype == np.float32
-    np.testing.assert_allclose(part, whole, rtol=0, atol=1e-6)
+    assert_near(part, whole, operations=1, summands=16)
 
 
 def test_rows_and_sink_sum_to_one(make):
     example = make("sink")
     map_ = example.map("factors", sink_weights=None)  # computed from the logits
-    np.testing.assert_allclose(map_.sink_weights, example.sink_weights, atol=1e-6)
-    np.testing.assert_allclose(map_.weights().sum(-1) + map_.sink_weights, 1, atol=1e-6)
+    assert_near(map_.sink_weights, example.sink_weights, operations=1, summands=16)
+    assert_near(map_.weights().sum(-1) + map_.sink_weights, 1, operations=1, summands=16)
 
 
 def test_reach_is_exactly_where_something_is_allowed(make, kind):

@@ -20,6 +20,7 @@ from glassformer.recording import (
     pool_max,
     tile,
 )
+from tolerances import assert_near
 
 
 def pool_by_hand(matrix: np.ndarray, level: int, how: str) -> np.ndarray:
@@ -89,18 +90,15 @@ def test_every_tile_of_every_level(features, how):
                     for map_ in (backed, dense):
                         pixels = tile(map_, 1, level, row, column, size, how)
                         assert pixels.dtype == np.float32
-                        relative = 0 if level == 0 else 1e-5  # weights themselves are computed in float64
-                        np.testing.assert_allclose(pixels, part, rtol=relative, atol=1e-6)
+                        assert_near(pixels, part, operations=1, summands=16)
 
 
 @pytest.mark.parametrize("features", [{}, {"window": 50}, {"causal": False, "queries": 300, "keys": 2100}])
 def test_weights_of_several_pieces(features):
     backed, dense, _ = make_long(**({"queries": 1100, "keys": 1100} | features))
     rows, columns = slice(7, 299), slice(5, len(backed.key) - 3)
-    np.testing.assert_allclose(backed.weights(1), dense.weights(1), rtol=0, atol=1e-6)
-    np.testing.assert_allclose(
-        backed.weights(0, rows, columns), dense.weights(0, rows, columns), rtol=0, atol=1e-6
-    )
+    assert_near(backed.weights(1), dense.weights(1), operations=1, summands=16)
+    assert_near(backed.weights(0, rows, columns), dense.weights(0, rows, columns), operations=1, summands=16)
 
 
 def test_a_pyramid_replaces_the_weights_at_its_level_and_above(long):
@@ -115,18 +113,18 @@ def test_a_pyramid_replaces_the_weights_at_its_level_and_above(long):
         dense=dense.dense,
         pyramids={0: marked},
     )
-    np.testing.assert_allclose(tile(map_, 0, 2, 0, 0), pool_by_hand(weights[0], 2, "mean"), atol=1e-6)
+    assert_near(tile(map_, 0, 2, 0, 0), pool_by_hand(weights[0], 2, "mean"), operations=1, summands=16)
     for level in (3, 4, 6):
         for how in ("mean", "max"):
             expected = pool_by_hand(weights[0], level, how) + 1
-            np.testing.assert_allclose(tile(map_, 0, level, 0, 0, how=how), expected, atol=1e-5)
-    np.testing.assert_allclose(tile(map_, 1, 3, 0, 0), pool_by_hand(weights[1], 3, "mean"), atol=1e-6)
+            assert_near(tile(map_, 0, level, 0, 0, how=how), expected, operations=1, summands=16)
+    assert_near(tile(map_, 1, 3, 0, 0), pool_by_hand(weights[1], 3, "mean"), operations=1, summands=16)
 
 
 def test_statistics_alone_still_give_the_coarse_levels(long):
     backed, _, weights = long
     bare = AttentionMap(Place("decoder", "self", 0), backed.query, backed.key, backed.statistics)
-    np.testing.assert_allclose(tile(bare, 1, 4, 0, 0), pool_by_hand(weights[1], 4, "mean"), atol=1e-6)
+    assert_near(tile(bare, 1, 4, 0, 0), pool_by_hand(weights[1], 4, "mean"), operations=1, summands=16)
     with pytest.raises(RecordingError, match=r"kept no weights, only statistics.*want="):
         tile(bare, 1, 3, 0, 0)
 
@@ -162,9 +160,7 @@ def test_sizes_that_fit_nothing(make, queries, keys, level, size):
     map_ = AttentionMap(Place("decoder", "cross", 0), *tokens, measure(weights), factors=factors)
     for how in ("mean", "max"):
         whole = pool_by_hand(weights[0], level, how)
-        np.testing.assert_allclose(
-            tile(map_, 0, level, 0, 0, size, how), whole[:size, :size], rtol=1e-5, atol=1e-6
-        )
+        assert_near(tile(map_, 0, level, 0, 0, size, how), whole[:size, :size], operations=1, summands=16)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +212,7 @@ def test_a_hundred_thousand_tokens(capsys):
         start = perf_counter()
         pixels = tile(map_, 0, 0, 389, column)
         times.append(1e3 * (perf_counter() - start))
-        assert np.abs(pixels - expected[:, column * 256 : (column + 1) * 256]).max() <= 1e-6
+        assert_near(pixels, expected[:, column * 256 : (column + 1) * 256], operations=1, summands=16)
     for level in range(1, 6):
         start = perf_counter()
         tile(map_, 0, level, 11 << 5 >> level, 0)
@@ -233,5 +229,5 @@ def test_a_level_far_above_the_map_takes_no_room(how):
     for each in (backed, dense):
         pixels = tile(each, 1, 31, 0, 0, how=how)
         assert pixels.shape == (1, 1)
-        np.testing.assert_allclose(pixels[0, 0], expected, rtol=1e-4)
+        assert_near(pixels[0, 0], expected, operations=1, summands=16, magnitude=expected)
     assert pool_max(np.zeros((0, 3), dtype=np.float32), 31).shape == (0, 1)
