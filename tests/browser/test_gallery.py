@@ -39,6 +39,16 @@ def test_the_page_opens_on_its_best_picture(zoo: Bench, open_page: Open) -> None
     expect(page.locator(".canvas-readout")).to_contain_text("“voiture” looks at “car”")
 
 
+@pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
+def test_all_four_panels_are_in_sight_on_a_low_screen(locale: str, zoo: Bench, open_page: Open) -> None:
+    page = open_page(zoo.url, width=1280, height=720, locale=locale)
+    page.wait_for_url(re.compile("recording=red-car"))
+    settle(page)
+    expect(page.locator(".preset-note")).to_be_visible()
+    for name in ("encoder", "attention", "input", "output"):
+        expect(page.locator(f"[data-canvas={name}]")).to_be_in_viewport(ratio=1)
+
+
 @pytest.mark.parametrize(
     ("locale", "layers"),
     [
