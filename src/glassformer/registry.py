@@ -54,6 +54,10 @@ class Registry(Generic[T]):
 
         return keep
 
+    def discard(self, name: str) -> None:
+        """Take a thing out again: the file that registered it has changed."""
+        self._things.pop(name, None)
+
     def __getitem__(self, name: str) -> T:
         self._import_siblings()
         if not isinstance(name, str) or name not in self._things:
@@ -77,7 +81,7 @@ class Registry(Generic[T]):
             self._complete = True
             folder = importlib.import_module(self.package)
             try:
-                for module in pkgutil.iter_modules(folder.__path__):
+                for module in pkgutil.iter_modules(getattr(folder, "__path__", ())):  # one file has no others
                     importlib.import_module(f"{self.package}.{module.name}")
             except BaseException:
                 self._complete = False  # the next call imports again and reports the broken file

@@ -1,5 +1,6 @@
 """Several processes learn exactly what one learns."""
 
+import json
 import multiprocessing
 import os
 import random
@@ -9,12 +10,18 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 from glassformer import bundle
 from glassformer.errors import ConfigurationError
 from glassformer.rounding import rounding
 from glassformer.runlog import find_probes, read_run
-from glassformer.training.recipe import train
+from glassformer.tasks import task as task_module
+from glassformer.tasks.task import Network, Task, build_task
+from glassformer.text.batches import Batch, BatchSettings
+from glassformer.text.opening import open_tokenizer
+from glassformer.training.distributed import join_processes
+from glassformer.training.recipe import read_recipe_of_run, train
 from glassformer.weights.checkpoint import open_checkpoint
 
 CONTEXT = multiprocessing.get_context("forkserver")
@@ -136,6 +143,61 @@ def test_two_processes_have_the_losses_of_one(translation: Path, tmp_path: Path,
     for name, tensor in open_checkpoint(tmp_path / "one" / "last").network.state_dict().items():
         if tensor.dim() == 2:  # the true gradient of a key's bias is 0: Adam makes steps of its rounding
             assert saved[name].numpy() == pytest.approx(tensor.numpy(), abs=1e-4)
+
+
+def evaluate_part(rank: int, port: int, run: Path, answers: Path) -> None:
+    """One of two processes that evaluate a checkpoint together."""
+    os.environ |= {"RANK": str(rank), "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    task, network = open_task(run)
+    done: list[int] = []
+    collate = task.collate
+
+    def count(*words: object) -> Batch:
+        batch = collate(*words)  # type: ignore[arg-type]
+        done.append(len(batch.ids))
+        return batch
+
+    task.collate = count  # type: ignore[method-assign]
+    with join_processes("ddp", torch.device("cpu")) as processes:
+        task.together = processes
+        scores = task.evaluate(network, "train")
+    (answers / f"{rank}.json").write_text(json.dumps({"scores": scores, "rows": sum(done)}))
+
+
+def open_task(run: Path) -> tuple[Task, Network]:
+    """The task and the network of a run, with batches so small that there are several."""
+    task_module.EVALUATION = BatchSettings(tokens=100, shuffle=False, prefetch=2)
+    opened = open_checkpoint(run / "last")
+    assert opened.tokenizer is not None
+    task = build_task(read_recipe_of_run(run).tables["task"], open_tokenizer(opened.tokenizer))
+    task.accept(opened.config)
+    return task, opened.network
+
+
+@pytest.mark.slow
+def test_two_processes_that_evaluate_have_the_scores_of_one(
+    translation: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each does its part; both know all scores, which are those of one process, bit for bit."""
+    train(translation, ["task.scored=70", "train.steps=3"], runs=tmp_path, name="one", silent=True)
+    monkeypatch.setattr(task_module, "EVALUATION", task_module.EVALUATION)  # is put back
+    task, network = open_task(tmp_path / "one")
+    expected = task.evaluate(network, "train")
+    port = free_port()
+    parts = [
+        CONTEXT.Process(target=evaluate_part, args=(rank, port, tmp_path / "one", tmp_path))
+        for rank in (0, 1)
+    ]
+    for part in parts:
+        part.start()
+    for part in parts:
+        part.join(240)
+    found = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
+    assert "bleu_en-fr" in expected
+    assert [each["scores"] for each in found] == [expected, expected]
+    rows = [each["rows"] for each in found]
+    assert sum(rows) == len(task.examples("train").lengths)
+    assert min(rows) > 0
 
 
 @pytest.mark.slow

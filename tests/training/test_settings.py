@@ -11,7 +11,10 @@ from glassformer.training.settings import MonitorSettings, TrainSettings
     [
         ({"steps": 0}, r"steps = 0 is not possible; it must be a whole number \(at least 1\)"),
         ({"ema": 1.0}, "ema = 1.0 is not possible"),
-        ({"schedule": "cosin", "rate": 1.0}, "schedule = 'cosin' is not possible; it must be one of"),
+        (
+            {"schedule": "cosin", "rate": 1.0},
+            "schedule called 'cosin'. Did you mean 'cosine'",
+        ),
         ({"schedule": "cosine"}, "needs a rate"),
         ({"warmup": 0}, "depends on `warmup`"),
         ({"rate": -1.0}, "rate = -1.0"),

@@ -19,7 +19,6 @@ from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
-from glassformer.model.generate import at_inference
 from glassformer.settings import Count, Limits, Settings, Share, read_settings
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.long import Long, LongTexts, read_long
@@ -27,11 +26,11 @@ from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
 from glassformer.tasks.sources import SourceSettings, list_files, make_keys
 from glassformer.tasks.task import (
     TASKS,
+    Measured,
     Network,
     Split,
     Task,
     TaskExamples,
-    find_device,
     require_transformer,
 )
 from glassformer.text.arrow import is_dataset
@@ -180,6 +179,7 @@ class Classification(Task):
 
     settings_kind = ClassificationSettings
     style = "pair"
+    compares = True
     settings: ClassificationSettings
 
     def __init__(self, settings: Any, tokenizer: Any, *, seed: int = 0) -> None:
@@ -291,19 +291,21 @@ class Classification(Task):
         return ("loss", "accuracy", "macro_f1")
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
-        device = find_device(network)
+        def measure(batch: Batch) -> Measured:
+            return _run(network, batch), batch.labels
+
         total, guesses, labels = 0.0, [], []
-        with at_inference(network):
-            for batch in self.load(split, limit):
-                logits = _run(network, batch.to(device)).cpu()
-                total += float(F.cross_entropy(logits, batch.labels, reduction="sum"))
-                guesses += logits.argmax(-1).tolist()
-                labels += batch.labels.tolist()
-        return {
+        for logits, truth in self.measure_batches(network, split, limit, measure):
+            total += float(F.cross_entropy(logits, truth, reduction="sum"))
+            guesses += logits.argmax(-1).tolist()
+            labels += truth.tolist()
+        scores = {
             "loss": total / len(labels),
             "accuracy": compute_accuracy(guesses, labels),
             "macro_f1": compute_macro_f1(guesses, labels, len(self.labels)),
         }
+        names = [[self.labels[number] for number in numbers] for numbers in (guesses, labels)]
+        return scores | self.own_scores(*names)
 
     def _find_labels(self) -> tuple[str, ...]:
         if self.settings.labels is not None:

@@ -21,7 +21,6 @@ from torch.nn import functional as F
 from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
-from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
 from glassformer.settings import Fraction, Limits, UpToOne
@@ -32,9 +31,9 @@ from glassformer.tasks.long import Long, LongTexts, join_texts, read_long
 from glassformer.tasks.scores import compute_perplexity
 from glassformer.tasks.task import (
     TASKS,
+    Measured,
     Network,
     Split,
-    find_device,
     require_transformer,
 )
 from glassformer.text.batches import Batch, Indices
@@ -136,20 +135,23 @@ class MaskedLanguageModelling(WindowTask):
         return ("loss", "perplexity", "accuracy", *(("relation_accuracy",) if self._paired else ()))
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
-        device, whole = find_device(network), require_transformer(network)
-        sums = torch.zeros(3, dtype=torch.float64, device=device)  # loss, right guesses, right relations
-        count = pairs = 0
-        with at_inference(network):
-            for made in self.load(split, limit):
-                batch = made.to(device)
-                hidden, states, answers = self._run(whole, batch)
-                sums[0] += whole.loss(states, answers).double() * batch.count
-                sums[1] += (whole.logits(states).argmax(-1) == answers).sum()
-                if batch.relation is not None:
-                    sums[2] += (whole.relate(hidden).argmax(-1) == batch.relation).sum()
-                    pairs += int((batch.relation != IGNORED).sum())
-                count += batch.count
-        loss, right, related = sums.tolist()
+        whole = require_transformer(network)
+
+        def measure(batch: Batch) -> Measured:
+            """Loss, right guesses, guesses, right relations, relations."""
+            hidden, states, answers = self._run(whole, batch)
+            none = torch.zeros(())
+            loss = whole.loss(states, answers).double() * batch.count
+            right = (whole.logits(states).argmax(-1) == answers).sum()
+            if batch.relation is None:
+                return loss, right, torch.tensor(batch.count), none, none
+            related = (whole.relate(hidden).argmax(-1) == batch.relation).sum()
+            return loss, right, torch.tensor(batch.count), related, (batch.relation != IGNORED).sum()
+
+        measured = self.measure_batches(network, split, limit, measure)
+        loss, right, count, related, pairs = (
+            sum(float(each) for each in parts) for parts in zip(*measured, strict=True)
+        )
         scores = {
             "loss": loss / count,
             "perplexity": compute_perplexity(loss / count),

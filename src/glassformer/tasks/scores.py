@@ -9,13 +9,39 @@ BLEU and chrF are sacreBLEU's, which is only needed here: training runs without 
 import importlib
 import importlib.util
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
+from typing import Any, Literal
 
 import numpy as np
 
 from glassformer.errors import InputError
+from glassformer.registry import Registry
+
+
+@dataclass(frozen=True, slots=True)
+class OwnScore:
+    """A score of a plug-in: of answers and references, which are classes, tags, numbers or texts."""
+
+    compute: Callable[[Sequence[Any], Sequence[Any]], float]
+    best: Literal["lowest", "highest"]
+
+
+SCORES: Registry[OwnScore] = Registry("score", __name__)
+
+
+def own_score(
+    name: str, *, best: Literal["lowest", "highest"] = "highest"
+) -> Callable[[Callable[[Sequence[Any], Sequence[Any]], float]], Callable[..., float]]:
+    """Decorator: a score that a recipe can ask for, `scores = ["name"]` in [train]."""
+
+    def keep(compute: Callable[[Sequence[Any], Sequence[Any]], float]) -> Callable[..., float]:
+        SCORES.register(name)(OwnScore(compute, best))
+        return compute
+
+    return keep
+
 
 TOKENISATION = {"zh": "zh", "ja": "char", "th": "char"}  # of BLEU, for languages that put no spaces
 

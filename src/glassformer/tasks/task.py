@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -30,9 +30,11 @@ from glassformer.model.recurrent import Network as Network
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
 from glassformer.settings import read_settings
-from glassformer.text.batches import Batch, BatchSettings, Indices, Loader
+from glassformer.tasks.scores import SCORES
+from glassformer.text.batches import Batch, BatchSettings, Indices, plan_batches
 from glassformer.text.cache import Arrays, ArrayWriter, Meta, hash_file, load_or_build
 from glassformer.text.identity import identify, identify_code, identify_tokenizer
+from glassformer.text.prefetch import prefetch
 from glassformer.text.tokenizer import Tokenizer
 from glassformer.text.vocabulary import Style
 
@@ -40,6 +42,24 @@ Split = str  # "train", "dev", "test", or whatever the files are called
 
 PROBED = 8  # examples in a probe batch
 EVALUATION = BatchSettings(tokens=16384, shuffle=False, prefetch=2)
+
+Measured = tuple[Tensor, ...]  # what is found in one batch
+Result = TypeVar("Result")
+
+
+class Together(Protocol):
+    """The processes that evaluate together."""
+
+    @property
+    def rank(self) -> int:
+        """The number of this one."""
+
+    @property
+    def world(self) -> int:
+        """How many there are."""
+
+    def gather_lists(self, mine: list[Result]) -> list[list[Result]]:
+        """The lists of all processes, by rank; every process must ask for it."""
 
 
 class Task(ABC):
@@ -50,6 +70,7 @@ class Task(ABC):
     style: ClassVar[Style]  # of its vocabulary, see `text.vocabulary`
     # settings that change nothing about what is read and tokenised
     not_read: ClassVar[frozenset[str]] = frozenset({"folder", "label_smoothing", "word_dropout"})
+    compares: ClassVar[bool] = False  # whether `evaluate` has answers and references for `own_scores`
     best: ClassVar[tuple[str, Literal["lowest", "highest"]]] = ("loss", "lowest")  # which score decides
 
     def __init__(self, settings: Any, tokenizer: Tokenizer, *, seed: int = 0) -> None:
@@ -57,6 +78,8 @@ class Task(ABC):
         self.tokenizer = tokenizer
         self.seed = seed
         self.config: NetworkConfig | None = None
+        self.scores: tuple[str, ...] = ()  # of plug-ins, see `own_scores`
+        self.together: Together | None = None  # other processes that evaluate, too
         self._examples: dict[Split, TaskExamples] = {}
 
     # What a vocabulary can be made of, before there is a tokenizer
@@ -196,28 +219,54 @@ class Task(ABC):
         self, network: Network, split: Split, limit: int | None, sum_loss: Callable[[Network, Batch], Tensor]
     ) -> float:
         """The mean over all labels of a split, given the loss of a batch, summed over its labels."""
+
+        def measure(batch: Batch) -> Measured:
+            return sum_loss(network, batch).double(), torch.tensor(batch.count)
+
+        measured = self.measure_batches(network, split, limit, measure)
+        return sum(float(loss) for loss, _ in measured) / sum(int(count) for _, count in measured)
+
+    def measure_batches(
+        self, network: Network, split: Split, limit: int | None, measure: Callable[[Batch], Measured]
+    ) -> list[Measured]:
+        """What `measure` finds in each batch of a split, in their order, on the CPU.
+
+        Processes that train together each take a part of the batches; all get all results.
+        """
         device = find_device(network)
-        total, count = torch.zeros((), dtype=torch.float64, device=device), 0
         with at_inference(network):
-            for batch in self.load(split, limit):
-                total += sum_loss(network, batch.to(device)).double()
-                count += batch.count
-        return total.item() / count
+            found = [measure(batch.to(device)) for batch in self.load(split, limit)]
+        return self.share([tuple(part.cpu() for part in parts) for parts in found])
+
+    def share(self, mine: list[Result]) -> list[Result]:
+        """The results of all processes, in order, given those of this one: every so-manieth."""
+        if self.together is None:
+            return mine
+        lists = self.together.gather_lists(mine)
+        return [lists[place % len(lists)][place // len(lists)] for place in range(sum(map(len, lists)))]
+
+    def mine(self, parts: Sequence[Result]) -> Sequence[Result]:
+        """The parts of the work that this process does."""
+        return parts if self.together is None else parts[self.together.rank :: self.together.world]
+
+    def own_scores(self, answers: Sequence[Any], references: Sequence[Any]) -> dict[str, float]:
+        """The scores of plug-ins that a recipe asks for."""
+        return {name: float(SCORES[name].compute(answers, references)) for name in self.scores}
 
     def load(self, split: Split, limit: int | None = None) -> Iterator[Batch]:
-        """Every example of a split once, or `limit` of them, short ones first: for evaluation."""
+        """Every example of a split once, or `limit` of them, short ones first: for evaluation.
+
+        Where several processes evaluate together, the batches of this one.
+        """
         lengths = self.examples(split).lengths
         chosen = np.arange(len(lengths))
         if limit is not None and limit < len(lengths):
             chosen = np.linspace(0, len(lengths) - 1, limit).astype(np.int64)
 
-        def collate(indices: Sequence[int] | Indices, epoch: int) -> Batch:
-            return self.collate(split, chosen[np.asarray(indices)], epoch)
-
         budget = max(EVALUATION.tokens, int(lengths.max(initial=1)))
-        loader = Loader(lengths[chosen], collate, replace(EVALUATION, tokens=budget))
-        for _, batch in loader.start(epochs=1):
-            yield batch
+        plan = plan_batches(lengths[chosen], replace(EVALUATION, tokens=budget))
+        batches = (self.collate(split, chosen[indices], 0) for indices in self.mine(plan))
+        yield from prefetch(batches, EVALUATION.prefetch)
 
 
 class TaskExamples:

@@ -49,6 +49,7 @@ from glassformer.text.progress import tracking
 from glassformer.text.sequences import find_frame, in_chunks
 
 AT_ONCE = 4096  # pairs that are tokenised at a time
+TRANSLATED = 64  # sentences of a part of the evaluation, which one process does
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +232,12 @@ class Translation(Task):
         for direction in self.settings.directions():
             pairs = self._direction_texts(split, direction)[:limit]
             language = direction[1] if self.settings.tags else None
-            written = translate(model, [source for source, _ in pairs], target_language=language)
+            parts = list(in_chunks(pairs, TRANSLATED))
+            answers = [
+                translate(model, [source for source, _ in part], target_language=language)
+                for part in self.mine(parts)
+            ]
+            written = [text for part in self.share(answers) for text in part]
             wanted = [target for _, target in pairs]
             bleu = score_bleu(written, wanted, language=direction[1])
             yield Scored(direction, bleu, score_chrf(written, wanted), written)

@@ -19,6 +19,7 @@ from glassformer.text.files import read_json
 from glassformer.text.vocabulary import VocabularySettings
 from glassformer.training.commands import fork_command
 from glassformer.training.initial_network import KINDS
+from glassformer.training.plugins import DIGESTS, FILES, PLUGINS, check_unchanged, find_plugins
 
 SETTINGS = "settings.json"  # of a run: every value by its full name, "train.steps"
 OPEN_ENDED = ("inverse-sqrt", "constant")  # schedules that do not depend on how many steps there are
@@ -37,6 +38,7 @@ NO_LOSS_DEPENDS_ON = (  # these may differ when a run is resumed; all of [monito
     "train.patience",
     "train.recompute",
     "train.save_every",
+    "train.scores",
 )
 # Where data and models are: what is there is compared by its content.
 _PLACES = {"task": ("folder", "path", "files", "also"), "tokenizer": ("path",), "model": ("start",)}
@@ -99,6 +101,8 @@ def change_saved(run: Path, recipe: Path | None, overrides: Overrides) -> Tables
                 tables.get(table, {}).pop(key, None)
             elif name not in before or before[name] != now[name]:
                 override(tables, name, now[name])
+                if name == FILES:
+                    override(tables, name, find_plugins(now[name], recipe.parent))
     for name, value in read_overrides(overrides):
         override(tables, name, value)
     return tables
@@ -109,7 +113,9 @@ def check_resumable(
 ) -> None:
     """Refuse to resume a run with settings that would change its losses; `recipe`, `overrides`: how asked."""
     changed = find_changes(read_saved(run), settings)
-    allowed = (*NO_LOSS_DEPENDS_ON, *PLACES)
+    if DIGESTS in changed:
+        check_unchanged(run, *(each or {} for each in changed[DIGESTS]))
+    allowed = (*NO_LOSS_DEPENDS_ON, *PLACES, FILES)
     if settings["train.schedule"] in OPEN_ENDED:
         allowed += ("train.steps", "train.minutes")
     watching = ("monitor.", "probe.")
@@ -183,6 +189,9 @@ def _read_copy(run: Path) -> Tables:
 def _flatten(tables: Tables) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for table, content in tables.items():
+        if table == PLUGINS:
+            flat[FILES] = content
+            continue
         if not isinstance(content, dict):
             raise ConfigurationError("training.recipe.not_a_table", file="", table=table, value=repr(content))
         flat |= {f"{table}.{key}": value for key, value in content.items()}

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 import torch.distributed as dist
@@ -18,6 +18,8 @@ from glassformer.errors import ConfigurationError
 from glassformer.model.transformer import Transformer
 from glassformer.tasks.task import TaskModule
 from glassformer.training.settings import Parallel
+
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,18 @@ class Processes:
         shared = torch.tensor(number, dtype=torch.float64, device=device)
         dist.broadcast(shared, 0)
         return float(shared)
+
+    def gather_lists(self, mine: list[Result]) -> list[list[Result]]:
+        """The lists of all processes, by rank; every process must ask for it."""
+        lists: list[Any] = [None] * self.world
+        dist.all_gather_object(lists, mine)
+        return lists
+
+    def copy_weights(self, network: nn.Module) -> None:
+        """The first process's weights, to all."""
+        if self.world > 1:
+            for tensor in network.state_dict().values():
+                dist.broadcast(tensor, 0)
 
     def barrier(self) -> None:
         """Until all have come here."""

@@ -49,15 +49,16 @@ def evaluate(
     if recipe is not None:
         read = read_recipe(recipe, overrides)
     elif run is not None:
-        read = read_recipe_of_run(run, None, overrides)
+        read = read_recipe_of_run(run, None, overrides, copies=True)
     else:
         raise InputError("training.evaluate.no_recipe", folder=folder)
     if opened.tokenizer is None:
         raise InputError("training.evaluate.no_tokenizer", folder=folder)
     task = build_task(read.tables["task"], open_tokenizer(opened.tokenizer), seed=read.train.seed)
     task.accept(opened.config)
+    task.scores = tuple(read.train.scores)
     if run is not None and task.describe_held_out():
-        _check_splits(read_task(read_recipe_of_run(run).tables["task"])[1], task.settings)
+        _check_splits(read_task(read_recipe_of_run(run, copies=True).tables["task"])[1], task.settings)
     if len(task.examples(split).lengths) == 0:
         raise ConfigurationError("training.evaluate.nothing", split=split)
     return task.evaluate(opened.network.to(choose_device(device)), split, limit=limit)

@@ -17,6 +17,7 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.registry import suggestion
 from glassformer.settings import check_names, read_settings
+from glassformer.tasks.scores import SCORES
 from glassformer.tasks.task import Network, Task, known_settings
 from glassformer.training.settings import TrainSettings
 from glassformer.weights.checkpoint import open_checkpoint
@@ -58,12 +59,14 @@ def check_model_names(table: Mapping[str, Any]) -> None:
 
 def check_evaluation(task: Task, settings: TrainSettings) -> None:
     """Refuse what would end the run at its first evaluation: no text to evaluate on, no such score."""
-    if settings.best_by is not None and settings.best_by not in task.score_names():
-        raise ConfigurationError(
-            "training.unknown_best_by",
-            name=settings.best_by,
-            suggestion=suggestion(settings.best_by, task.score_names()),
-        )
+    for name in settings.scores:
+        SCORES[name]  # an unknown name is an error
+    if settings.scores and not task.compares:
+        raise ConfigurationError("training.no_answers", names=settings.scores)
+    known = (*task.score_names(), *settings.scores)
+    if settings.best_by is not None and settings.best_by not in known:
+        near = suggestion(settings.best_by, known)
+        raise ConfigurationError("training.unknown_best_by", name=settings.best_by, suggestion=near)
     if len(task.examples(settings.evaluate_on).lengths) == 0:
         raise ConfigurationError("training.nothing_to_evaluate", name=settings.evaluate_on)
 

@@ -22,8 +22,6 @@ from glassformer.training.optim import Gradients, MovingAverage, build_optimiser
 from glassformer.training.settings import TrainSettings
 from glassformer.training.steps import Step, build_step
 
-MOMENTS = ("exp_avg", "exp_avg_sq", "step")  # what AdamW remembers of each parameter
-
 
 class Learner:
     """A network that can take a step, be judged, be kept and be put back."""
@@ -105,17 +103,18 @@ class Learner:
         """Put back what `keep` gave."""
         self._remember()
         for name, parameter in self.parameters.items():
-            if f"step.{name}" not in kept:  # it never had a gradient
-                del self.optimiser.state[parameter]
+            memory = self.optimiser.state.get(parameter, {})
+            if memory and not any(f"{moment}.{name}" in kept for moment in memory):
+                del self.optimiser.state[parameter]  # it never had a gradient
         for name, tensor in self._changing():
             copy_into(tensor, kept[name])
 
     def _changing(self) -> Iterator[tuple[str, Tensor]]:
         for name, parameter in self.parameters.items():
             yield f"weights.{name}", parameter
-            for moment in MOMENTS:
-                if parameter in self.optimiser.state:
-                    yield f"{moment}.{name}", self.optimiser.state[parameter][moment]
+            for moment, tensor in self.optimiser.state.get(parameter, {}).items():
+                if isinstance(tensor, Tensor):
+                    yield f"{moment}.{name}", tensor
         for name, buffer in self.buffers.items():
             yield f"weights.{name}", buffer
         if self.average is not None:

@@ -26,6 +26,7 @@ from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.registry import suggestion
 from glassformer.runlog import Curve, read_run
+from glassformer.tasks.scores import SCORES
 from glassformer.tasks.summary import summarise
 from glassformer.tasks.task import Network, Task, TaskModule
 from glassformer.text.batches import Batch, BatchSettings, Loader, Position
@@ -176,6 +177,8 @@ class _Run:
         self.reporter.layers = self.learner.gradients.layers
         self.probes = Probes(folder, plan.probe, plan.train, plan.task)
         self.score_name, self.direction = choose_score(plan.task, plan.train.best_by)
+        plan.task.scores = tuple(plan.train.scores)
+        plan.task.together = processes if processes.world > 1 else None
         self.request = StopRequest(self.reporter.display.note)
         self.judge: Judge | None = None
         self.verdict: Message | None = None  # why the judge ends the run
@@ -364,10 +367,8 @@ class _Run:
     def _evaluate(self, step: int) -> tuple[float, bool]:
         """Evaluate; the score that decides, and whether it is the best so far."""
         network = self.learner.network_to_evaluate()
-        score = math.nan
-        if self.processes.first:
-            score = self.reporter.log_evaluation(step, lambda: self._score(network))[self.score_name]
-        score = self.processes.broadcast(score, self.device)
+        scores = self.reporter.log_evaluation(step, lambda: self._score(network))
+        score = self.processes.broadcast(scores[self.score_name], self.device)
         best = self.progress.best_score
         better = not math.isnan(score) and (best is None or self.direction * score > self.direction * best)
         if better:
@@ -472,9 +473,11 @@ class _Run:
 
     def _end(self, ending: Ending) -> None:
         """Average and evaluate the last checkpoints where wanted; log the end."""
-        if self.settings.average > 1 and self.processes.first and ending != "interrupted":
-            average_checkpoints(self.checkpoints, self.learner.evaluated, self.plan.task)
+        if self.settings.average > 1 and ending != "interrupted":
             network = self.learner.evaluated
+            if self.processes.first:
+                average_checkpoints(self.checkpoints, network, self.plan.task)
+            self.processes.copy_weights(network)
             self.reporter.log_evaluation(self.progress.step, lambda: self._score(network), prefix="averaged_")
         self.processes.barrier()
         kind = "finished" if ending == "finished" else "stopped"
@@ -534,4 +537,6 @@ def choose_score(task: Task | type[Task], best_by: str | None) -> tuple[str, int
     name, which = task.best
     if best_by is not None and best_by != name:
         name, which = best_by, "lowest" if best_by in LOWEST else "highest"
+        if name in SCORES:
+            which = SCORES[name].best
     return name, 1 if which == "highest" else -1

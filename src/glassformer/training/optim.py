@@ -4,27 +4,42 @@ In:   a network, `TrainSettings`, gradients of a summed loss and how many labell
 Out:  one update.
 """
 
-import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from glassformer.registry import Registry
 from glassformer.training.distributed import gather, local
+from glassformer.training.schedules import SCHEDULES
 from glassformer.training.settings import TrainSettings
 
+Group = dict[str, Any]  # parameters and what an optimiser should know of them: params, weight_decay
 
-def build_optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.AdamW:
-    """AdamW that shrinks matrices only: biases, norms and scales have no length to be kept short."""
+OPTIMISERS: Registry[Callable[[list[Group], TrainSettings], torch.optim.Optimizer]] = Registry(
+    "optimiser", __name__
+)
+
+
+def build_optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
+    """The optimiser of a recipe, which shrinks matrices only: biases, norms and scales may be of any size."""
     parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
     matrices = [parameter for parameter in parameters if parameter.dim() >= 2]
     others = [parameter for parameter in parameters if parameter.dim() < 2]
     groups = [{"params": matrices, "weight_decay": settings.decay}, {"params": others, "weight_decay": 0.0}]
-    on_gpu = parameters[0].device.type == "cuda"
+    return OPTIMISERS[settings.optimiser]([group for group in groups if group["params"]], settings)
+
+
+@OPTIMISERS.register("adamw")
+def build_adamw(groups: list[Group], settings: TrainSettings) -> torch.optim.Optimizer:
+    """AdamW."""
+    device = groups[0]["params"][0].device
+    on_gpu = device.type == "cuda"
     # On a GPU the rate is a tensor: a recorded graph reads it anew at every replay.
-    rate: float | Tensor = torch.zeros((), device=parameters[0].device) if on_gpu else 0.0
+    rate: float | Tensor = torch.zeros((), device=device) if on_gpu else 0.0
     return torch.optim.AdamW(
-        [group for group in groups if group["params"]],
+        groups,
         lr=rate,
         betas=(settings.beta1, settings.beta2),
         eps=settings.epsilon,
@@ -43,15 +58,8 @@ def learning_rate(step: int, settings: TrainSettings, width: int, used: float = 
     peak = highest_rate(settings, width)
     if step < settings.warmup:
         return peak * step / settings.warmup
-    match settings.schedule:
-        case "inverse-sqrt":
-            return peak * math.sqrt(max(settings.warmup, 1) / step)
-        case "constant":
-            return peak
     used = max(used, min(1.0, (step - settings.warmup) / max(1, settings.steps - settings.warmup)))
-    if settings.schedule == "cosine":
-        return peak * (settings.floor + (1 - settings.floor) * 0.5 * (1 + math.cos(math.pi * used)))
-    return peak * (1 - (1 - settings.floor) * used)
+    return peak * SCHEDULES[settings.schedule](step, settings, used)
 
 
 def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:

@@ -5,6 +5,7 @@ Out:  a run in `runs/<name>/`, with a copy of the recipe.
 
 Tables: [model] what network, or where to start from; [tokenizer] its vocabulary; [task] what to learn, from
 which files; [batches]; [train]; [monitor]; [probe]. [search] says what `search` may change.
+Before all tables: `plugins`, files of your own.
 """
 
 import json
@@ -45,12 +46,13 @@ from glassformer.training.commands import remove_command
 from glassformer.training.display import ReadingDisplay
 from glassformer.training.initial_network import build_network, check_evaluation, check_model_names
 from glassformer.training.loop import Fork, Judge, Outcome, Plan, run_loop
+from glassformer.training.plugins import PLUGINS, find_kept, find_plugins, keep_plugins, load_plugins
 from glassformer.training.settings import MonitorSettings, ProbeSettings, TrainSettings
 from glassformer.weights.folder import replace_folder
 from glassformer.weights.hub import find_folder
 
-TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor", "probe")
 SEARCH = "search"  # a table that training ignores, see `search.settings`
+TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor", "probe", PLUGINS)
 TOKENIZER, LOCK = "tokenizer", ".lock"
 
 
@@ -82,14 +84,24 @@ def read_recipe(path: str | Path, overrides: Overrides = ()) -> Recipe:
     return make_recipe(path, path.read_text(encoding="utf-8"), tables)
 
 
-def read_recipe_of_run(run: Path, path: Path | None = None, overrides: Overrides = ()) -> Recipe:
-    """The recipe of a run that exists, with all changes that it was started with, and new ones."""
+def read_recipe_of_run(
+    run: Path, path: Path | None = None, overrides: Overrides = (), *, copies: bool = False
+) -> Recipe:
+    """The recipe of a run that exists, with all changes that it was started with, and new ones.
+
+    `copies`: plug-ins as the run was started with; otherwise as they are now.
+    """
     file = run / RECIPE if path is None else path
-    return make_recipe(file, file.read_text(encoding="utf-8"), change_saved(run, path, overrides))
+    tables = change_saved(run, path, overrides)
+    if PLUGINS in tables:
+        tables[PLUGINS] = {"files": find_kept(run, tables[PLUGINS]["files"], copies=copies)}
+    return make_recipe(file, file.read_text(encoding="utf-8"), tables)
 
 
 def make_recipe(path: Path, text: str, tables: Mapping[str, Any]) -> Recipe:
     """A recipe from its tables, which were read from a file; errors name it."""
+    if PLUGINS in tables and not isinstance(tables[PLUGINS], dict):
+        tables = {**tables, PLUGINS: {"files": find_plugins(tables[PLUGINS], path.parent)}}
     for table, content in tables.items():
         if table not in (*TABLES, SEARCH):
             raise ConfigurationError(
@@ -102,6 +114,9 @@ def make_recipe(path: Path, text: str, tables: Mapping[str, Any]) -> Recipe:
             raise ConfigurationError(
                 "training.recipe.not_a_table", file=path.name, table=table, value=repr(content)
             )
+    files = tables.get(PLUGINS, {}).get("files", [])
+    if files:
+        tables = {**tables, PLUGINS: {"files": files, "digests": load_plugins(files)}}
     if "task" not in tables:
         raise ConfigurationError("training.recipe.no_task", file=path.name)
     _in_table("task", lambda: read_task(tables["task"]))
@@ -299,7 +314,8 @@ def _learn_vocabulary(kind: type[Task], about: Any, settings: VocabularySettings
 
 
 def _save_recipe(recipe: Recipe, folder: Path) -> None:
-    """All values and the text of a recipe; each file is replaced in one step."""
+    """All values and the text of a recipe, and its plug-ins; each text is replaced in one step."""
+    keep_plugins(recipe.tables.get(PLUGINS, {}).get("files", ()), folder)
     for name, text in ((SETTINGS, json.dumps(recipe.settings(), indent=2)), (RECIPE, recipe.text)):
         new = folder / f".{name}"
         new.write_text(text, encoding="utf-8")

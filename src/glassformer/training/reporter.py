@@ -158,7 +158,7 @@ class Reporter:
     def log_evaluation(
         self, step: int, evaluate: Callable[[], Mapping[str, float]], *, prefix: str = DEV
     ) -> Mapping[str, float]:
-        """Evaluate; write and show the scores."""
+        """Evaluate, all processes together; write and show the scores."""
         scores = evaluate()
         self.callbacks.on_evaluation(step, prefix.rstrip("_"), scores)
         if prefix == DEV:

@@ -21,8 +21,9 @@ from glassformer.settings import (
     Share,
     UpToOne,
 )
+from glassformer.training.schedules import SCHEDULES
 
-Schedule = Literal["inverse-sqrt", "cosine", "linear", "constant"]
+Schedule = Literal["inverse-sqrt", "cosine", "linear", "constant"] | str  # or one of a plug-in
 Compilation = Literal["no", "default", "graphs", "replay"]
 Parallel = Literal["none", "ddp", "fsdp"]
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -41,6 +42,7 @@ class TrainSettings(Settings):
     accumulate: Count = 1  # batches for each update, shared among all processes
     rate: Positive | None = None  # the highest learning rate; None: the paper's, 1/√(width · warmup)
     schedule: Schedule = "inverse-sqrt"
+    optimiser: Literal["adamw"] | str = "adamw"  # or one of a plug-in
     warmup: CountOrZero = 4000  # steps over which the rate rises from 0
     floor: UpToOne = 0.1  # what share of the highest rate cosine and linear schedules end at
     decay: AtLeastZero = 0.0  # weight decay, of matrices alone
@@ -55,6 +57,7 @@ class TrainSettings(Settings):
     evaluate_on: str = "dev"  # the split that decides
     evaluate_limit: Count | None = None  # examples of it; None: all
     best_by: str | None = None  # the score that says which checkpoint is best; None: the task's own
+    scores: list[str] = field(default_factory=list)  # of plug-ins, beside those of the task
     patience: CountOrZero = 0  # evaluations without a better score before the run stops; 0: never
     log_every: Count = 10  # steps between two looks at the losses; every step is written all the same
     device: str = "auto"  # "cpu", "cuda", "cuda:1" …
@@ -66,6 +69,7 @@ class TrainSettings(Settings):
     parallel: Parallel = "none"  # under torchrun: "ddp" copies the network, "fsdp" shares it out
 
     def check(self) -> None:
+        SCHEDULES[self.schedule]  # an unknown name is an error
         if self.rate is None and self.schedule != "inverse-sqrt":
             raise ConfigurationError("training.schedule_needs_rate", schedule=self.schedule)
         if self.rate is None and self.warmup == 0:
