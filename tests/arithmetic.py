@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 Read = Callable[[str], NDArray[np.generic]]
 
 _ERF = np.vectorize(math.erf)
-_FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
+FUNCTIONS: Mapping[str, Callable[[Array], Array]] = {
     "relu": lambda x: np.where(x > 0, x, 0.0),
     "gelu": lambda x: x * (1 + _ERF(x / 2**0.5)) / 2,
     "gelu-tanh": lambda x: x / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))),
@@ -49,14 +49,14 @@ def _look_up(step: Step, given: list[Array], read: Read) -> Array:
     if given:
         return table[given[0].astype(int)]
     if step.id.endswith(".position_bias"):
-        return _bias(table, count, causal=bool(step.numbers["causal"]))
+        return bias_by_bucket(table, count, causal=bool(step.numbers["causal"]))
     if step.id.endswith(".segments"):
         chosen = [int(np.abs(table - row).sum(1).argmin()) for row in np.asarray(read(step.output))]
         return table[chosen]
     return table[:count]
 
 
-def _bias(table: Array, count: int, *, causal: bool) -> Array:
+def bias_by_bucket(table: Array, count: int, *, causal: bool) -> Array:
     """By distance: the first few exact, then ever wider buckets, as T5 has them."""
     distance = np.arange(count)[None, :] - np.arange(count)[:, None]  # key - query
     half = 32 if causal else 16
@@ -135,7 +135,9 @@ def _compare(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
         keys = keys if keys.ndim == 3 else keys[None]  # of a recurrent network: the encoder's states
         both = np.einsum("hij,htj->hti", w, queries)[:, :, None] + np.einsum("hij,hsj->hsi", u, keys)[:, None]
         v = _wide(read, step.parameters.vector)[:, None, None]
-        return (np.tanh(both) * v).sum(-1), (np.abs(np.tanh(both) * v)).sum(-1)
+        asked, offered = (np.einsum("hij,htj->hti", *map(np.abs, pair)) for pair in ((w, queries), (u, keys)))
+        inside = (asked[:, :, None] + offered[:, None]) / np.cosh(both) ** 2  # tanh passes its rounding on so
+        return (np.tanh(both) * v).sum(-1), ((np.abs(np.tanh(both)) + inside) * np.abs(v)).sum(-1)
     if step.operation == "cosine":
         queries = queries / np.linalg.norm(queries, axis=-1, keepdims=True)
         keys = keys / np.linalg.norm(keys, axis=-1, keepdims=True)
@@ -156,9 +158,8 @@ def _scale(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
     return result, np.full_like(result, np.abs(result).max()) if step.axes[0] == "head" else np.abs(result)
 
 
-def _fall(step: Step, _: list[Array], __: Read) -> Array:
-    """ALiBi, slopes as in the code of its authors."""
-    heads, count, _ = step.shape.output or (1, 0, 0)
+def fall(heads: int, count: int) -> Array:
+    """ALiBi (head, query, key): its slopes are found as the paper says, half of them by a detour."""
 
     def slopes(number: int) -> list[float]:
         if math.log2(number).is_integer():
@@ -169,6 +170,11 @@ def _fall(step: Step, _: list[Array], __: Read) -> Array:
 
     distance = np.abs(np.arange(count)[:, None] - np.arange(count))
     return -np.array(slopes(heads))[:, None, None] * distance
+
+
+def _fall(step: Step, _: list[Array], __: Read) -> Array:
+    heads, count, _ = step.shape.output or (1, 0, 0)
+    return fall(heads, count)
 
 
 def _divide(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
@@ -236,7 +242,7 @@ def _gate(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
     from_state = h @ u.T + c
     summed = x @ w.T + b + (reset[0] * from_state if reset else from_state)
     size = np.abs(x) @ np.abs(w).T + np.abs(h) @ np.abs(u).T + np.abs(b) + np.abs(c)
-    return _FUNCTIONS[step.words["function"]](summed), size
+    return FUNCTIONS[step.words["function"]](summed), size
 
 
 def _round_gates(result: Array) -> tuple[Array, Array]:
@@ -271,7 +277,7 @@ _STEPS: Mapping[str, Callable[[Step, list[Array], Read], Array | tuple[Array, Ar
     "softmax": _softmax,
     "mix": _mix,
     "join": lambda _, given, __: given[0].transpose(1, 0, 2).reshape(given[0].shape[1], -1),
-    "activate": lambda step, given, _: (_FUNCTIONS[step.words["function"]](given[0]), np.abs(given[0])),
+    "activate": lambda step, given, _: (FUNCTIONS[step.words["function"]](given[0]), np.abs(given[0])),
     "pool": _pool,
     "choose": _choose,
     "before": _before,

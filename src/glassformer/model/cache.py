@@ -62,8 +62,8 @@ class Cache:
         self.capacity = capacity
         self.layers = [CachedLayer(2 * self.window if self.window else capacity) for _ in range(depth)]
         self.beams = 1
-        # Slots of each of the last positions, those that the next token can see; empty without a window.
-        self.recent: deque[int] = deque(maxlen=(self.window or 1) - 1)
+        # Slots of each of the last positions, those that a new token could see; empty without a window.
+        self.recent: deque[int] = deque(maxlen=self.window or 0)
         self.real: Tensor | None = None  # (source, token) of the prompt, where some of it is padding
         self.seen: Tensor | None = None  # (source, beam, slot) the slots on the way to each beam; None: all
         self.slot_positions: Tensor | None = None  # (slot,) or (source, slot)

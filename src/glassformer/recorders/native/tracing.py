@@ -172,7 +172,9 @@ class Trace:
         if turned:
             yield module.queries, self._keep(turn, "queries_turned")
             yield module.keys, self._keep(turn, "keys_turned")
-        if self.network.config.basic_attention:
+        if isinstance(module, SelfAttention) and module.qkv is None:
+            yield module, self._split_input(module, turn)
+        elif isinstance(module, CrossAttention) and module.q is None:
             yield module.queries, self._keep(turn, "queries")
             yield module.keys, self._keep(turn, "keys")
             yield module.values, self._keep(turn, "values")
@@ -238,6 +240,15 @@ class Trace:
         def hook(_: nn.Module, __: Any, output: Tensor) -> None:
             for name, part in zip(names, output.split(widths, dim=-1), strict=True):
                 self.keep(f"{turn()}/{name}", module.split(part)[0])
+
+        return hook
+
+    def _split_input(self, module: SelfAttention, turn: "_Turn") -> Hook:
+        """Without projections queries, keys and values are parts of what came in, before they are turned."""
+
+        def hook(_: nn.Module, inputs: Any, __: Tensor) -> None:
+            for name in ("queries", "keys", "values"):
+                self.keep(f"{turn()}/{name}", module.split(inputs[0])[0])
 
         return hook
 
