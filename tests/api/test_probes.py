@@ -96,6 +96,13 @@ def test_a_link_to_a_probe_works_at_once_and_shows_what_was_written_last(site: A
     assert [step["step"] for step in steps] == [0, 10, 12, 200], "while a run goes on, steps are added"
 
 
+def test_runs_may_be_in_a_folder_that_is_named_from_here(
+    folder: Path, build_site: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    assert build_site(runs=Path("runs")).json("/api/recordings/first:10:0")["probe"]["step"] == 10
+
+
 def test_probes_belong_to_their_run(site: Any, folder: Path) -> None:
     site.refusal("/api/recordings/first:10:0", 403, method="DELETE")
     assert (folder / "first" / PROBES / name_probe(10, 0)).is_file()

@@ -5,9 +5,11 @@
  * Out:  the workbench, without what needs a model.
  */
 
+import type { Source } from "./core/source";
 import type { Theme } from "./core/view";
 import { fetchFromFile } from "./data/file_answers";
 import { aborted, Connection, createHttpSource } from "./data/http";
+import { createStillRuns } from "./data/still_runs";
 import { attachStyles } from "./embedded_styles";
 import { languages } from "./i18n/core";
 import { addressBar, type SelectionAddress } from "./shell/address";
@@ -78,6 +80,11 @@ function modelAddress(model: Model): SelectionAddress {
   };
 }
 
+function createSource(answer: typeof fetch): Source {
+  const connection = new Connection({ base: BASE, fetch: answer });
+  return { ...createHttpSource(connection), runs: createStillRuns(connection) };
+}
+
 function chosen<T extends string>(value: unknown, choices: readonly T[]): T | undefined {
   return choices.find((choice) => choice === value);
 }
@@ -93,7 +100,7 @@ function render({ model, el }: { readonly model: Model; readonly el: HTMLElement
   model.on("change:height", size);
   const language = chosen(model.get("language"), languages);
   const theme = chosen<Theme>(model.get("theme"), ["light", "dark"]);
-  const unmount = mount(element, createHttpSource(new Connection({ base: BASE, fetch: kernel.fetch })), {
+  const unmount = mount(element, createSource(kernel.fetch), {
     place: modelAddress(model),
     ...(language ? { language } : {}),
     ...(theme ? { theme } : {}),
@@ -107,14 +114,10 @@ function render({ model, el }: { readonly model: Model; readonly el: HTMLElement
 
 const file = globalThis.document?.querySelector<HTMLElement>("[data-glassformer-file]");
 if (file) {
-  mount(
-    attachStyles(file),
-    createHttpSource(new Connection({ base: BASE, fetch: fetchFromFile(document, BASE) })),
-    {
-      place: addressBar(window),
-      wholePage: true,
-    },
-  );
+  mount(attachStyles(file), createSource(fetchFromFile(document, BASE)), {
+    place: addressBar(window),
+    wholePage: true,
+  });
 }
 
 export default { render };

@@ -47,7 +47,7 @@ def create_app(
     >>> library.close()
     """
     chosen = Settings() if settings is None else settings
-    library.runs = chosen.runs
+    library.runs = chosen.runs.absolute()  # other paths are looked for in the library's folder
     context = AppContext(
         library,
         workbench,

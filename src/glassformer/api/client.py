@@ -1,6 +1,6 @@
 """A client of the server in this process: no socket, the application itself by httpx's ASGI transport.
 
-In:   a recording, and paths below /api/ as the page requests them: `recordings/ID/maps/0/weights`.
+In:   a recording or a training run; paths below /api/ as the page has them: `recordings/ID/maps/0/weights`.
 Out:  the responses that a server would send, so that notebooks and files show the same numbers as the page.
 """
 
@@ -8,7 +8,9 @@ import asyncio
 import os
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from glassformer.api.library import Library
@@ -36,17 +38,23 @@ def _start_background(_process: int) -> "tuple[asyncio.AbstractEventLoop, Thread
 
 
 class InProcessClient:
-    """GET requests to the application around one recording; `close` releases both."""
+    """GET requests to the application around one recording, or one training run; `close` releases both."""
 
-    def __init__(self, recording: Recording) -> None:
+    def __init__(self, source: Recording | Path) -> None:
+        """A path is the folder of a run."""
         import httpx
 
         from glassformer.api.app import create_app
 
         self._library = Library(shipped=None)
-        self.id = self._library.add(recording)
+        settings = _SETTINGS
+        if isinstance(source, Recording):
+            self.id = self._library.add(source)
+        else:
+            self.id = source.name
+            settings = replace(_SETTINGS, runs=source.absolute().parent)
         self._loop, threads = _start_background(os.getpid())
-        self._app = create_app(self._library, None, _SETTINGS, threads)
+        self._app = create_app(self._library, None, settings, threads)
         self._client = httpx.AsyncClient(
             transport=httpx.ASGITransport(self._app, raise_app_exceptions=False),  # a crash is a response 500
             base_url="http://localhost/api/",

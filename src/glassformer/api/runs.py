@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.api.probes import find_run
+from glassformer.api.probes import ProbeStep, find_run, list_series
 from glassformer.errors import ApiError, InputError
 from glassformer.place import Place
 from glassformer.runlog import (
@@ -136,6 +136,7 @@ class RunDescription(RunEntry):
     data: dict[str, Any]  # what it learns from: rows, classes, lengths, overlap of splits
     damaged: int  # lines that could not be read
     revision: int  # grows when the run is started or resumed: what was fetched before may be void
+    probes: tuple[ProbeStep, ...]  # recordings of its first text, in order of steps
 
 
 class _Events(NamedTuple):
@@ -307,6 +308,7 @@ def _describe_run(run: RunIndex, entry: RunEntry, read: _Events) -> RunDescripti
         data=read_object(run.folder / DATA),
         damaged=run.damaged + read.damaged,
         revision=sum(event.kind in ("started", "resumed") for event in read.events),
+        probes=next(iter(list_series(run.folder).values()), ()),
     )
 
 

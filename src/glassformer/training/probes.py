@@ -85,7 +85,7 @@ class TimeBudget:
         self.start = start  # the step at which this session began
         self.began = time.perf_counter()
         self.spent = 0.0
-        self.taken = 0
+        self.next = 0.0  # what the next one will take, about
 
     def allows(self, step: int) -> bool:
         """Whether one more fits; what is left is spread over all steps of the schedule to come."""
@@ -94,12 +94,15 @@ class TimeBudget:
         elapsed = time.perf_counter() - self.began - self.spent
         whole = elapsed / (step - self.start) * (self.schedule.last - self.start)
         released = self.share * whole * self.schedule.share_before(self.start, step)
-        return self.spent + self.spent / max(1, self.taken) <= released
+        return self.spent + self.next <= released
 
-    def add(self, seconds: float) -> None:
-        """What one took."""
-        self.spent += seconds
-        self.taken += 1
+    def add(self, step: int, texts: Sequence[float]) -> None:
+        """How long each text took; that before the first step, which also prepares all others, does not count."""
+        self.next = min(texts) * len(texts)
+        if step <= self.start:
+            self.began += sum(texts)
+        else:
+            self.spent += sum(texts)
 
 
 class Probes:
@@ -149,20 +152,21 @@ class Probes:
 
     def take(self, step: int, network: Network) -> None:
         """Record every text; a failure ends the probes of this session, not the training."""
-        start = time.perf_counter()
         try:
-            self._take(step, network)
+            self.budget.add(step, self._take(step, network))
         except (GlassformerError, OSError) as error:
             reason = error.message if isinstance(error, GlassformerError) else error
             self.failed = message("training.probe.failed", step=step, reason=reason)
-        self.budget.add(time.perf_counter() - start)
 
-    def _take(self, step: int, network: Network) -> None:
+    def _take(self, step: int, network: Network) -> list[float]:
+        """How many seconds each text took."""
         if self._model is None or self._model.network is not network:
             labels = self.task.labels
             self._model = NativeModel(network, self.task.tokenizer, name=self.run.name, labels=labels)
         self.folder.mkdir(parents=True, exist_ok=True)
+        seconds = []
         for number, text in self.texts.items():
+            start = time.perf_counter()
             with exact_arithmetic():
                 recording = record(
                     self._model,
@@ -173,7 +177,9 @@ class Probes:
                     want=WANT,
                 )
             bundle.save(recording, self.folder / name_probe(step, number))
+            seconds.append(time.perf_counter() - start)
         self._thin()
+        return seconds
 
     def _thin(self) -> None:
         """Remove steps between others until the rest fits."""

@@ -5,6 +5,7 @@ import itertools
 import re
 import subprocess
 import sys
+from typing import Any
 
 import matplotlib.figure
 import numpy as np
@@ -15,7 +16,7 @@ from drawings import make_recording, read_svg
 from glassformer.errors import GlassformerError, InputError, RecordingError
 from glassformer.recording import from_arrays
 from glassformer.render.figures import figure
-from glassformer.render.figures.figure import VIEWS
+from glassformer.render.figures.figure import USED, VIEWS
 
 
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
@@ -68,7 +69,17 @@ def test_bad_places_leave_nothing_behind(tmp_path):
 
 
 def test_views_are_listed_and_torch_stays_out():
-    assert set(VIEWS) == {"heatmap", "heads", "lines", "bars", "rollout", "difference", "curves"}
+    assert set(VIEWS) == {
+        "heatmap",
+        "heads",
+        "lines",
+        "bars",
+        "rollout",
+        "difference",
+        "curves",
+        "learning",
+        "strip",
+    }
     heavy = "bool({'torch', 'matplotlib'} & set(sys.modules))"
     code = f"import sys, glassformer.render.figures as _; sys.exit({heavy})"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -188,3 +199,26 @@ def test_a_place_names_the_map():
     with pytest.raises(RecordingError) as error:
         figure(recording, "heatmap", place="decoder.self.9")
     assert error.value.message.code == "recording.no_map"
+
+
+@pytest.mark.parametrize(
+    ("view", "options", "unused"),
+    [
+        ("heatmap", {"metric": "entropy"}, "--metric"),
+        ("heatmap", {"names": ["loss"]}, "--curve"),
+        ("heads", {"reading": "entered"}, "--reading"),
+        ("lines", {"vmax": 1.0}, "--vmax"),
+        ("bars", {"head": 1}, "--head"),
+        ("bars", {"cmap": "viridis"}, "--cmap"),
+        ("rollout", {"head": 1, "steps": [1]}, "--head"),
+    ],
+)
+def test_a_choice_that_would_change_nothing_is_refused(view: str, options: Any, unused: str) -> None:
+    with pytest.raises(InputError) as caught:
+        figure(make_recording(), view, **options)
+    assert caught.value.message.code == "render.figures.unused"
+    assert unused in str(caught.value)
+
+
+def test_every_view_says_which_choices_it_uses() -> None:
+    assert USED.keys() == VIEWS.keys()

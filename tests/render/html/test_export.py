@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import prod
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from glassformer.api.library import SHIPPED
 from glassformer.errors import InputError
 from glassformer.messages import known_languages, read_catalogue
 from glassformer.place import Place
-from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
+from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, from_arrays, measure
 from glassformer.render.html import export as html
+from glassformer.runlog import PROBES, Event, RunWriter, read_run
+from glassformer.runlog.probes import name_probe
 from inventions import invent_decoder
 from unpacking import unpack
 
@@ -210,3 +213,63 @@ def test_an_answer_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.api.routes.maps.frame_statistics", lambda *_: 1 / 0)
     with pytest.raises(InputError, match=r"statistics could not be computed \(status 500\)"):
         html.render(invent_decoder(tokens=2))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run with the probes of two texts, beside another run."""
+    for name in ("first", "secret"):
+        with RunWriter(tmp_path / name) as writer:
+            writer.write_event(Event(0, "started", "It began."))
+            writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 20))
+            writer.write_heads(10, {Place("encoder", "self", 0): {"entropy_share": [0.5, 0.25]}})
+    (tmp_path / "first" / PROBES).mkdir()
+    for step in (0, 1, 2, 5, 10, 19):
+        for text in (0, 1):
+            weights = np.random.default_rng(step).dirichlet(np.ones(12), (2, 12)).astype(np.float32)
+            path = tmp_path / "first" / PROBES / name_probe(step, text)
+            bundle.save(from_arrays(weights, [f"t{place}" for place in range(12)]), path)
+    return tmp_path / "first"
+
+
+def test_a_file_of_a_run_has_its_curves_heads_and_recordings(run: Path) -> None:
+    page = html.render_run(run, hidden=False, vectors=False, exact=False, title=None, megabytes=8)
+    answers = read_answers(page)
+    assert [entry["id"] for entry in json.loads(answers["runs"])] == ["first"], "no word of other runs"
+    assert b"secret" not in b"".join(answers.values())
+    described = json.loads(answers["runs/first"])
+    loss = json.loads(answers["runs/first/series?name=loss&points=2000"])["series"]["loss"]
+    assert loss["first"] == list(range(1, 20))
+    heads = json.loads(answers["runs/first/heads?statistic=entropy_share&points=1000"])["series"]
+    assert heads["encoder.self.0"]["mean"] == [[0.5, 0.25]]
+    assert [step["step"] for step in described["probes"]] == [0, 1, 2, 5, 10, 19]
+    for step in described["probes"]:
+        recording = json.loads(answers[f"recordings/{quote(step['id'], safe=html.UNESCAPED)}"])
+        assert recording["probe"]["step"] == step["step"]
+        weights = f"recordings/{quote(step['id'], safe=html.UNESCAPED)}/maps/encoder.self.0/weights?as=uint8"
+        assert decode_frame(answers[weights]).arrays["weights"].array.shape == (2, 12, 12)
+    weights_bytes = 12 * 2 * 12 * 12
+    numbers = sum(len(body) for path, body in answers.items() if not path.startswith("messages/"))
+    assert len(page) <= 1.4 * weights_bytes + 0.5 * numbers + 300_000
+
+
+def test_a_file_of_a_run_keeps_to_its_size_and_names_only_what_it_has(run: Path) -> None:
+    sizes = sum(path.stat().st_size for path in (run / PROBES).glob("*.bundle"))
+    page = html.render_run(
+        run, hidden=False, vectors=False, exact=False, title="Mine", megabytes=sizes / 1e6 / 4
+    )
+    answers = read_answers(page)
+    steps = [step["step"] for step in json.loads(answers["runs/first"])["probes"]]
+    assert 2 <= len(steps) < 6
+    assert (steps[0], steps[-1]) == (0, 19)
+    probe = json.loads(answers[f"recordings/{quote('first:19:1', safe=html.UNESCAPED)}"])["probe"]
+    for text in probe["texts"]:
+        assert [step["step"] for step in text["steps"]] == steps
+    assert b"<title>Mine</title>" in page
+
+
+def test_a_limit_is_for_runs_and_both_kinds_are_exported(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError) as caught:
+        html.export(invent_decoder(), tmp_path / "x.html", megabytes=1)
+    assert caught.value.message.code == "render.megabytes_of_runs"
+    assert html.export(read_run(run), tmp_path / "run.html").read_bytes().startswith(b"<!doctype html>")

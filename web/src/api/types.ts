@@ -59,6 +59,7 @@ export type RunSeries = Schemas["RunSeries"];
 export type SeriesByName = Schemas["SeriesByName"];
 export type RunAlarm = Schemas["RunAlarm"];
 export type RunEvent = Schemas["RunEvent"];
+export type ProbeDescription = Schemas["ProbeDescription"];
 export type RunDescription = Schemas["RunDescription"];
 
 // the walk

@@ -121,6 +121,8 @@ export interface Mounted {
   /** The data table behind the chart. */
   table(): Promise<TableData>;
   unmount(): void;
+  /** `stage.source` is now the same text at another step of training: draw it in place, what was drawn stays until then. */
+  swap?(): void;
   /** Before `unmount`, when another tab is looked at: what goes on until this view is mounted again. */
   keep?(): KeptWork | null;
   /** Start or stop playing: where the view has a slider of time of its own (`transport` is false). */

@@ -21,6 +21,7 @@ export function shortcutList(say: AppWords): readonly (readonly [readonly string
     [["m"], say.shortcutModelAverage],
     [["1", "…", "9", "0"], say.shortcutView],
     [["p"], say.shortcutStep],
+    [["<", ">"], say.shortcutTraining],
     [["+", "−", "r"], say.shortcutZoom],
     [["t"], say.shortcutTable],
     [["s", "S"], say.shortcutSave],
@@ -31,7 +32,7 @@ export function shortcutList(say: AppWords): readonly (readonly [readonly string
   ];
 }
 
-const OF_RECORDING = /^[[\],.amp]$/; // layer, head, averages, time step
+const OF_RECORDING = /^[[\],.amp<>]$/; // layer, head, averages, time step, training step
 
 /** What opens a dialog. */
 interface Dialogs {
@@ -78,8 +79,12 @@ function actionOf(app: App, key: string, dialogs: Dialogs): (() => void) | null 
     ".": () => stepHead(app, 1),
     a: () => app.store.set({ head: "mean" }),
     m: () => app.store.set({ head: "model" }),
+    "<": () => moveInTraining(app, -1),
+    ">": () => moveInTraining(app, 1),
     p: () => {
-      if (titleOf(app)?.transport === false) app.mounted.peek()?.togglePlay?.();
+      if (open?.description.probe)
+        app.root.querySelector<HTMLElement>("[data-action=play-training]")?.click();
+      else if (titleOf(app)?.transport === false) app.mounted.peek()?.togglePlay?.();
       else if (open) togglePlay(app, open);
     },
     "+": () => app.zoom(1),
@@ -94,6 +99,12 @@ function actionOf(app: App, key: string, dialogs: Dialogs): (() => void) | null 
   if (!/^\d$/.test(key)) return actions[key] ?? null;
   const view = app.views.on(app.subject.peek())[(Number(key) + 9) % 10];
   return view ? () => app.chooseView(view.name) : null;
+}
+
+/** The recording of another step of training, where the run has one. */
+function moveInTraining(app: App, by: -1 | 1): void {
+  const name = by < 0 ? "previous-training-step" : "next-training-step";
+  app.root.querySelector<HTMLElement>(`[data-action=${name}]`)?.click();
 }
 
 function titleOf(app: App): ViewTitle | undefined {

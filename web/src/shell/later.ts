@@ -4,17 +4,21 @@ import { useEffect, useState } from "preact/hooks";
 import { learn } from "../i18n/core";
 import { useApp } from "./context";
 
-type Parts = typeof import("./later/parts");
-
-/** The parts, once they are wanted and here with their words; null before. */
-export function useLater(wanted: boolean): Parts | null {
+/** The parts of a file, once they are wanted and here with their words; null before. */
+function useParts<T extends object>(wanted: boolean, load: () => Promise<T>): T | null {
   const app = useApp();
-  const [parts, setParts] = useState<Parts | null>(null);
+  const [parts, setParts] = useState<T | null>(null);
   useEffect(() => {
     if (!wanted || parts) return;
-    import("./later/parts")
+    load()
       .then((found) => learn().then(() => setParts(found)))
       .catch((error: unknown) => app.complain(error));
   }, [wanted]);
   return parts;
 }
+
+/** Dialogs and panels. */
+export const useLater = (wanted: boolean) => useParts(wanted, () => import("./later/parts"));
+
+/** The control for training time. */
+export const useTraining = (wanted: boolean) => useParts(wanted, () => import("./training/parts"));

@@ -5,6 +5,7 @@
  * Out:  both stay the same: a change of one is written to the other.
  */
 
+import { areOneSeries } from "../core/probes";
 import {
   type LinkedSelection,
   nothingSelected,
@@ -44,7 +45,8 @@ export function mirror(
 
   const forget = store.subscribe((now, before) => {
     const first = (before.recording === "" && before.run === "") || before.view === ""; // the first picture is no step to go back from
-    const leap = now.recording !== before.recording || now.run !== before.run || now.view !== before.view;
+    const moved = now.recording !== before.recording && !areOneSeries(now.recording, before.recording);
+    const leap = moved || now.run !== before.run || now.view !== before.view;
     if (leap && !first && following === 0) {
       if (timer !== null) {
         // what was scrubbed before the leap belongs to the step that is left behind

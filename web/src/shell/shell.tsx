@@ -10,7 +10,7 @@ import { EditedMark } from "./edited";
 import { ExampleNote } from "./example";
 import { Header } from "./header";
 import { onKey } from "./keyboard";
-import { useLater } from "./later";
+import { useLater, useTraining } from "./later";
 import { openFile } from "./open_file";
 import { OutcomeBar } from "./outcome";
 import { InputPanel } from "./panels/input";
@@ -38,6 +38,10 @@ export function Shell() {
   const title = app.views.titles.find(({ name }) => name === app.view.value);
   const alone = title?.panel === false;
   const above = title?.controls === "above";
+  const probe = open?.description.probe ?? null;
+  const subject = app.subject.value;
+  const runs = subject.kind === "runs" ? subject.runs.map(({ run }) => run) : [];
+  const training = useTraining(probe !== null || runs.some(({ probes }) => probes.length > 0));
 
   useEffect(() => {
     const stop = new AbortController();
@@ -86,10 +90,20 @@ export function Shell() {
               <ControlBar source={open} />
             </ErrorBoundary>
           )}
+          {training && title?.needs === "runs" && (
+            <ErrorBoundary part="probes">
+              <training.ProbeLinks runs={runs} />
+            </ErrorBoundary>
+          )}
           <ErrorBoundary part="view" of={`${app.view.value} ${open?.description.id}`}>
             <ViewStage id={`${id}-stage`} prefix={`${id}-view`} />
           </ErrorBoundary>
-          {open && title?.transport && !above && (
+          {training && open && probe && title?.needs === "recording" && (
+            <ErrorBoundary part="training">
+              <training.TrainingTime source={open} />
+            </ErrorBoundary>
+          )}
+          {open && !probe && title?.transport && !above && (
             <ErrorBoundary part="transport">
               <Transport source={open} onlySteps={title.transport === "steps"} />
             </ErrorBoundary>

@@ -20,6 +20,7 @@ import {
 import { errorText, type RecordingSource, Refusal, type Source } from "../core/source";
 import { isAbort } from "../core/tasks";
 import type { Mounted, Subject, Theme } from "../core/view";
+import { Questions } from "../data/questions";
 import type { ServerJobs } from "../data/server_jobs";
 import { learn } from "../i18n/core";
 import type { SelectionAddress } from "./address";
@@ -82,6 +83,7 @@ export class App {
   readonly store: SelectionStore;
   readonly selection: ReadonlySignal<Selection>;
   readonly runs: Runs;
+  readonly questions = new Questions(); // of the view on a recording that a training run made
   readonly root: HTMLElement;
 
   readonly language = signal<Language>("en");
@@ -177,7 +179,7 @@ export class App {
           view !== "",
           link,
         );
-      else if (!opening) this.opening.value = false;
+      else if (!opening) await this.showFirstRun(wish);
     } catch (error) {
       this.opening.value = false;
       this.complain(error, () => void this.start());
@@ -186,6 +188,14 @@ export class App {
     await server; // mounts the view once: a late answer must not mount it again while it is in use
     this.metrics.value = await metrics;
     await this.views.loadAll();
+  }
+
+  /** Where there is no recording: a training run, as in the file of one. */
+  private async showFirstRun(wish: LinkedSelection): Promise<void> {
+    await this.refreshTrainingRuns();
+    const run = this.trainingRuns.peek()[0];
+    if (run) await this.show({ ...wish, run: run.id });
+    else this.opening.value = false;
   }
 
   private async askServer(): Promise<void> {

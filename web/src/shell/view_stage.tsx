@@ -7,7 +7,9 @@
 
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Language } from "../api/types";
+import { areOneSeries } from "../core/probes";
 import type { Selection } from "../core/selection";
+import type { RecordingSource } from "../core/source";
 import { isAbort } from "../core/tasks";
 import type { AnyView, KeptWork, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { Button } from "./button";
@@ -23,6 +25,7 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
   const keptByView = useRef(new Map<string, KeptWork>()); // what goes on while another view is shown
   const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
+  const shown = useRef<MountedStage | null>(null);
   const styled = useRef<{ readonly language: Language; readonly theme: Theme } | null>(null);
   const open = app.subject.value;
   const name = app.view.value;
@@ -33,19 +36,29 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
   const canRun = app.about.value?.workbench !== false;
   const subject = view ? subjectFor(view, open) : null;
   const fits = view && subject ? fitsIn(view, subject) : true;
+  // Another step of the same training: a view that can draws it in place, others are mounted again.
+  const before = shown.current;
+  const swaps =
+    before !== null && before.view === view && subject && fits === true && before.canSwap(subject);
+  const base = swaps && before ? before.base : subject;
 
   useLayoutEffect(() => {
     setFailure(null);
     if (!host.current || !subject || !view || !metrics || fits !== true) return;
     const { current } = keptByView;
-    const leave = mountView(app, view, subject, host.current, current.get(name), setFailure);
+    const mounted = mountView(app, view, subject, host.current, current.get(name), setFailure);
+    shown.current = mounted;
     styled.current = { language, theme };
     current.delete(name);
     return () => {
-      const kept = leave();
+      shown.current = null;
+      const kept = mounted.leave();
       if (kept) current.set(name, kept);
     };
-  }, [subject, view, metrics, attempt, canRun]);
+  }, [base, view, metrics, attempt, canRun]);
+  useLayoutEffect(() => {
+    if (subject) shown.current?.swap(subject);
+  }, [subject]);
   useLayoutEffect(() => {
     const before = styled.current;
     if (before === null || (before.language === language && before.theme === theme)) return;
@@ -150,7 +163,18 @@ function Notice(props: {
   );
 }
 
-/** Mounts a view in an element of its own; gives back how to take it away, which gives what it leaves behind. */
+/** A view that is mounted. */
+interface MountedStage {
+  readonly view: AnyView;
+  readonly base: Subject; // what it was mounted on
+  /** Whether another subject can be drawn in place of the one that is shown. */
+  canSwap(subject: Subject): boolean;
+  swap(subject: Subject): void;
+  /** Take it away; what it leaves behind. */
+  leave(): KeptWork | null;
+}
+
+/** Mounts a view in an element of its own. */
 function mountView(
   app: App,
   view: AnyView,
@@ -158,7 +182,7 @@ function mountView(
   host: HTMLElement,
   kept: KeptWork | undefined,
   setFailure: (error: unknown) => void,
-): () => KeptWork | null {
+): MountedStage {
   let mounted: Mounted | null = null;
   let [gone, failed] = [false, false];
   let frame = 0;
@@ -166,7 +190,10 @@ function mountView(
   const life = new AbortController();
   const element = document.createElement("div");
   element.className = `view view-${view.name}`;
-  host.replaceChildren(element);
+  for (const still of host.querySelectorAll(".view-still"))
+    if (!still.classList.contains(`view-${view.name}`)) still.remove();
+  host.prepend(element); // a still picture of the step before may lie over it
+  let now = subject;
 
   const fail = (error: unknown): void => {
     if (gone || isAbort(error)) return;
@@ -183,7 +210,7 @@ function mountView(
   };
 
   guarded(() => {
-    const drawn = view.mount(makeStage(app, subject, element, kept, life.signal, fail));
+    const drawn = view.mount(makeStage(app, () => now, element, kept, life.signal, fail));
     mounted = drawn;
     const option = zoomOption(view.name);
     const owner = {
@@ -198,10 +225,11 @@ function mountView(
   app.mounted.value = mounted;
   if (!mounted) kept?.stop?.(); // the view did not take it over
 
-  const forget = app.store.subscribe((now, before) => {
-    if (now.view !== view.name || subjectFor(view, app.subject.peek()) !== subject) return; // about to be unmounted
-    guarded(() => mounted?.update(now, before));
-    followZoom(now);
+  app.questions.forget();
+  const forget = app.store.subscribe((selected, before) => {
+    if (selected.view !== view.name || subjectFor(view, app.subject.peek()) !== now) return; // about to be unmounted
+    guarded(() => mounted?.update(selected, before));
+    followZoom(selected);
   });
   const observer = new ResizeObserver(() => {
     cancelAnimationFrame(frame);
@@ -210,8 +238,10 @@ function mountView(
   observer.observe(host);
   followZoom(app.store.get());
 
-  return () => {
+  const leave = (): KeptWork | null => {
     let left: KeptWork | null = null;
+    const next = app.subject.peek();
+    if (!failed && view.name === app.view.peek() && isNextStep(now, next)) holdStill(app, element);
     if (!failed) guarded(() => (left = mounted?.keep?.() ?? null)); // a view that failed starts anew
     gone = true;
     forget();
@@ -231,18 +261,68 @@ function mountView(
     }
     return left;
   };
+  return {
+    view,
+    base: subject,
+    canSwap: (next) => !failed && mounted?.swap !== undefined && (next === now || isNextStep(now, next)),
+    swap(next) {
+      if (next === now) return;
+      now = next;
+      guarded(() => mounted?.swap?.());
+    },
+    leave,
+  };
+}
+
+/** Whether two subjects are the same text at two steps of one training, and nothing else. */
+function isNextStep(one: Subject, other: Subject): boolean {
+  if (one.kind !== "recording" || other.kind !== "recording" || one.beside || other.beside) return false;
+  return areOneSeries(one.now.description.id, other.now.description.id);
+}
+
+const LONGEST_STILL = 1500; // ms
+
+/** Leave a picture of a view over its place until the next one has what it draws: steps follow without a blink. */
+function holdStill(app: App, element: HTMLElement): void {
+  const still = element.cloneNode(true) as HTMLElement;
+  still.classList.add("view-still");
+  still.inert = true;
+  still.setAttribute("aria-hidden", "true");
+  const copies = still.querySelectorAll("canvas");
+  element.querySelectorAll("canvas").forEach((canvas, at) => {
+    if (canvas.width > 0 && canvas.height > 0) copies[at]?.getContext("2d")?.drawImage(canvas, 0, 0);
+  });
+  for (const older of element.parentElement?.querySelectorAll(".view-still") ?? []) older.remove();
+  element.after(still);
+  const timer = setTimeout(() => still.remove(), LONGEST_STILL);
+  // The next view has asked when this frame is over.
+  requestAnimationFrame(() => {
+    void app.questions.settled().then(() =>
+      requestAnimationFrame(() => {
+        clearTimeout(timer);
+        still.remove();
+      }),
+    );
+  });
 }
 
 function makeStage(
   app: App,
-  subject: Subject,
+  subject: () => Subject,
   element: HTMLElement,
   kept: KeptWork | undefined,
   signal: AbortSignal,
   fail: (error: unknown) => void,
 ): Stage<SubjectKind> {
-  const scoped = within(subject, signal);
-  const recording = scoped.kind === "recording" ? scoped.now : null;
+  let [given, scoped] = [subject(), within(app, subject(), signal)];
+  const now = (): Subject => {
+    if (given !== subject()) [given, scoped] = [subject(), within(app, subject(), signal)];
+    return scoped;
+  };
+  const recording = (): RecordingSource | null => {
+    const open = now();
+    return open.kind === "recording" ? open.now : null;
+  };
   return {
     element,
     metrics: app.metrics.peek() ?? [],
@@ -251,9 +331,14 @@ function makeStage(
     page: app.wholePage ? app.root.ownerDocument : undefined,
     signal,
     kept,
-    subject: scoped,
-    source: recording ?? (scoped.kind === "runs" ? scoped.runs : null),
-    rerunner: app.runs.rerunner(recording),
+    get subject() {
+      return now();
+    },
+    get source() {
+      const open = now();
+      return recording() ?? (open.kind === "runs" ? open.runs : null);
+    },
+    rerunner: app.runs.rerunner(recording()),
     playground: app.source.playground,
     runs: app.source.runs,
     get language() {
@@ -268,9 +353,11 @@ function makeStage(
   };
 }
 
-/** A subject whose requests all end with a signal. */
-function within(subject: Subject, signal: AbortSignal): Subject {
+/** A subject whose requests all end with a signal; what is asked about a step of training is remembered. */
+function within(app: App, subject: Subject, signal: AbortSignal): Subject {
   if (subject.kind === "runs") return { ...subject, runs: subject.runs.map((run) => run.within(signal)) };
   if (subject.kind === "none") return subject;
-  return { ...subject, now: subject.now.within(signal), beside: subject.beside?.within(signal) };
+  const source = subject.now.within(signal);
+  const recording = source.description.probe ? app.questions.watch(source) : source;
+  return { ...subject, now: recording, beside: subject.beside?.within(signal) };
 }

@@ -112,6 +112,7 @@ export const shell = {
   shortcutAverage: "Average of the layer",
   shortcutModelAverage: "Average of the model",
   shortcutStep: "Play or pause the time step",
+  shortcutTraining: "Earlier or later step of training",
   shortcutView: "Choose a view by number",
   shortcutZoom: "Zoom in, out, reset",
   shortcutTable: "Data table",

@@ -112,6 +112,7 @@ export const shell: SameWords<typeof en.shell> = {
   shortcutAverage: "本层平均",
   shortcutModelAverage: "全模型平均",
   shortcutStep: "播放或暂停时间步",
+  shortcutTraining: "训练中较早或较晚的一步",
   shortcutView: "按编号选择视图",
   shortcutZoom: "放大、缩小、重置",
   shortcutTable: "数据表",

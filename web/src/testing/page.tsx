@@ -49,6 +49,7 @@ const run: RunDescription = {
   data: {},
   damaged: 0,
   revision: 1,
+  probes: [],
 };
 
 const oneRun: RunSource = {

@@ -95,6 +95,7 @@ export function inventRun(change: Partial<RunDescription> = {}): RunDescription 
     data: {},
     damaged: 0,
     revision: 1,
+    probes: [],
     ...change,
   };
 }

@@ -1,4 +1,4 @@
-"""`glassformer export`: a recording as one HTML file. Torch is not needed."""
+"""`glassformer export`: a recording or a training run as one HTML file. Torch is not needed."""
 
 import sys
 from pathlib import Path
@@ -7,35 +7,41 @@ from glassformer.cli.parser import Arguments, Parser
 from glassformer.messages import message
 
 POSITION = 50
-EXAMPLES = ("glassformer export tom.bundle tom.html --hidden",)
+EXAMPLES = ("glassformer export tom.bundle tom.html --hidden", "glassformer export runs/first first.html")
 
 
 def add_arguments(parser: Parser) -> None:
-    """A recording, a file, and what to put into it."""
-    parser.add_argument("file", metavar="FILE.bundle", type=Path)
+    """A recording or a run, a file, and what to put into it."""
+    parser.add_argument("file", metavar="FILE.bundle | RUN", type=Path)
     parser.add_argument("output", metavar="FILE.html", type=Path, nargs="?")
     parser.add_argument("--hidden", action="store_true")
     parser.add_argument("--vectors", action="store_true")
     parser.add_argument("--exact", action="store_true")
+    parser.add_argument("--megabytes", type=float, metavar="X")
     parser.add_argument("--title")
 
 
 def run(arguments: Arguments) -> None:
     """Write one HTML file that needs no server and no network."""
     from glassformer import bundle
+    from glassformer.recording import Recording
     from glassformer.render.html.export import export
+    from glassformer.runlog import is_run, read_run
 
-    recording = bundle.open(arguments.file)
+    source = read_run(arguments.file) if is_run(arguments.file) else bundle.open(arguments.file)
+    recording = source if isinstance(source, Recording) else None
+    usual = Path(arguments.file).with_suffix(".html") if recording else Path(f"{arguments.file.name}.html")
     path = export(
-        recording,
-        arguments.output or Path(arguments.file).with_suffix(".html"),
+        source,
+        arguments.output or usual,
         hidden=arguments.hidden,
         vectors=arguments.vectors,
         exact=arguments.exact,
         title=arguments.title,
+        megabytes=arguments.megabytes,
     )
-    if arguments.hidden and not recording.hidden:
+    if arguments.hidden and recording is not None and not recording.hidden:
         print(message("cli.export.no_hidden", path=arguments.file), file=sys.stderr)
-    if arguments.vectors and all(each.queries is None for each in recording.maps):
+    if arguments.vectors and recording is not None and all(each.queries is None for each in recording.maps):
         print(message("cli.export.no_vectors", path=arguments.file), file=sys.stderr)
     print(message("cli.export.written", path=path, size=path.stat().st_size / 1e6))

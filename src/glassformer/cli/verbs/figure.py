@@ -13,6 +13,7 @@ EXAMPLES = (
     "glassformer figure tom.bundle grid.pdf --head 0 3 encoder.self.1:2 --vmax 1",
     "glassformer figure tom.bundle change.pdf --view difference --against edited.bundle",
     "glassformer figure runs/first curves.pdf",
+    "glassformer figure runs/first learnt.pdf --view strip --place decoder.self.1 --head 2 --width page",
 )
 
 
@@ -26,9 +27,11 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--vmax", type=float, metavar="X")
     parser.add_argument("--cmap", metavar="NAME")
     parser.add_argument("--scale", choices=("linear", "root"))
-    parser.add_argument("--metric", default="entropy")
+    parser.add_argument("--metric")
     parser.add_argument("--set", metavar="NAME=VALUE", action="append", default=[])
     parser.add_argument("--curve", metavar="NAME", action="append")
+    parser.add_argument("--step", metavar="N", type=int, action="append")
+    parser.add_argument("--text", metavar="N", type=int)
     parser.add_argument("--title")
     parser.add_argument("--width", default="column")
     parser.add_argument("--font", metavar="NAME", action="append", default=[])
@@ -50,6 +53,8 @@ def run(arguments: Arguments) -> None:
         metric=arguments.metric,
         parameters=read_assignments(arguments.set),
         names=arguments.curve,
+        steps=arguments.step,
+        text=arguments.text,
         against=other,
         vmax=arguments.vmax,
         cmap=arguments.cmap,

@@ -22,13 +22,14 @@ LETTER = 0.05  # inches of a letter below the bars
 def draw(sheet: Sheet) -> None:
     """See the module."""
     choice = sheet.choice
-    result = score(sheet.recording, choice.metric, **choice.parameters)
+    metric = choice.metric or "entropy"
+    result = score(sheet.recording, metric, **choice.parameters)
     parts = [part for part in result.parts if part.axes == ("head",) and _chosen(sheet, part)]
     if not parts:
-        raise InputError("render.figures.no_bars", metric=choice.metric)
+        raise InputError("render.figures.no_bars", metric=metric)
     if not any(np.isfinite(part.values).any() for part in parts):
         reasons = tuple(dict.fromkeys(reason for part in parts for reason in part.undefined))
-        raise InputError("render.figures.no_values", metric=choice.metric, reasons=reasons)
+        raise InputError("render.figures.no_values", metric=metric, reasons=reasons)
     heads = max(len(part.values) for part in parts)
     settled = ", ".join(f"{name} {value}" for name, value in result.parameters.items())
     about = [sheet.text(result.caption), *([f"({settled})."] if settled else [])]

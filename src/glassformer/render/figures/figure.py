@@ -23,7 +23,7 @@ from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.figures.fonts import choose_fonts
 from glassformer.render.figures.style import COLUMN, PAGE, REQUIRED, SETTINGS, choose_settings
 from glassformer.render.files import write_whole
-from glassformer.runlog import RunLog
+from glassformer.runlog import RunIndex, RunLog, read_run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +40,22 @@ VIEWS = {  # the module that draws each, and what it draws
     "rollout": ("glassformer.render.figures.rollout", Recording),
     "difference": ("glassformer.render.figures.difference", Recording),
     "curves": ("glassformer.render.figures.training", RunLog),
+    "learning": ("glassformer.render.figures.learning", RunLog),
+    "strip": ("glassformer.render.figures.strip", RunLog),
 }
+_MAP, _COLOURS = ("place", "part", "layer"), ("vmax", "cmap", "scale")
+USED = {  # the choices that act on each view, beside title, width and those of every figure
+    "heatmap": (*_MAP, "head", "reading", *_COLOURS),
+    "heads": (*_MAP, "head", *_COLOURS),
+    "lines": (*_MAP, "head", "reading"),
+    "bars": (*_MAP, "metric", "parameters"),
+    "rollout": (*_MAP, "parameters", *_COLOURS),
+    "difference": (*_MAP, "head", "reading", "against", *_COLOURS),
+    "curves": ("names",),
+    "learning": (*_MAP, "metric", *_COLOURS),
+    "strip": (*_MAP, "head", "reading", "steps", "text", *_COLOURS),
+}
+COMMANDS = {"names": "--curve", "parameters": "--set", "steps": "--step"}  # called so on the command line
 FORMATS = ("pdf", "svg", "png")
 WIDTHS = {"column": COLUMN, "page": PAGE}
 DOTS = 300  # per inch, of a PNG
@@ -57,7 +72,7 @@ class Choice:
     layer: int | None = None
     place: Place | None = None  # instead of part and layer
     heads: tuple[tuple[Place | None, int], ...] | None = None  # of a place of its own, or of the map above
-    metric: str = "entropy"
+    metric: str | None = None  # None: the entropy; of a run, its share of the largest
     parameters: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] | None = None  # curves of a run
     title: str | None = None
@@ -66,6 +81,8 @@ class Choice:
     scale: str | None = None  # linear or root
     against: Recording | None = None  # what is subtracted
     reading: Reading = "written"
+    steps: tuple[int, ...] | None = None  # of a training run
+    text: int | None = None  # the number of one that was recorded while a run trained
 
 
 @dataclass(slots=True)
@@ -201,14 +218,14 @@ class Figure:
 
 
 def figure(  # noqa: PLR0913 - independent settings
-    source: Recording | RunLog,
+    source: Recording | RunLog | RunIndex,
     view: str | None = None,
     *,
     part: str | None = None,
     layer: int | None = None,
     place: Place | str | None = None,
     head: Heads | None = None,
-    metric: str = "entropy",
+    metric: str | None = None,
     parameters: Mapping[str, Any] | None = None,
     names: Sequence[str] | None = None,
     against: Recording | None = None,
@@ -217,6 +234,8 @@ def figure(  # noqa: PLR0913 - independent settings
     scale: str | None = None,
     title: str | None = None,
     reading: Reading = "written",
+    steps: Sequence[int] | None = None,
+    text: int | None = None,
     width: str | float = "column",
     ax: "Axes | None" = None,
     fonts: Sequence[str] = (),
@@ -224,7 +243,9 @@ def figure(  # noqa: PLR0913 - independent settings
 ) -> Figure:
     """Draw a view of a recording or of a training run.
 
-    Views are "heatmap", "heads", "lines", "bars", "rollout" and "difference"; "curves" of a run.
+    Views are "heatmap", "heads", "lines", "bars", "rollout" and "difference"; of a run "curves", "learning"
+    (every head over the steps) and "strip": one head at some `steps`, as recorded while the run trained, of
+    the text with the number `text`.
 
     The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. `head`
     is one head or several; "decoder.cross.3:5" is a head of another map. Several heads of a heat map are a
@@ -244,6 +265,8 @@ def figure(  # noqa: PLR0913 - independent settings
 
     from glassformer.render.figures.parts import settle
 
+    if isinstance(source, RunIndex):
+        source = read_run(source.folder)
     matplotlib = import_module("matplotlib")  # late: it is slow; its settings have no useful types
     name = view or ("curves" if isinstance(source, RunLog) else "heatmap")
     draw = _find_view(name, source)
@@ -252,6 +275,10 @@ def figure(  # noqa: PLR0913 - independent settings
     curves = tuple(names or ()) or None
     if against is not None and name != "difference":
         raise InputError("render.figures.only_difference", view=name)
+    given: dict[str, Any] = {"place": place, "part": part, "layer": layer, "head": head, "metric": metric}
+    given |= {"names": curves, "parameters": parameters or None, "vmax": vmax, "cmap": cmap, "scale": scale}
+    given |= {"reading": None if reading == "written" else reading, "steps": steps, "text": text}
+    _check_used(name, [each for each, value in given.items() if value is not None])
     choice = Choice(
         part,
         layer,
@@ -266,6 +293,8 @@ def figure(  # noqa: PLR0913 - independent settings
         scale,
         against,
         reading,
+        None if steps is None else tuple(steps),
+        text,
     )
     ours = choose_settings(matplotlib.rcParams, matplotlib.rcParamsDefault)
     with matplotlib.rc_context(ours if ax is None else {key: SETTINGS[key] for key in REQUIRED}):
@@ -276,6 +305,14 @@ def figure(  # noqa: PLR0913 - independent settings
         settle(sheet)
         settings = {key: matplotlib.rcParams[key] for key in (*SETTINGS, "font.family")}
     return Figure(sheet.canvas, settings, sheet.caption)
+
+
+def _check_used(view: str, given: list[str]) -> None:
+    """Refuse a choice that would change nothing."""
+    unused = [COMMANDS.get(name, f"--{name}") for name in given if name not in USED[view]]
+    if unused:
+        used = [COMMANDS.get(name, f"--{name}") for name in USED[view]]
+        raise InputError("render.figures.unused", view=view, unused=unused, used=used)
 
 
 def _read_heads(head: Heads | None) -> tuple[tuple[Place | None, int], ...] | None:

@@ -1,6 +1,6 @@
-"""One file that shows a recording: opened from disk, with no server and no network.
+"""One file that shows a recording or a training run: opened from disk, with no server and no network.
 
-In:   a Recording, and what to include.
+In:   a Recording or a run, and what to include.
 Out:  an HTML file: the page's own code, and the responses to all its requests, in data blocks.
 
 Data blocks are text (packing.py) that no browser runs, names are in escaped attributes, and the content
@@ -9,7 +9,7 @@ security policy allows one script by its hash: tokens cannot inject code.
 
 import base64
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import lru_cache
@@ -21,8 +21,10 @@ from urllib.parse import quote
 
 import numpy as np
 
+from glassformer import bundle
 from glassformer.api.client import InProcessClient
 from glassformer.api.frames import MAGIC, Frame, FrameArray, decode_frame, encode_frame, shrink
+from glassformer.api.probes import make_id
 from glassformer.api.settings import STATIC
 from glassformer.errors import InputError
 from glassformer.lessons.schema import read_defaults
@@ -32,6 +34,7 @@ from glassformer.recording import AttentionMap, Recording
 from glassformer.recording.axes import RowSide, find_side
 from glassformer.render.files import write_whole
 from glassformer.render.html.packing import pack
+from glassformer.runlog import Probe, RunIndex, RunLog, find_probes
 from glassformer.walk import list_arrays
 
 if TYPE_CHECKING:
@@ -39,11 +42,14 @@ if TYPE_CHECKING:
 
 EMBEDDED = STATIC / "embedded" / "embedded.js"
 LIGHT = EMBEDDED.with_name("file.js")  # the same without the views whose numbers a file lacks
+RUN = EMBEDDED.with_name("run.js")  # with the views of training runs
 LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
 CELLS = 4_000_000  # weights in one response
 LONGEST = 2048  # tokens of a map whose weights are included
 WIDEST = 8192  # tokens of a side
 SMALL = 4096  # bytes of a response that shares a block with others, so that they compress better
+MEGABYTES = 8.0  # of the recordings of a run, about
+CURVE, LOOKS = 2000, 1000  # points of a curve of a run, and of a statistic of its heads; see still_runs.ts
 BINS = 64  # of the histograms that the page draws
 UNESCAPED = "!'()*"  # in paths, as encodeURIComponent does
 
@@ -53,15 +59,19 @@ _DIGITS = 5  # of the numbers of scores and outputs beside approximate weights
 
 
 def export(
-    recording: Recording,
+    source: Recording | RunLog | RunIndex,
     path: str | Path,
     *,
     hidden: bool = False,
     vectors: bool = False,
     exact: bool = False,
     title: str | None = None,
+    megabytes: float | None = None,
 ) -> Path:
     """Write one HTML file; `hidden` states, query, key and value `vectors` and `exact` weights by choice.
+
+    Of a run (`read_run`, `open_run`): its curves, heads, alarms and recipe, and the texts that were recorded
+    while it trained, at so many steps as `megabytes` have room for (8 by default).
 
     >>> gf.export(gf.record("zoo/bert", "The cat sleeps."), "cat.html").name  # opens without a server
     'cat.html'
@@ -69,7 +79,15 @@ def export(
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError("render.wrong_suffix", name=target.name, suffixes=(".html",))
-    return write_whole(target, render(recording, hidden=hidden, vectors=vectors, exact=exact, title=title))
+    if not isinstance(source, Recording):
+        most = MEGABYTES if megabytes is None else megabytes
+        page = render_run(
+            source.folder, hidden=hidden, vectors=vectors, exact=exact, title=title, megabytes=most
+        )
+        return write_whole(target, page)
+    if megabytes is not None:
+        raise InputError("render.megabytes_of_runs")
+    return write_whole(target, render(source, hidden=hidden, vectors=vectors, exact=exact, title=title))
 
 
 def render(
@@ -84,13 +102,90 @@ def render(
     whole = recording.trace or (hidden and recording.hidden)
     code = _read_code(EMBEDDED if whole else LIGHT)
     loader = _read_code(LOADER).decode()
-    with InProcessClient(recording) as client, ThreadPoolExecutor(2) as workers:
-        paths = list(list_paths(recording, client.id, hidden=hidden, vectors=vectors, exact=exact))
-        asked = [(path, client.start(path)) for path in paths]
-        found = [(path, response.content) for path, each in asked if _take(path, response := each.result())]
-        if not exact and all(_fits(each) for each in recording.maps):
-            found = [(path, _lighten(path, body)) for path, body in found]
-        found.extend(_list_messages([body for _, body in found]))
+    with InProcessClient(recording) as client:
+        paths = list_paths(recording, client.id, hidden=hidden, vectors=vectors, exact=exact)
+        found = _ask(client, paths)
+    if not exact and all(_fits(each) for each in recording.maps):
+        found = [(path, _lighten(path, body)) for path, body in found]
+    heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
+    return _assemble(found, code, loader, heading)
+
+
+def render_run(
+    run: Path, *, hidden: bool, vectors: bool, exact: bool, title: str | None, megabytes: float
+) -> bytes:
+    """The bytes of the file of a training run."""
+    code, loader = _read_code(RUN), _read_code(LOADER).decode()
+    with InProcessClient(run) as client:
+        address = f"runs/{_quote(client.id)}"
+        chosen = choose_probes(find_probes(run), megabytes * 1e6, exact=exact)
+        described = client.get(address).json()
+        statistics = dict.fromkeys(name for each in described["maps"] for name in each["statistics"])
+        paths = [
+            *("metrics", "runs", address),
+            *(f"{address}/series?name={_quote(name)}&points={CURVE}" for name in described["names"]),
+            *(f"{address}/heads?statistic={_quote(name)}&points={LOOKS}" for name in statistics),
+        ]
+        found = [(path, _keep_chosen(path, body, client.id, chosen)) for path, body in _ask(client, paths)]
+        found.append(("recordings", b"[]"))
+        for probe in chosen:
+            recording = bundle.open(probe.path)
+            id = make_id(client.id, probe.step, probe.text)
+            paths = list_paths(recording, id, hidden=hidden, vectors=vectors, exact=exact)
+            for path, body in _ask(client, (path for path in paths if path.startswith("recordings/"))):
+                kept = _keep_chosen(path, body, client.id, chosen)
+                found.append((path, kept if exact else _lighten(path, kept)))
+    return _assemble(found, code, loader, title or run.name)
+
+
+def choose_probes(probes: Sequence[Probe], most: float, *, exact: bool) -> list[Probe]:
+    """So many as there is room for, evenly over the run: of each text the same share of its steps."""
+    if not probes:
+        return []
+    sizes = [probe.path.stat().st_size for probe in probes]
+    share = 1.0 if exact else 0.5  # of a recording that is packed: weights are bytes, statistics half as long
+    room = most / (share * sum(sizes))
+    chosen: list[Probe] = []
+    for text in dict.fromkeys(probe.text for probe in probes):
+        steps = [probe for probe in probes if probe.text == text]
+        count = min(len(steps), max(1, int(room * len(steps))))
+        places = np.linspace(len(steps) - 1, 0, count).round().astype(int)[::-1]  # the last one first
+        chosen += [steps[place] for place in places.tolist()]
+    return chosen
+
+
+def _keep_chosen(path: str, body: bytes, run: str, chosen: Sequence[Probe]) -> bytes:
+    """A response that names no other run, and no recording that is not in the file."""
+    if not _is_json(body) or path == "metrics":
+        return body
+    answer = json.loads(body)
+    if path == "runs":
+        return json.dumps([entry for entry in answer if entry["id"] == run]).encode()
+    ids = {make_id(run, probe.step, probe.text) for probe in chosen}
+    if "probes" in answer:
+        answer["probes"] = [step for step in answer["probes"] if step["id"] in ids]
+    elif answer.get("probe"):
+        for text in answer["probe"]["texts"]:
+            text["steps"] = [step for step in text["steps"] if step["id"] in ids]
+    else:
+        return body
+    return json.dumps(answer, ensure_ascii=False).encode()
+
+
+def _quote(text: str) -> str:
+    return quote(text, safe=UNESCAPED)
+
+
+def _ask(client: InProcessClient, paths: Iterable[str]) -> list[tuple[str, bytes]]:
+    """Paths and the responses to them."""
+    asked = [(path, client.start(path)) for path in paths]
+    return [(path, response.content) for path, each in asked if _take(path, response := each.result())]
+
+
+def _assemble(found: list[tuple[str, bytes]], code: bytes, loader: str, heading: str) -> bytes:
+    """The file: the page's code, and responses by their paths."""
+    found = [*found, *_list_messages([body for _, body in found])]
+    with ThreadPoolExecutor(2) as workers:
         alone = [(path, body) for path, body in found if not _is_small(body)]
         blocks = list(workers.map(lambda pair: _block(f'" data-path="{escape(pair[0])}', pair[1]), alone))
         blocks.append(_pack_together({path: body for path, body in found if _is_small(body)}))
@@ -101,7 +196,6 @@ def render(
         )
         for code in ("opening_file", "needs_javascript")
     )
-    heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
     head = "".join(
         (
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',

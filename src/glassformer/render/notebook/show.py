@@ -1,6 +1,6 @@
-"""A recording in a notebook cell: the page's own views, with the kernel in place of a server.
+"""A recording or a training run in a notebook: the page's own views, with the kernel in place of a server.
 
-In:   a Recording.
+In:   a Recording, a RunLog or a RunIndex.
 Out:  a widget. `selection` is readable and settable from Python; requests of the views are answered here.
 
     w = gf.show(recording)
@@ -8,7 +8,7 @@ Out:  a widget. `selection` is readable and settable from Python; requests of th
     w.selection                    # and what a person clicks is read back
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 from urllib.parse import urlencode
 
 from glassformer.errors import InputError
@@ -17,34 +17,61 @@ from glassformer.recording import Recording
 from glassformer.render.choice import require_choice
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
+from glassformer.runlog import RunIndex, RunLog, read_run
 
 if TYPE_CHECKING:
-    from glassformer.render.notebook.widget import RecordingWidget
+    from glassformer.render.notebook.widget import RecordingWidget, RunWidget
 
 
+@overload
 def show(
-    recording: Recording,
+    source: Recording,
     *,
     view: str | None = None,
     height: int = HEIGHT,
     language: str | None = None,
     theme: str | None = None,
-) -> "RecordingWidget":
-    """The recording, interactive, in the cell of a notebook.
+) -> "RecordingWidget": ...
+
+
+@overload
+def show(
+    source: RunLog | RunIndex,
+    *,
+    view: str | None = None,
+    height: int = HEIGHT,
+    language: str | None = None,
+    theme: str | None = None,
+) -> "RunWidget": ...
+
+
+def show(
+    source: Recording | RunLog | RunIndex,
+    *,
+    view: str | None = None,
+    height: int = HEIGHT,
+    language: str | None = None,
+    theme: str | None = None,
+) -> "RecordingWidget | RunWidget":
+    """The recording or the training run, interactive, in the cell of a notebook.
 
     >>> widget = gf.show(gf.record("zoo/bert", "The cat sleeps."), view="lines")
     >>> widget.close()
     """
-    if not isinstance(recording, Recording):
-        raise InputError("render.not_a_recording", type=type(recording).__name__)
+    if not isinstance(source, (Recording, RunLog, RunIndex)):
+        raise InputError("render.not_a_recording", type=type(source).__name__)
     require_choice("language", language, known_languages())
     require_choice("theme", theme, ("light", "dark"))
-    start = urlencode({} if view is None else {"view": view})
+    run = None if isinstance(source, Recording) else read_run(source.folder)
+    wanted = {"run": None if run is None else run.name, "view": view}
+    start = urlencode({name: value for name, value in wanted.items() if value is not None})
     if not EMBEDDED.is_file():
         raise InputError("render.not_built", file=EMBEDDED.name)
-    from glassformer.render.notebook.widget import RecordingWidget, require_view  # late: heavy libraries
+    from glassformer.render.notebook import widget as widgets  # late: heavy libraries
 
-    require_view(view)
-    return RecordingWidget(
-        recording, selection=start, height=height, language=language or "", theme=theme or ""
-    )
+    widgets.require_view(view)
+    looks: dict[str, Any] = {"height": height, "language": language or "", "theme": theme or ""}
+    if run is not None:
+        return widgets.RunWidget(run, selection=start, **looks)
+    assert isinstance(source, Recording)
+    return widgets.RecordingWidget(source, selection=start, **looks)

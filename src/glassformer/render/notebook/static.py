@@ -1,11 +1,12 @@
-"""What a saved notebook shows of a recording where no kernel runs: a picture and its numbers, in plain HTML.
+"""What a saved notebook shows where no kernel runs: a picture and its numbers, in plain HTML.
 
-In:   a Recording, and the selection of its widget.
+In:   a Recording and the selection of its widget, or a RunLog.
 Out:  HTML without scripts that needs nothing from elsewhere.
 """
 
 from base64 import b64encode
 from collections.abc import Mapping
+from contextlib import suppress
 from html import escape
 
 from glassformer.errors import GlassformerError
@@ -13,7 +14,9 @@ from glassformer.messages import message
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording
 from glassformer.render.choice import choose_head, label, label_rows
-from glassformer.render.figures.figure import SCREEN, figure
+from glassformer.render.figures.figure import SCREEN, Figure, figure
+from glassformer.render.terminal.curves import draw_run
+from glassformer.runlog import RunLog
 
 LONGEST = 512  # tokens a side that are drawn
 CELLS = 24  # tokens a side whose weights are listed
@@ -26,15 +29,33 @@ def write_static(recording: Recording, chosen: Mapping[str, str], identity: str,
         attention_map, head = _choose(recording, chosen)
         if max(attention_map.shape[1:]) <= LONGEST:
             drawn = figure(recording, place=attention_map.place, head=head, language=language)
-            width, height = (round(inches * SCREEN) for inches in drawn.canvas.get_size_inches())
-            data = b64encode(drawn.encode("png", 2 * SCREEN)).decode()
-            size = f'width="{width}" height="{height}"'
-            about = escape(drawn.caption, quote=True)
-            parts.insert(0, f'<img src="data:image/png;base64,{data}" {size} alt="{about}">')
+            parts.insert(0, _write_picture(drawn))
             parts.append(_write_table(recording, attention_map, head, language))
     except GlassformerError:  # nothing that can be drawn here: no attention, no font
         pass
     return f'<div id="{identity}">{"".join(parts)}</div>'
+
+
+def write_static_run(run: RunLog, identity: str, language: str) -> str:
+    """The curves of a run, and the last value of each as a table."""
+    parts = [f"<pre>{escape(draw_run(run, columns=100))}</pre>"]
+    with suppress(GlassformerError):  # no curve yet, no font
+        parts.insert(0, _write_picture(figure(run, language=language, width="page")))
+    rows = "".join(
+        f"<tr><th>{escape(name)}</th><td>{curve.steps[-1]}</td><td>{curve.values[-1]:.6g}</td></tr>"
+        for name, curve in run.scalars.items()
+        if len(curve)
+    )
+    about = message("render.static_run", run=run.name).text(language)
+    parts.append(f"<details><summary>{escape(about)}</summary><table><tbody>{rows}</tbody></table></details>")
+    return f'<div id="{identity}">{"".join(parts)}</div>'
+
+
+def _write_picture(drawn: Figure) -> str:
+    width, height = (round(inches * SCREEN) for inches in drawn.canvas.get_size_inches())
+    data = b64encode(drawn.encode("png", 2 * SCREEN)).decode()
+    about = escape(drawn.caption, quote=True)
+    return f'<img src="data:image/png;base64,{data}" width="{width}" height="{height}" alt="{about}">'
 
 
 def _choose(recording: Recording, chosen: Mapping[str, str]) -> tuple[AttentionMap, int]:

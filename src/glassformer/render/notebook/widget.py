@@ -1,6 +1,7 @@
-"""The widget behind `show`: an anywidget around one recording.
+"""The widgets behind `show`: an anywidget around one recording, or one training run.
 
-In:   a Recording; messages of the views: {"question": number, "path": "recordings/ID/…"}, {"abort": number}.
+In:   a Recording or a RunLog; messages of the views: {"question": number, "path": "recordings/ID/…"},
+      {"abort": number}.
 Out:  answers with the same number, the bytes beside them; none to a question that was aborted.
 """
 
@@ -15,13 +16,15 @@ import anywidget
 import traitlets
 
 from glassformer.api.client import InProcessClient
+from glassformer.errors import InputError
 from glassformer.messages import get_language
 from glassformer.place import Place
 from glassformer.recording import Recording
 from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
-from glassformer.render.notebook.static import write_static
+from glassformer.render.notebook.static import write_static, write_static_run
+from glassformer.runlog import RunLog
 
 if TYPE_CHECKING:
     from httpx import Response
@@ -77,9 +80,18 @@ class RecordingWidget(anywidget.AnyWidget):
     def __init__(self, recording: Recording, **traits: Any) -> None:
         super().__init__(**traits)
         self.recording = recording
-        self._client = InProcessClient(recording)
+        self._listen(InProcessClient(recording))
+
+    def _listen(self, client: InProcessClient) -> None:
+        self._client = client
         self._asked: dict[int, Future[Response]] = {}  # questions under way
         self.on_msg(self._answer)
+
+    def _write_static(self, language: str) -> str:
+        return write_static(self.recording, self.chosen, self.static_picture, language)
+
+    def _describe(self) -> str:
+        return repr(self.recording)
 
     @property
     def chosen(self) -> dict[str, str]:
@@ -114,8 +126,7 @@ class RecordingWidget(anywidget.AnyWidget):
 
             spoken = self.language or get_language()
             self.static_picture = f"glassformer-{self.model_id}"
-            html = write_static(self.recording, self.chosen, self.static_picture, spoken)
-            publish({"text/html": html, "text/plain": repr(self.recording)})
+            publish({"text/html": self._write_static(spoken), "text/plain": self._describe()})
         return super()._repr_mimebundle_(**options)
 
     def close(self) -> None:
@@ -145,3 +156,39 @@ class RecordingWidget(anywidget.AnyWidget):
         response = done.result()
         kind = response.headers.get("content-type", "")
         self.send({"answer": number, "status": response.status_code, "kind": kind}, [response.content])
+
+
+class RunWidget(RecordingWidget):
+    """One training run in a notebook, as far as it was written; close() releases it."""
+
+    def __init__(self, run: RunLog, **traits: Any) -> None:
+        anywidget.AnyWidget.__init__(self, **traits)
+        self.run = run
+        self._listen(InProcessClient(run.folder))
+
+    def select(
+        self,
+        *,
+        part: str | None = None,
+        layer: int | None = None,
+        place: Place | str | None = None,
+        head: int | str | None = None,
+        query: int | None = None,
+        key: int | None = None,
+        view: str | None = None,
+    ) -> None:
+        """Choose from Python what a person would click on; `place` is a Place or its address."""
+        require_view(view)
+        if part is not None or layer is not None:
+            raise InputError("render.place_of_run")
+        where = Place.parse(place) if isinstance(place, str) else place
+        change = {"view": view, "query": query, "key": key, "head": head}
+        change["place"] = None if where is None else where.address
+        kept = {name: str(value) for name, value in change.items() if value is not None}
+        self.selection = urlencode({**self.chosen, **kept})
+
+    def _write_static(self, language: str) -> str:
+        return write_static_run(self.run, self.static_picture, language)
+
+    def _describe(self) -> str:
+        return f"{self.run.name}: {self.run.state}, {self.run.last_step}"

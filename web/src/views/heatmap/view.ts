@@ -127,6 +127,10 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     this.schedule(true);
   }
 
+  swap(): void {
+    this.open(this.stage.selection.get()); // tokens and camera stay
+  }
+
   /** Load a map and head; what was shown stays until the new one is here. */
   private open(now: Selection): void {
     const map = chooseMap(this.stage.source.description, now);

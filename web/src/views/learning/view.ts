@@ -9,6 +9,7 @@ import type { RunDescription, RunMap } from "../../api/types";
 import { count, digits } from "../../core/formats";
 import { integer, oneOf, optional, text } from "../../core/options";
 import { samePlace } from "../../core/place";
+import { nearestStep } from "../../core/probes";
 import { MountedRuns, type RunSetting, runView } from "../../core/run_view";
 import { isSpan, readSpan, type StepSpan, writeSpan, zoomSpan } from "../../core/step_span";
 import type { Mounted, TableData } from "../../core/view";
@@ -488,7 +489,8 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
       this.tooltip.hide();
       return;
     }
-    this.tooltip.fill(make("span", {}, this.read(spot)));
+    const hint = this.run.probes.length > 0 ? [make("span", { class: "hint" }, this.say.watch)] : [];
+    this.tooltip.fill(make("span", {}, this.read(spot)), ...hint);
     this.tooltip.show(x, y);
   }
 
@@ -510,11 +512,26 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
     });
   }
 
+  /** The attention of a head, as it was recorded at the nearest step. */
+  private watch({ map, steps }: Block, { head, look }: Spot): void {
+    const { probes } = this.run;
+    const probe = probes[nearestStep(probes, steps[look] ?? 0)];
+    if (!probe) return;
+    const { stack, kind, layer } = map.place;
+    const place = { stack, kind, layer, step: null };
+    this.stage.selection.set({ recording: probe.id, run: "", view: "heatmap", place, head, step: null });
+  }
+
   private press(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const zoom = ZOOMS[event.key];
     const blocks = this.blocks();
     const now = this.chosen(blocks);
+    if (event.key === "Enter" && now !== null) {
+      this.watch(blocks[now.block]!, now);
+      consume(event);
+      return;
+    }
     if (zoom !== undefined) {
       this.zoom(zoom);
       consume(event);

@@ -40,5 +40,6 @@ export const words = {
   allSteps: "All steps",
   loading: "Loading the heads …",
   noHeads: "The monitor has not looked at the heads of this run. Set `monitor.every` in the recipe.",
+  watch: "Click, then Enter: its attention at the nearest recorded step",
   none: "not defined",
 };

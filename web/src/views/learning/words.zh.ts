@@ -34,5 +34,6 @@ export const words: SameWords<typeof en> = {
   allSteps: "全部步数",
   loading: "正在加载各个头……",
   noHeads: "监视器没有查看这次运行的头。请在训练配方中设置 `monitor.every`。",
+  watch: "单击后按回车：查看最近一次记录的注意力",
   none: "无定义",
 };
