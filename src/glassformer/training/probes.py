@@ -97,7 +97,7 @@ class TimeBudget:
         return self.spent + self.next <= released
 
     def add(self, step: int, texts: Sequence[float]) -> None:
-        """How long each text took; that before the first step, which also prepares all others, does not count."""
+        """How long each text took; before the first step, where all is prepared, it does not count."""
         self.next = min(texts) * len(texts)
         if step <= self.start:
             self.began += sum(texts)

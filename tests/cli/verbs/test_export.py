@@ -7,6 +7,7 @@ import pytest
 from cli.conftest import Command
 from glassformer import cli
 from glassformer.render.html.export import EMBEDDED
+from glassformer.runlog import RunWriter
 
 built = pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
 
@@ -30,3 +31,12 @@ def test_export_says_what_the_recording_lacks(file: Path, capsys: pytest.Capture
     said = capsys.readouterr().err
     assert "has no hidden states, so --hidden adds nothing" in said
     assert "has no queries, keys and values, so --vectors adds nothing" in said
+
+
+@built
+def test_a_run_is_exported(tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with RunWriter(tmp_path / "runs" / "first") as writer:
+        writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 6))
+    assert "first.html" in run("export", Path("runs") / "first", "--megabytes", "1")
+    assert (tmp_path / "first.html").read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -9,7 +9,8 @@ from drawings import make_recording
 from glassformer.errors import InputError
 from glassformer.render.notebook import show as module
 from glassformer.render.notebook.show import show
-from glassformer.render.notebook.widget import VIEWS
+from glassformer.render.notebook.widget import RUN_VIEWS, VIEWS, RunWidget
+from glassformer.runlog import RunWriter, open_run, read_run
 
 
 @pytest.mark.parametrize(
@@ -31,6 +32,7 @@ def test_the_views_of_the_page_are_those_that_can_be_shown() -> None:
     names = json.loads(VIEWS.read_text(encoding="utf-8"))
     views = {each.parent.name: each.read_text(encoding="utf-8") for each in folders.glob("*/view.ts")}
     assert sorted(names) == sorted(name for name, code in views.items() if "runView" not in code)
+    assert {name for name, code in views.items() if "runView" in code} >= set(RUN_VIEWS)
     widget = show(make_recording(), view="lines")
     with pytest.raises(InputError, match=r"view is 'line'.*heatmap"):
         widget.select(view="line")
@@ -48,3 +50,26 @@ def test_a_page_that_was_not_built_is_named(tmp_path, monkeypatch: pytest.Monkey
     with pytest.raises(InputError) as error:
         show(make_recording())
     assert error.value.message.code == "render.not_built"
+
+
+def test_a_run_is_shown_and_answers_about_itself(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "first") as writer:
+        writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 6))
+    with open_run(tmp_path / "first") as opened:
+        for run in (read_run(tmp_path / "first"), opened):
+            widget = show(run, view="learning")
+            assert isinstance(widget, RunWidget)
+            assert widget.chosen == {"run": "first", "view": "learning"}
+            answer = widget._client.get("runs/first").json()
+            assert answer["curves"]["loss"]["steps"] == [1, 2, 3, 4, 5]
+            widget.select(place="decoder.self.1", head=2, view="heatmap")
+            assert widget.chosen == {
+                "run": "first",
+                "view": "heatmap",
+                "place": "decoder.self.1",
+                "head": "2",
+            }
+            with pytest.raises(InputError) as error:
+                widget.select(layer=1)
+            assert error.value.message.code == "render.place_of_run"
+            widget.close()

@@ -12,7 +12,8 @@ from drawings import make_recording
 from glassformer import bundle
 from glassformer.recording import from_arrays
 from glassformer.render.html.export import EMBEDDED
-from glassformer.render.notebook.static import write_static
+from glassformer.render.notebook.static import write_static, write_static_run
+from glassformer.runlog import RunWriter, read_run
 
 PICTURE = re.compile(r'<img src="data:image/png;base64,([^"]+)" width="(\d+)" height="(\d+)"')
 
@@ -72,3 +73,16 @@ def test_a_saved_notebook(tmp_path: Path) -> None:
     html, _ = nbconvert.HTMLExporter(template_name="basic").from_notebook_node(book)
     assert len(re.findall(r'<img [^>]*src="data:image/png;base64,[^>]* width="326"', html)) == 5
     assert html.count("<td>") >= 5 * 12
+
+
+def test_a_run_is_a_picture_of_its_curves_and_a_table_of_their_last_values(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "<b>run") as writer:
+        writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 5))
+    html = write_static_run(read_run(tmp_path / "<b>run"), "here", "en")
+    assert PICTURE.search(html)
+    assert "<tr><th>loss</th><td>4</td><td>0.25</td></tr>" in html
+    assert "<script" not in html
+    assert "<b>" not in html, "names are text"
+    with RunWriter(tmp_path / "empty"):
+        pass
+    assert '<div id="here">' in write_static_run(read_run(tmp_path / "empty"), "here", "zh")

@@ -69,7 +69,7 @@ def show(
         raise InputError("render.not_built", file=EMBEDDED.name)
     from glassformer.render.notebook import widget as widgets  # late: heavy libraries
 
-    widgets.require_view(view)
+    widgets.require_view(view, run=run is not None)
     looks: dict[str, Any] = {"height": height, "language": language or "", "theme": theme or ""}
     if run is not None:
         return widgets.RunWidget(run, selection=start, **looks)

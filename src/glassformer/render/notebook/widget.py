@@ -30,12 +30,14 @@ if TYPE_CHECKING:
     from httpx import Response
 
 
-VIEWS = EMBEDDED.with_name("views.json")  # written when the page is built
+VIEWS = EMBEDDED.with_name("views.json")  # of recordings; written when the page is built
+RUN_VIEWS = ("curves", "learning")
 
 
-def require_view(view: str | None) -> None:
-    """Refuse a view that the page does not have."""
-    require_choice("view", view, json.loads(VIEWS.read_text(encoding="utf-8")))
+def require_view(view: str | None, *, run: bool = False) -> None:
+    """Refuse a view that the page does not have; what a run recorded is shown as other recordings are."""
+    known = json.loads(VIEWS.read_text(encoding="utf-8"))
+    require_choice("view", view, (*RUN_VIEWS, *known) if run else known)
 
 
 # The kernel is asked for the code of the page, once for each page: a saved notebook does not contain it.
@@ -178,7 +180,7 @@ class RunWidget(RecordingWidget):
         view: str | None = None,
     ) -> None:
         """Choose from Python what a person would click on; `place` is a Place or its address."""
-        require_view(view)
+        require_view(view, run=True)
         if part is not None or layer is not None:
             raise InputError("render.place_of_run")
         where = Place.parse(place) if isinstance(place, str) else place
