@@ -60,8 +60,8 @@ def test_a_run_is_shown_and_answers_about_itself(tmp_path: Path) -> None:
             widget = show(run, view="learning")
             assert isinstance(widget, RunWidget)
             assert widget.chosen == {"run": "first", "view": "learning"}
-            answer = widget._client.get("runs/first").json()
-            assert answer["curves"]["loss"]["steps"] == [1, 2, 3, 4, 5]
+            answer = widget._client.get("runs/first/series?name=loss&points=2000").json()
+            assert answer["series"]["loss"]["first"] == [1, 2, 3, 4, 5]
             widget.select(place="decoder.self.1", head=2, view="heatmap")
             assert widget.chosen == {
                 "run": "first",
