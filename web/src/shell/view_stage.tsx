@@ -194,6 +194,7 @@ function mountView(
     if (!still.classList.contains(`view-${view.name}`)) still.remove();
   host.prepend(element); // a still picture of the step before may lie over it
   let now = subject;
+  app.questions.forget(); // those of another view
 
   const fail = (error: unknown): void => {
     if (gone || isAbort(error)) return;
@@ -225,7 +226,6 @@ function mountView(
   app.mounted.value = mounted;
   if (!mounted) kept?.stop?.(); // the view did not take it over
 
-  app.questions.forget();
   const forget = app.store.subscribe((selected, before) => {
     if (selected.view !== view.name || subjectFor(view, app.subject.peek()) !== now) return; // about to be unmounted
     guarded(() => mounted?.update(selected, before));

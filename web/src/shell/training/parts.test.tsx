@@ -1,7 +1,7 @@
 import { act } from "preact/test-utils";
 import { describe, expect, test, vi } from "vitest";
 import type { Description, ProbeDescription } from "../../api/types";
-import type { RecordingSource, Source } from "../../core/source";
+import type { RecordingSource, RunSource, Source } from "../../core/source";
 import type { Mounted, Stage } from "../../core/view";
 import { aView, open, press, runs, settle, still } from "../../testing/page";
 import { invent } from "../../testing/recording";
@@ -81,9 +81,9 @@ describe("the control for training time", () => {
   test("is on the keys, and plays to the end", async () => {
     const { element, app } = await openControl(probed(), [aView("picture", {})], link(START));
     const key = (name: string) =>
-      act(() =>
-        element.firstElementChild!.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true })),
-      );
+      act(() => {
+        element.firstElementChild!.dispatchEvent(new KeyboardEvent("keydown", { key: name, bubbles: true }));
+      });
     await key("<");
     await settle();
     expect(app.store.get().recording).toBe("first:0:0");
@@ -178,7 +178,7 @@ describe("the page of a run", () => {
     const probes = STEPS.map((step) => ({ step, id: `first:${step}:0` }));
     const [entry] = await runs.list();
     const run = { ...(await runs.open("first")).run, probes };
-    const one = { run, within: () => one, refresh: async () => false, follow: () => () => {} };
+    const one: RunSource = { ...(await runs.open("first")), run, within: () => one };
     const source = { ...probed(), runs: { list: async () => [entry!], open: async () => one } };
     const views = [aView("learning", { needs: "runs", panel: false } as never), aView("heatmap", {})];
     const { element, app } = await open(source, views, link("run=first&view=learning&step=60&head=1"));
