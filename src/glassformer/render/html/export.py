@@ -129,10 +129,9 @@ def render_run(
         found = [(path, _keep_chosen(path, body, client.id, chosen)) for path, body in _ask(client, paths)]
         found.append(("recordings", b"[]"))
         for probe in chosen:
-            recording = bundle.open(probe.path)
             id = make_id(client.id, probe.step, probe.text)
-            paths = list_paths(recording, id, hidden=hidden, vectors=vectors, exact=exact)
-            for path, body in _ask(client, (path for path in paths if path.startswith("recordings/"))):
+            wanted = list_paths(bundle.open(probe.path), id, hidden=hidden, vectors=vectors, exact=exact)
+            for path, body in _ask(client, (path for path in wanted if path.startswith("recordings/"))):
                 kept = _keep_chosen(path, body, client.id, chosen)
                 found.append((path, kept if exact else _lighten(path, kept)))
     return _assemble(found, code, loader, title or run.name)
