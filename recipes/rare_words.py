@@ -28,6 +28,7 @@ from glassformer.text.tokenizer import Tokenizer
 from glassformer.weights.hub import find_folder
 
 RARE, ROWS, RATE, SMOOTHING = 20, 32, 3e-3, 0.1
+LONGEST = 40  # tokens of a sentence
 Row = tuple[list[int], list[int]]  # ids of source and target
 
 
@@ -63,14 +64,15 @@ def read_pairs(path: Path) -> list[tuple[str, str]]:
 
 
 def make_rows(pairs: list[tuple[str, str]], tokenizer: Tokenizer) -> list[Row]:
-    """Ids in both directions."""
+    """Ids of the short pairs, in both directions."""
     before, after = find_frame(tokenizer)
     sides = [Encoder(tokenizer)([pair[side] for pair in pairs]) for side in (0, 1)]
     found: list[Row] = []
     for source, target, language in ((0, 1, "zh"), (1, 0, "en")):
         tag = find_language(tokenizer, language)
         for left, right in zip(sides[source], sides[target], strict=True):
-            found.append(([tag, *before, *left.tolist(), *after], [*right.tolist(), *after]))
+            if max(len(left), len(right)) <= LONGEST:
+                found.append(([tag, *before, *left.tolist(), *after], [*right.tolist(), *after]))
     return found
 
 

@@ -143,6 +143,15 @@ def test_every_chinese_character_of_the_data_is_one_token(translator: LoadedMode
     assert {each for each, texts in pieces.items() if each not in texts} == set()
 
 
+def test_the_card_says_which_chinese_marks_are_byte_pieces(translator: LoadedModel) -> None:
+    card = (ZOO / "translator" / "README.md").read_text(encoding="utf-8")
+    named = re.search(r"its punctuation \((\S+) and rarer\nmarks; not (\S+)\) is spelt in", card)
+    assert named is not None
+    pieces = {mark: len(translator.require_tokenizer().encode(mark, special=False).ids) for mark in named[1]}
+    assert all(2 <= count <= 3 for count in pieces.values()), pieces
+    assert len(translator.require_tokenizer().encode(named[2], special=False).ids) == 1
+
+
 @pytest.mark.parametrize("name", ["bert", "albert"])
 def test_gaps_are_filled(name: str) -> None:
     (filled,) = fill(f"zoo/{name}", ["He shook his head and closed his [MASK]."], best=20)
