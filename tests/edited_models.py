@@ -84,6 +84,18 @@ def find_projection(subject: Any, stack: str, kind: str, layer: int) -> nn.Modul
     return (block.self_attn if kind == "self" else block.encoder_attn).out_proj
 
 
+def find_block(subject: Any, stack: str, layer: int) -> nn.Module:
+    """One layer of a stack."""
+    if subject.library == "native":
+        return getattr(subject.network, stack).block(layer)
+    network = subject.network
+    return (
+        network.transformer.h[layer]
+        if hasattr(network, "transformer")
+        else getattr(network.model, stack).layers[layer]
+    )
+
+
 @contextmanager
 def changing_heads(module: nn.Module, change: Any) -> Iterator[list[Tensor]]:
     """Change what a projection reads, by hand; and see it."""
@@ -108,3 +120,42 @@ def same_output(one: Recording, other: Recording) -> None:
 
 def differs(one: Recording, other: Recording) -> None:
     assert np.abs(one.output.log_probabilities - other.output.log_probabilities).max() > 1e-3
+
+
+def make_architectures() -> dict[str, Any]:
+    """Small models of many kinds, by name."""
+    small = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": HEADS}
+    longer = small | {"intermediate_size": 48, "max_position_embeddings": 64}
+    grouped = longer | {"num_key_value_heads": 2, "head_dim": 8}
+    return {
+        "Llama": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**grouped)),
+        "Mistral": lambda: hf.MistralForCausalLM(hf.MistralConfig(**grouped, sliding_window=4)),
+        "Qwen3": lambda: hf.Qwen3ForCausalLM(hf.Qwen3Config(**grouped)),
+        "Gemma 2": lambda: hf.Gemma2ForCausalLM(hf.Gemma2Config(**grouped)),
+        "OPT": lambda: hf.OPTForCausalLM(
+            hf.OPTConfig(**small, ffn_dim=48, max_position_embeddings=64, word_embed_proj_dim=32)
+        ),
+        "GPT-NeoX": lambda: hf.GPTNeoXForCausalLM(hf.GPTNeoXConfig(**longer)),
+        "BERT": lambda: hf.BertForMaskedLM(hf.BertConfig(**longer)),
+        "ALBERT": lambda: hf.AlbertForMaskedLM(hf.AlbertConfig(**longer, embedding_size=16)),
+        "DistilBERT": lambda: hf.DistilBertForMaskedLM(
+            hf.DistilBertConfig(vocab_size=40, dim=32, n_layers=3, n_heads=HEADS, hidden_dim=48)
+        ),
+        "T5": lambda: hf.T5ForConditionalGeneration(
+            hf.T5Config(
+                vocab_size=40,
+                d_model=32,
+                d_kv=8,
+                d_ff=48,
+                num_layers=3,
+                num_heads=HEADS,
+                decoder_start_token_id=0,
+            )
+        ),
+        "Bloom": lambda: hf.BloomForCausalLM(
+            hf.BloomConfig(vocab_size=40, hidden_size=32, n_layer=3, n_head=HEADS)
+        ),
+        "GPT-J": lambda: hf.GPTJForCausalLM(
+            hf.GPTJConfig(vocab_size=40, n_embd=32, n_layer=3, n_head=HEADS, rotary_dim=4, n_positions=64)
+        ),
+    }

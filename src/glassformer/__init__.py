@@ -55,7 +55,10 @@ if TYPE_CHECKING:
     from glassformer.recorders.edits import AblateHead as AblateHead
     from glassformer.recorders.edits import CutEdge as CutEdge
     from glassformer.recorders.edits import FirstLayers as FirstLayers
+    from glassformer.recorders.edits import PatchHead as PatchHead
+    from glassformer.recorders.edits import PatchStates as PatchStates
     from glassformer.recorders.edits import ScaleScores as ScaleScores
+    from glassformer.recorders.edits import Steer as Steer
     from glassformer.recorders.record import record as record
     from glassformer.recording import AttentionMap as AttentionMap
     from glassformer.recording import Evidence as Evidence
@@ -109,7 +112,8 @@ _NAMES = {
     "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
     "Loss, TextScore",
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
-    "glassformer.recorders.edits": "AblateHead, CutEdge, FirstLayers, ScaleScores",
+    "glassformer.recorders.edits": "AblateHead, CutEdge, FirstLayers, PatchHead, PatchStates, "
+    "ScaleScores, Steer",
     "glassformer.recorders.record": "record",
     "glassformer.recording": "AttentionMap, Evidence, Generation, HeadStatistics, Recording, Tokens, "
     "from_arrays, tile",

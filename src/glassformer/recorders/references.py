@@ -1,4 +1,4 @@
-"""What a head gives for other texts: the references of mean and resample ablation.
+"""What a network computes for other texts: the references of ablations and patches.
 
 In:   a loaded model, the request of a recording, and its edits.
 Out:  the edits as they are carried out, after the unedited model has read their reference texts.
@@ -14,7 +14,7 @@ from torch import Tensor
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message
 from glassformer.place import Place
-from glassformer.recorders.edits.edit import Edit, HeadOutputs, Text
+from glassformer.recorders.edits.edit import Edit, HeadOutputs, Part, States, Text
 from glassformer.recorders.request import Recorder, Request
 from glassformer.text.tokenizer import Encoding
 
@@ -33,6 +33,23 @@ class CollectOutputs(Edit):
 
     def change_outputs(self, outputs: HeadOutputs) -> None:
         self.found.append(outputs.read()[0].detach().float().cpu())
+
+    def as_message(self) -> Message:
+        return self.edit.as_message()
+
+
+@dataclass(slots=True)
+class CollectStates(Edit):
+    """Changes nothing: collects the vectors where another edit acts."""
+
+    edit: Edit
+    found: list[Tensor] = field(default_factory=list)  # (token, width)
+
+    def touches_states(self, stack: str, part: Part, layer: int) -> bool:
+        return self.edit.touches_states(stack, part, layer)
+
+    def change_states(self, states: States) -> None:
+        self.found.append(states.read()[0].detach().cpu())
 
     def as_message(self) -> Message:
         return self.edit.as_message()
@@ -60,7 +77,7 @@ class References:
         """See `ReadOutputs`; the last ones stay in memory."""
         target = self.request.target if aligned else None
         given = (self.request.model_hash, self.target_language, tuple(texts), target and target.ids)
-        where = tuple(getattr(edit, name, None) for name in ("stack", "kind", "layer"))
+        where = tuple(getattr(edit, name, None) for name in ("stack", "kind", "part", "layer"))
         kept: dict[object, list[Tensor]] = self.model.cache.setdefault(References, {})
         if (given, where) not in kept:
             found = [self._read_one(edit, each, target) for each in texts]
@@ -70,7 +87,7 @@ class References:
         return kept[given, where]
 
     def _read_one(self, edit: Edit, text: Text, target: Encoding | None) -> Tensor:
-        """For one text: (head, token, width)."""
+        """For one text: outputs of heads (head, token, width), or states (token, width)."""
         plain = replace(
             self.request,
             source=self.model.reader.read_source(text, None, self.target_language),
@@ -86,6 +103,6 @@ class References:
             written = self.recorder.run(plain).target  # begins with the start token
             assert written is not None
             plain = replace(plain, target=self.model.reader.read(written.ids[1:], target=True))
-        collect = CollectOutputs(edit)
+        collect = CollectStates(edit) if "states" in edit.changes else CollectOutputs(edit)
         self.recorder.run(replace(plain, edits=(collect,)))
-        return torch.cat(collect.found, dim=1)  # a recurrent decoder has one call for each token
+        return torch.cat(collect.found, dim=-2)  # a recurrent decoder has one call for each token

@@ -1,54 +1,12 @@
 """Edited rows of one batch give the logits that passes of their own give, in many architectures."""
 
-from typing import Any
-
 import pytest
 import torch
-import transformers as hf
 
 import glassformer as gf
-from edited_models import HEADS, SOURCE
+from edited_models import SOURCE, make_architectures
 from glassformer.recorders.record import find_recorder, make_request
 from tolerances import assert_near
-
-
-def make_architectures() -> dict[str, Any]:
-    small = {"vocab_size": 40, "hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": HEADS}
-    longer = small | {"intermediate_size": 48, "max_position_embeddings": 64}
-    grouped = longer | {"num_key_value_heads": 2, "head_dim": 8}
-    return {
-        "Llama": lambda: hf.LlamaForCausalLM(hf.LlamaConfig(**grouped)),
-        "Mistral": lambda: hf.MistralForCausalLM(hf.MistralConfig(**grouped, sliding_window=4)),
-        "Qwen3": lambda: hf.Qwen3ForCausalLM(hf.Qwen3Config(**grouped)),
-        "Gemma 2": lambda: hf.Gemma2ForCausalLM(hf.Gemma2Config(**grouped)),
-        "OPT": lambda: hf.OPTForCausalLM(
-            hf.OPTConfig(**small, ffn_dim=48, max_position_embeddings=64, word_embed_proj_dim=32)
-        ),
-        "GPT-NeoX": lambda: hf.GPTNeoXForCausalLM(hf.GPTNeoXConfig(**longer)),
-        "BERT": lambda: hf.BertForMaskedLM(hf.BertConfig(**longer)),
-        "ALBERT": lambda: hf.AlbertForMaskedLM(hf.AlbertConfig(**longer, embedding_size=16)),
-        "DistilBERT": lambda: hf.DistilBertForMaskedLM(
-            hf.DistilBertConfig(vocab_size=40, dim=32, n_layers=3, n_heads=HEADS, hidden_dim=48)
-        ),
-        "T5": lambda: hf.T5ForConditionalGeneration(
-            hf.T5Config(
-                vocab_size=40,
-                d_model=32,
-                d_kv=8,
-                d_ff=48,
-                num_layers=3,
-                num_heads=HEADS,
-                decoder_start_token_id=0,
-            )
-        ),
-        "Bloom": lambda: hf.BloomForCausalLM(
-            hf.BloomConfig(vocab_size=40, hidden_size=32, n_layer=3, n_head=HEADS)
-        ),
-        "GPT-J": lambda: hf.GPTJForCausalLM(
-            hf.GPTJConfig(vocab_size=40, n_embd=32, n_layer=3, n_head=HEADS, rotary_dim=4, n_positions=64)
-        ),
-    }
-
 
 ALONE = ("Bloom", "GPT-J")  # off the attention interface: one pass after the other
 

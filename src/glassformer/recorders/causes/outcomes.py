@@ -53,6 +53,9 @@ class LogProbability(Outcome):
 
     A text has to be one token, so mind the space in front: " Paris" in GPT-2. Of an encoder-decoder, position
     0 is the start token, after which the first word is written. -1 is the last position.
+
+    >>> gf.sweep("zoo/gpt2", "The cat sat on the", outcome=gf.LogProbability(" floor")).baseline < 0
+    True
     """
 
     token: Token
@@ -70,7 +73,11 @@ class LogProbability(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class LogitDifference(Outcome):
-    """Logit of one token minus that of another, at one position: how much the network prefers it."""
+    """Logit of one token minus that of another, at one position: how much the network prefers it.
+
+    >>> print(gf.LogitDifference(" Mary", " John"))
+    logit of ' Mary' minus that of ' John' at position -1
+    """
 
     token: Token
     against: Token
@@ -98,6 +105,9 @@ class Loss(Outcome):
 
     `positions` are those of the predicted tokens (from 1 on); None: all. Of an encoder-decoder the text is
     the target, the end token that should follow included.
+
+    >>> gf.sweep("zoo/gpt2", "The cat sat on the floor.", outcome=gf.Loss()).baseline > 0
+    True
     """
 
     positions: tuple[int, ...] | None = None
@@ -130,7 +140,13 @@ class Loss(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class TextScore(Outcome):
-    """Log-probability of the whole text after its first token, or of the whole target."""
+    """Log-probability of the whole text after its first token, or of the whole target.
+
+    >>> texts = ("The cat sleeps.", "Le chat dort.")
+    >>> sweep = gf.sweep("zoo/translator", *texts, outcome=gf.TextScore(), target_language="fr")
+    >>> sweep.baseline < 0
+    True
+    """
 
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
         mean = Loss().prepare(model, tokens)
@@ -144,7 +160,11 @@ class TextScore(Outcome):
 
 @dataclass(frozen=True, slots=True)
 class ClassProbability(Outcome):
-    """Probability of a class, by its label or number, in a model that classifies texts."""
+    """Probability of a class, by its label or number, in a model that classifies texts.
+
+    >>> gf.sweep("zoo/sentiment", "A moving film.", outcome=gf.ClassProbability("positive")).baseline > 0.5
+    True
+    """
 
     label: str | int
 

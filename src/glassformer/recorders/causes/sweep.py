@@ -113,8 +113,9 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
             one after the other; `all_heads` makes others.
 
     >>> sweep = gf.sweep("zoo/gpt2", "The cat sat on the", outcome=gf.LogProbability(" floor"))
-    >>> print(sweep.largest(1)[0][0][0])
-    head 0 of decoder layer 0, self: silenced
+    >>> edits, effect = sweep.largest(1)[0]
+    >>> print(edits[0])
+    head 4 of decoder layer 4, self: silenced
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records", "edits")

@@ -10,9 +10,11 @@ from glassformer.recorders.edits.ablate_head import AblateHead
 from glassformer.recorders.edits.cut_edge import CutEdge
 from glassformer.recorders.edits.edit import EDITS, Edit, HeadOutputs, Scores, Weights
 from glassformer.recorders.edits.first_layers import FirstLayers
+from glassformer.recorders.edits.patch import PatchHead, PatchStates
 from glassformer.recorders.edits.scale_scores import ScaleScores
+from glassformer.recorders.edits.steer import Steer
 
 __all__ = [
-    "EDITS", "AblateHead", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "ScaleScores", "Scores",
-    "Weights",
+    "EDITS", "AblateHead", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "PatchHead", "PatchStates",
+    "ScaleScores", "Scores", "Steer", "Weights",
 ]  # fmt: skip

@@ -6,11 +6,24 @@ Out:  its scores, weights and outputs, changed; how many layers of each stack ru
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.place import Place, name_term
-from glassformer.recorders.edits.edit import Edit, HeadOutputs, Index, Scores, Weights, inside_attention
+from glassformer.recorders.edits.edit import (
+    Edit,
+    HeadOutputs,
+    Index,
+    Part,
+    Scores,
+    States,
+    Weights,
+    inside_attention,
+)
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 class ActiveEdits:
@@ -86,6 +99,38 @@ class ActiveEdits:
 
     def _at(self, place: Place) -> list[tuple[int, Edit]]:
         return [(number, edit) for number, edit in enumerate(self.edits) if edit.touches(place)]
+
+
+class ActiveStates:
+    """The edits that change vectors of layers, and which of them have."""
+
+    def __init__(self, edits: Iterable[Edit] = ()) -> None:
+        self.edits = [edit for edit in edits if "states" in edit.changes]
+        self._used: set[int] = set()  # positions in `edits`
+
+    def __bool__(self) -> bool:
+        return bool(self.edits)
+
+    def touch(self, stack: str, part: Part, layer: int) -> bool:
+        """Whether an edit changes a part of a layer."""
+        return any(edit.touches_states(stack, part, layer) for edit in self.edits)
+
+    def change(self, stack: str, part: Part, layer: int, tensor: "Tensor") -> "Tensor":
+        """Apply all edits to the vectors (batch, token, width) of a part of a layer."""
+        states = States(stack, part, layer, tensor)
+        for number, edit in enumerate(self.edits):
+            if edit.touches_states(stack, part, layer):
+                states.used = False
+                edit.change_states(states)
+                if states.used:
+                    self._used.add(number)
+        return states.tensor
+
+    def check_used(self) -> None:
+        """Refuse an edit that has changed nothing."""
+        for number, edit in enumerate(self.edits):
+            if number not in self._used:
+                raise InputError("recorders.edits.no_such_part", edit=edit)
 
 
 def limit_layers(layers: Mapping[str, int], edits: Sequence[Edit]) -> dict[str, int]:

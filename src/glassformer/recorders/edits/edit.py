@@ -1,9 +1,9 @@
 """What an edit is: a change to a network for one recording, described without any network.
 
 In:   nothing.
-Out:  `Edit`, the base class of every edit, and the operations that it may use: `Scores`, `Weights` and
-      `HeadOutputs`; `EDITS`, all edits by name. The command line and the server read edits by the fields of
-      their classes.
+Out:  `Edit`, the base class of every edit, and the operations that it may use: `Scores`, `Weights`,
+      `HeadOutputs` and `States`; `EDITS`, those by name that the command line and the server offer: they
+      read edits by the fields of their classes.
 
 Three executors carry edits out: native/edits.py (the windows of our networks), transformers/edits.py (the
 attention interface) and transformers/softmaxes.py (models off the interface). Each offers the operations of
@@ -29,13 +29,15 @@ from glassformer.settings import Limits
 if TYPE_CHECKING:
     from torch import Tensor
 
-Target = Literal["scores", "weights", "outputs", "layers"]
+Target = Literal["scores", "weights", "outputs", "states", "layers"]
 METHODS: dict[Target, str] = {
     "scores": "change_scores",
     "weights": "change_weights",
     "outputs": "change_outputs",
+    "states": "change_states",
     "layers": "limit_layers",
 }
+Part = Literal["residual", "feed_forward"]  # of a layer: what goes in, what its feed-forward network adds
 Queries = Literal["each", "numbered", "all"]
 Index = tuple[Any, ...]  # into (batch, head, query, key)
 Count = Annotated[int, Limits(least=0, most=2**31 - 1)]  # of layers; the number of a head or token
@@ -193,8 +195,8 @@ class HeadOutputs:
         self.used = True
         return self.tensor
 
-    def replace(self, head: int, outputs: "Tensor") -> None:
-        """Give a head other outputs: (query, width), or (1, width) for every query."""
+    def replace(self, head: int, outputs: "Tensor", positions: Sequence[int] | None = None) -> None:
+        """Give a head other outputs: (query, width), or (1, width) for every query; None: at all queries."""
         check_head(head, self.tensor.shape[1], self.place)
         if outputs.shape[0] not in (1, self.tensor.shape[2]):
             raise InputError(
@@ -203,12 +205,50 @@ class HeadOutputs:
                 wanted=self.tensor.shape[2],
                 place=self.place,
             )
+        at = slice(None) if positions is None else check_positions(positions, self.tensor.shape[2])
         self.tensor = self.tensor.clone()
-        self.tensor[:, head] = outputs.to(self.tensor)
+        self.tensor[:, head, at] = outputs.to(self.tensor).expand(self.tensor.shape[2], -1)[at]
         self.used = True
 
 
-# The outputs (head, token, width) of all heads at the place of an edit, for each of some texts; with
+class States:
+    """Vectors (batch, token, width) of a layer: what goes in, or what its feed-forward network adds."""
+
+    def __init__(self, stack: str, part: Part, layer: int, states: "Tensor") -> None:
+        self.stack = stack
+        self.part = part
+        self.layer = layer
+        self.tensor = states
+        self.used = False  # whether an edit has read or changed something
+
+    def read(self) -> "Tensor":
+        """The vectors of all tokens."""
+        self.used = True
+        return self.tensor
+
+    def replace(self, states: "Tensor", positions: Sequence[int] | None = None) -> None:
+        """Other vectors (token, width) at these positions; None: at all."""
+        if len(states) != self.tensor.shape[1]:
+            seen, wanted = len(states), self.tensor.shape[1]
+            raise InputError("recorders.edits.other_tokens", seen=seen, wanted=wanted)
+        at = slice(None) if positions is None else check_positions(positions, self.tensor.shape[1])
+        self.tensor = self.tensor.clone()
+        self.tensor[:, at] = states.to(self.tensor)[at]
+        self.used = True
+
+    def add(self, vector: "Tensor", positions: Sequence[int] | None = None) -> None:
+        """Add a vector (width,) at these positions; None: at all."""
+        if vector.shape != self.tensor.shape[2:]:
+            width = self.tensor.shape[2]
+            raise InputError("recorders.edits.other_width", seen=str(tuple(vector.shape)), width=width)
+        at = slice(None) if positions is None else check_positions(positions, self.tensor.shape[1])
+        self.tensor = self.tensor.clone()
+        self.tensor[:, at] += vector.to(self.tensor)
+        self.used = True
+
+
+# What is at the place of an edit, for each of some texts: the outputs (head, token, width) of all heads, or
+# the states (token, width) of a layer; with
 # `aligned` a decoder reads the target of this recording after each text, otherwise
 # what the model writes by itself.
 ReadOutputs = Callable[[Sequence[Text], bool], "list[Tensor]"]
@@ -255,6 +295,14 @@ class Edit(ABC):
     def change_outputs(self, outputs: HeadOutputs) -> None:  # noqa: B027
         """Change what heads give, before the output projection."""
 
+    def touches_states(self, stack: str, part: Part, layer: int) -> bool:
+        """Whether it changes the vectors of a part of a layer: where its fields say."""
+        wanted = (getattr(self, name, None) for name in ("stack", "part", "layer"))
+        return "states" in self.changes and tuple(wanted) == (stack, part, layer)
+
+    def change_states(self, states: States) -> None:  # noqa: B027
+        """Change the vectors of a part of a layer."""
+
     def limit_layers(self, stack: str) -> int | None:  # noqa: ARG002
         """How many layers of a stack run; None: all."""
         return None
@@ -299,6 +347,14 @@ def check_head(head: int, heads: int, place: Place) -> None:
     """Refuse a head that an attention does not have."""
     if head >= heads:
         raise InputError("recorders.edits.unknown_head", head=head, place=place, last=heads - 1)
+
+
+def check_positions(positions: Sequence[int], count: int) -> list[int]:
+    """Positions from the front; InputError where the text has none such."""
+    for position in positions:
+        if not -count <= position < count:
+            raise InputError("recorders.causes.no_position", position=position, last=count - 1)
+    return [position % count for position in positions]
 
 
 def check_keys_left(seen: "Tensor", place: Place, hidden: Index) -> None:

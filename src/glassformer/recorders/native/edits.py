@@ -20,9 +20,9 @@ from glassformer.model.layers import Memory
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
-from glassformer.recorders.edits.active import ActiveEdits, limit_layers
+from glassformer.recorders.edited_rows import EditedRows, StatesAt, change_states, copy_rows
+from glassformer.recorders.edits.active import ActiveEdits, ActiveStates, limit_layers
 from glassformer.recorders.edits.edit import Edit, HeadOutputs, Index, ScoreTensor, Weights, check_keys_left
-from glassformer.recorders.edits.rows import EditedRows, copy_rows
 from glassformer.recorders.native.attentions import FoundAttention, find_attentions, find_stacks
 from glassformer.recorders.preserve import replacing
 
@@ -33,7 +33,7 @@ RowsAt = Callable[[Place, int], Iterable[tuple[slice, ActiveEdits]]]
 @contextmanager
 def applying_edits(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
     """Inside this context the network computes with the edits; one that changed nothing is an error."""
-    active = ActiveEdits(edits)
+    active, states = ActiveEdits(edits), ActiveStates(edits)
     with ExitStack() as changes:
         if edits:
             _check_network(network, active)
@@ -42,8 +42,11 @@ def applying_edits(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
             active.check_places()
             for found in touched:
                 _open_windows(found, lambda _, __: ((slice(None), active),), changes)
+        if states:
+            _open_states(network, lambda *_: ((slice(None), states),), changes)
         yield
     active.check_used()
+    states.check_used()
 
 
 @contextmanager
@@ -59,6 +62,8 @@ def editing_rows(network: Transformer, rows: EditedRows) -> Iterator[None]:
             join = _make_join(rows, name, stack)
             for block in stack.layers:
                 changes.enter_context(block.register_forward_pre_hook(join))
+        if any(rows.states):
+            _open_states(network, rows.states_at, changes)
         yield
 
 
@@ -76,6 +81,26 @@ def _make_join(
         return copy_rows(hidden, count), mask, real, rotation, memory, cache
 
     return join
+
+
+def _open_states(network: nn.Module, at: StatesAt, hooks: ExitStack) -> None:
+    """Hooks on what goes into each layer, and on what its feed-forward network gives."""
+    for name, stack in find_stacks(network).items():
+        before, after = cycle(range(stack.depth)), cycle(range(stack.depth))
+
+        def change_input(
+            _: nn.Module, inputs: tuple[Any, ...], name: str = name, layers: Iterator[int] = before
+        ) -> tuple[Any, ...]:
+            return change_states(inputs[0], at, name, "residual", next(layers)), *inputs[1:]
+
+        def change_added(
+            _: nn.Module, __: object, output: Tensor, name: str = name, layers: Iterator[int] = after
+        ) -> Tensor:
+            return change_states(output, at, name, "feed_forward", next(layers))
+
+        for block in stack.layers:
+            hooks.enter_context(block.register_forward_pre_hook(change_input))
+            hooks.enter_context(block.feed_forward.register_forward_hook(change_added))  # type: ignore[union-attr]
 
 
 def _touches(active: ActiveEdits, found: FoundAttention) -> bool:

@@ -26,8 +26,8 @@ from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.comparison import Comparison
+from glassformer.recorders.edited_rows import EditedRows, can_share_batch
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
-from glassformer.recorders.edits.rows import EditedRows, can_share_batch
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.attentions import find_stacks
 from glassformer.recorders.native.edits import applying_edits, editing_rows

@@ -19,9 +19,9 @@ from glassformer.loaded.transformers import TransformersModel
 from glassformer.messages import Message, message
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.comparison import Comparison, tolerance_of
-from glassformer.recorders.edits.active import ActiveEdits
+from glassformer.recorders.edited_rows import EditedRows, can_share_batch
+from glassformer.recorders.edits.active import ActiveEdits, ActiveStates
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
-from glassformer.recorders.edits.rows import EditedRows, can_share_batch
 from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import preserving_state
 from glassformer.recorders.request import Request, Run, check_size
@@ -37,6 +37,7 @@ from glassformer.recorders.transformers.results import place_output, read_hidden
 from glassformer.recorders.transformers.rows import editing_rows
 from glassformer.recorders.transformers.selfcheck import Verdict, check_fast, check_model
 from glassformer.recorders.transformers.softmaxes import check_reports, editing_reports
+from glassformer.recorders.transformers.states import editing_states
 from glassformer.recording import AttentionMap
 from glassformer.rounding import SHARPEST
 
@@ -76,7 +77,8 @@ class TransformersRecorder:
         given = self._build(request)
         with preserving_state(self.model), self.builder.explaining_inputs(given):
             verdict = self._check_once(given)
-            with run_first_layers(self.stacks, verdict.layers, edits):
+            states = editing_states(self.stacks, verdict.layers, ActiveStates(edits))
+            with run_first_layers(self.stacks, verdict.layers, edits), states:
                 written = self._write(given, request, verdict)
                 if written is not None:
                     given = written.given
@@ -109,7 +111,8 @@ class TransformersRecorder:
     ) -> Tensor:
         want = frozenset({"statistics", "output"})
         verdict = self._check_once(given)
-        with run_first_layers(self.stacks, verdict.layers, edits):
+        states = editing_states(self.stacks, verdict.layers, ActiveStates(edits))
+        with run_first_layers(self.stacks, verdict.layers, edits), states:
             seen = self._see(given, replace(request, edits=tuple(edits), want=want), verdict, None)
             check_first_layers(seen.maps, verdict.layers, edits)
         return _select(seen.outputs["logits"], positions)

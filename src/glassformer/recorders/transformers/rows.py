@@ -13,11 +13,12 @@ from typing import Any
 from torch import Tensor, nn
 
 from glassformer.recorders.call import Call
+from glassformer.recorders.edited_rows import EditedRows, copy_rows
 from glassformer.recorders.edits.active import ActiveEdits
-from glassformer.recorders.edits.rows import EditedRows, copy_rows
 from glassformer.recorders.transformers.edits import change_scores, change_weights, find_blocks
 from glassformer.recorders.transformers.interface import Capture, capturing, describe, find_eager
 from glassformer.recorders.transformers.layers import Stacks
+from glassformer.recorders.transformers.states import open_states
 
 
 class RowCapture(Capture):
@@ -71,6 +72,8 @@ def editing_rows(stacks: Stacks, depths: Mapping[str, int], rows: EditedRows) ->
             join = _make_join(stacks, rows, name, depth)
             for block in find_blocks(stacks, name, depth)[2]:
                 hooks.enter_context(block.register_forward_pre_hook(join, with_kwargs=True))
+        if any(rows.states):
+            open_states(stacks, depths, rows.states_at, rows.states, hooks)
         hooks.enter_context(capturing(stacks.model, RowCapture(stacks, rows), preserved=True))
         yield
 

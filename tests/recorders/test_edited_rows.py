@@ -5,7 +5,7 @@ import torch
 
 import glassformer as gf
 from glassformer.errors import InputError
-from glassformer.recorders.edits.rows import EditedRows, can_share_batch, copy_rows
+from glassformer.recorders.edited_rows import EditedRows, can_share_batch, copy_rows
 
 DEPTHS = {"encoder": 2, "decoder": 3}
 LATE, EARLY = gf.AblateHead("decoder", "cross", 1, 0), gf.AblateHead("encoder", "self", 1, 0)

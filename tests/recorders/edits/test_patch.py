@@ -1,0 +1,158 @@
+"""What is patched in is what a hook by hand reads for the other text and puts there."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from torch import Tensor, nn
+
+import glassformer as gf
+from edited_models import (
+    CROSSING,
+    EVERYTHING,
+    KINDS,
+    SOURCE,
+    changing_heads,
+    differs,
+    find_block,
+    find_projection,
+    make_subject,
+    same_output,
+)
+from glassformer.errors import InputError
+from tolerances import assert_near
+
+OTHER = [12, 5, 13, 9, 7, 6]  # as many tokens as SOURCE
+LAYER, HEAD = 1, 2
+
+
+def find_added(block: nn.Module) -> nn.Module:
+    """The module whose output a block adds last."""
+    names = ("feed_forward", "mlp", "fc2")
+    return next(getattr(block, name) for name in names if hasattr(block, name))
+
+
+def read_states(subject: Any, reads: Any, stack: str, part: str) -> Tensor:
+    seen = []
+    block = find_block(subject, stack, LAYER)
+
+    def keep_input(_: nn.Module, positional: Any, named: Any) -> None:
+        seen.append((named.get("hidden_states", positional[0] if positional else None))[0].clone())
+
+    if part == "residual":
+        handle = block.register_forward_pre_hook(keep_input, with_kwargs=True)
+    else:
+        handle = find_added(block).register_forward_hook(lambda _, __, output: seen.append(output[0].clone()))
+    with handle:
+        subject.record(*reads)
+    return seen[-1]
+
+
+def put_states(subject: Any, stack: str, part: str, states: Tensor, positions: Any) -> Any:
+    at = slice(None) if positions is None else list(positions)
+    block = find_block(subject, stack, LAYER)
+
+    def put(tensor: Tensor) -> Tensor:
+        tensor = tensor.clone()
+        tensor[:, at] = states[at]
+        return tensor
+
+    def put_input(_: nn.Module, positional: Any, named: Any) -> Any:
+        if "hidden_states" in named:
+            return positional, named | {"hidden_states": put(named["hidden_states"])}
+        return (put(positional[0]), *positional[1:]), named
+
+    if part == "residual":
+        return block.register_forward_pre_hook(put_input, with_kwargs=True)
+    return find_added(block).register_forward_hook(lambda _, __, output: put(output))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", ["residual", "feed_forward"])
+@pytest.mark.parametrize("positions", [None, (1, -1)])
+def test_states_come_from_the_other_text(kind: str, part: Any, positions: Any) -> None:
+    subject, reads = make_subject(kind)
+    stack = "decoder" if len(reads) == 1 else "encoder"
+    states = read_states(subject, (OTHER, *reads[1:]), stack, part)
+    edit = gf.PatchStates(stack, part, LAYER, tuple(OTHER), positions)
+    patched = subject.record(*reads, want=EVERYTHING, edits=[edit])
+    with put_states(subject, stack, part, states, positions):
+        wanted = subject.record(*reads, want=EVERYTHING)
+    same_output(patched, wanted)
+    differs(patched, subject.record(*reads, want=EVERYTHING))
+    assert "12 5 13 9 7 6" in str(patched.evidence.edits[0])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("attention", ["self", "cross"])
+def test_a_head_gives_what_it_gives_for_the_other_text(kind: str, attention: Any) -> None:
+    if attention == "cross" and kind not in CROSSING:
+        return
+    subject, reads = make_subject(kind)
+    projection = find_projection(subject, "decoder", attention, LAYER)
+    with changing_heads(projection, None) as seen:
+        subject.record(OTHER, *reads[1:])
+    other = seen[-1][:, HEAD]
+
+    def change(heads: Tensor) -> Tensor:
+        heads[:, 2, HEAD] = other[2]
+        return heads
+
+    edit = gf.PatchHead("decoder", attention, LAYER, HEAD, tuple(OTHER), (2,))
+    patched = subject.record(*reads, want=EVERYTHING, edits=[edit])
+    with changing_heads(projection, change):
+        wanted = subject.record(*reads, want=EVERYTHING)
+    same_output(patched, wanted)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_patches_in_a_sweep_are_those_of_recordings(kind: str) -> None:
+    subject, reads = make_subject(kind)
+    stack = "decoder" if len(reads) == 1 else "encoder"
+    edits = [
+        gf.PatchStates(stack, "residual", layer, tuple(OTHER), (at,)) for layer in (0, 1) for at in range(6)
+    ]
+    edits.append(gf.PatchStates(stack, "feed_forward", 1, tuple(OTHER)))
+    sweep = gf.sweep(subject, *reads, outcome=gf.LogitDifference(7, 9), edits=edits)
+    for edit, value in zip(edits, sweep.values, strict=True):
+        alone = gf.sweep(subject, *reads, outcome=gf.LogitDifference(7, 9), edits=[edit]).values[0]
+        assert_near(value, alone, layers=5, scores=64, magnitude=32, where=edit)
+    assert len(np.unique(sweep.values.round(3))) > 4
+
+
+def test_all_states_of_another_text_give_its_answer() -> None:
+    subject, _ = make_subject("GPT-2")
+    edit = gf.PatchStates("decoder", "residual", 0, tuple(OTHER))
+    patched = subject.record(SOURCE, want=EVERYTHING, edits=[edit])
+    same_output(patched, subject.record(OTHER, want=EVERYTHING))
+
+
+def test_what_cannot_be_patched_is_refused() -> None:
+    subject, _ = make_subject("GPT-2")
+    with pytest.raises(InputError, match="this text has 6"):
+        subject.record(SOURCE, edits=[gf.PatchStates("decoder", "residual", 0, (5, 6))])
+    with pytest.raises(InputError, match="no position 6"):
+        subject.record(SOURCE, edits=[gf.PatchStates("decoder", "residual", 0, tuple(OTHER), (6,))])
+    with pytest.raises(InputError, match="nothing to edit"):
+        subject.record(SOURCE, edits=[gf.PatchStates("decoder", "residual", 9, tuple(OTHER))])
+    with pytest.raises(InputError, match="no part"):
+        gf.PatchStates("decoder", "mlp", 0, "x")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="whole numbers"):
+        gf.PatchHead("decoder", "self", 0, 0, "x", "1")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="needs all queries"):
+        subject.record(
+            SOURCE,
+            decode={"max_new_tokens": 2},
+            edits=[gf.PatchStates("decoder", "residual", 0, tuple(OTHER))],
+        )
+
+
+def test_no_patch_is_no_change() -> None:
+    for kind in KINDS:
+        subject, reads = make_subject(kind)
+        stack = "decoder" if len(reads) == 1 else "encoder"
+        plain = subject.record(*reads, want=EVERYTHING)
+        patched = subject.record(
+            *reads, want=EVERYTHING, edits=[gf.PatchStates(stack, "residual", 1, tuple(SOURCE))]
+        )
+        assert (plain.output.log_probabilities == patched.output.log_probabilities).all()
