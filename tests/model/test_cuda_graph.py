@@ -22,13 +22,26 @@ def build(**changes):
     return network
 
 
-@pytest.mark.parametrize("positions", ["learned", "rotary", "relative"])
+LOCAL = [
+    {"positions": "alibi", "score_scale": 0.6},
+    {"positions": "rotary", "key_heads": 2, "query_key_norm": True},
+    {"positions": "rotary", "key_heads": 1, "window": 4},
+    {"positions": "alibi", "window": 3, "similarity": "cosine"},
+]
+
+
+@pytest.mark.parametrize(
+    "settings", [*({"positions": name} for name in ("learned", "rotary", "relative")), *LOCAL], ids=str
+)
 @torch.inference_mode()
-def test_buffers_of_one_size_say_what_growing_ones_say(positions):
-    network = build(shape="decoder", positions=positions)
+def test_buffers_of_one_size_say_what_growing_ones_say(settings):
+    network = build(shape="decoder", **settings)
     chance = torch.Generator().manual_seed(0)
     ids = torch.randint(3, 40, (2, 5), generator=chance)
-    plain, static = (CachedDecoding(network, ids, None, None, 20) for _ in range(2))
+    plain = CachedDecoding(network, ids, None, None, 20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(CachedDecoding, "drops", GraphDecoding.drops)
+        static = CachedDecoding(network, ids, None, None, 20)
     for decoding in (plain, static):
         decoding.select(torch.arange(2).repeat_interleave(3))
     static.cache = StaticCache(static.cache, sources=2)
@@ -42,11 +55,15 @@ def test_buffers_of_one_size_say_what_growing_ones_say(positions):
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("positions", ["sinusoidal", "learned", "rotary", "relative", "none"])
+@pytest.mark.parametrize(
+    "settings",
+    [*({"positions": name} for name in ("sinusoidal", "learned", "rotary", "relative", "none")), *LOCAL],
+    ids=str,
+)
 @pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
 @pytest.mark.parametrize("beams", [1, 4])
-def test_same_answers_as_on_a_cpu(positions, shape, beams):
-    network = build(shape=shape, positions=positions)
+def test_same_answers_as_on_a_cpu(settings, shape, beams):
+    network = build(shape=shape, **settings)
     ids = torch.randint(3, 40, (3, 6), generator=torch.Generator().manual_seed(1))
     real = torch.ones(3, 6, dtype=torch.bool)
     real[1, :2] = False  # padding on the left of a prompt; of a source it may stand anywhere

@@ -72,3 +72,17 @@ def test_no_key_far_away_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_near_keys_of_later_queries() -> None:
     near = find_near(2, 5, 3, 2, True, torch.device("cpu"))
     assert near.int().tolist() == [[0, 0, 1, 1, 0], [0, 0, 0, 1, 1]]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("causal", [True, False])
+def test_a_gpu_gives_what_a_mask_gives(kind: torch.dtype, causal: bool) -> None:
+    states = draw(0, 2, 4, 2, 300)
+    on_device = [part.cuda().to(kind).requires_grad_() for part in states]
+    found = attend_locally(*on_device, 17, causal, 0.5, 0.0)
+    found.float().square().sum().backward()
+    rounded = [part.detach().float().cpu() for part in on_device]
+    name = str(kind).removeprefix("torch.")
+    assert_near(found.float(), attend_with_mask(*rounded, 17, causal, 0.5), summands=17, dtype=name)
+    assert all(part.grad is not None and bool(part.grad.isfinite().all()) for part in on_device)

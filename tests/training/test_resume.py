@@ -22,6 +22,7 @@ from campaigns import campaign, rounds
 from glassformer import bundle
 from glassformer.cli import main
 from glassformer.errors import TrainingError
+from glassformer.loaded.opening import load
 from glassformer.runlog import SCALARS, Curve, find_probes, read_run
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.training import checkpoints
@@ -346,3 +347,22 @@ def test_a_fork_continues_with_a_lower_rate(recipe: Path, tmp_path: Path) -> Non
     with pytest.raises(TrainingError, match=r"model.heads was 2 and is 4"):
         train(None, {"model.heads": 4}, fork="whole", runs=tmp_path, name="other", silent=True)
     assert not (tmp_path / "other").exists()
+
+
+LOCAL = {"heads": 4, "key_heads": 2, "window": 5, "score_scale": 0.4, "query_key_norm": True}
+LOCAL |= {"positions": "alibi"}
+
+
+def test_a_network_with_shared_keys_and_a_window_learns_and_resumes(
+    recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [f"model.{name}={json.dumps(value)}" for name, value in LOCAL.items()]
+    train(recipe, words, runs=tmp_path, name="whole", silent=True)
+    with dying_in_step(monkeypatch, 8), pytest.raises(MemoryError):
+        train(recipe, words, runs=tmp_path, name="halved", silent=True)
+    train(recipe, resume=True, runs=tmp_path, name="halved", silent=True)
+    assert_same(tmp_path / "halved", tmp_path / "whole")
+    steps = losses(read_run(tmp_path / "whole"))
+    assert steps[-1][1] < 0.9 * steps[0][1]
+    network = load(tmp_path / "whole" / "last").network
+    assert {name: getattr(network.config, name) for name in LOCAL} == LOCAL

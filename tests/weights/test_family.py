@@ -208,3 +208,17 @@ def test_no_configuration_belongs_to_two_families(architecture: str, make: Make)
     config = adopt(make(architecture)).config
     at_home = [name for name in FAMILIES if isinstance(FAMILIES[name].write_config(config), dict)]
     assert at_home == [make(architecture).config.model_type]
+
+
+@pytest.mark.parametrize(
+    "change", [{"key_heads": 1}, {"window": 3}, {"query_key_norm": True}, {"score_scale": 0.3}], ids=str
+)
+def test_attention_that_a_family_does_not_have_is_not_written(
+    architecture: str, make: Make, change: dict[str, Any]
+) -> None:
+    model = make(architecture)
+    family = FAMILIES[model.config.model_type]
+    config = dataclasses.replace(family.read_config(settings_of(model)), **change)
+    reason = family.write_config(config)
+    assert isinstance(reason, Message)
+    assert next(iter(change)) in str(reason)

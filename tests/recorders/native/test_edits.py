@@ -1,5 +1,7 @@
 """Edits of our own networks, through their windows."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,8 @@ from glassformer.config import RecurrentConfig
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
 from glassformer.model.recurrent import RecurrentTranslator
-from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers
+from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
+from tolerances import assert_near, largest
 
 
 def test_a_block_that_is_used_again_and_again_is_edited_at_one_depth() -> None:
@@ -69,3 +72,43 @@ def test_hooks_are_gone_after_an_edit() -> None:
         subject.record(SOURCE, TARGET, edits=[*edits, CutEdge("decoder", "self", 0, 0, 0, 0)])
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in network.modules())
     assert (network.encoder.depth, network.decoder.depth) == (3, 3)
+
+
+LOCAL = [
+    {"key_heads": 2},
+    {"key_heads": 1, "query_key_norm": True, "positions": "rotary"},
+    {"window": 3},
+    {"positions": "alibi", "score_scale": 0.4},
+    {"key_heads": 2, "query_key_norm": True, "positions": "alibi", "window": 4, "score_scale": 0.4},
+]
+
+
+def soften(scores: np.ndarray) -> np.ndarray:
+    powers = np.exp(scores - scores.max(-1, keepdims=True))
+    result: np.ndarray = powers / powers.sum(-1, keepdims=True)
+    return result
+
+
+@pytest.mark.parametrize("settings", LOCAL, ids=str)
+def test_shared_keys_windows_and_biases_are_edited_as_any_other(settings: dict[str, Any]) -> None:
+    """What each edit makes of the first layer follows from its scores."""
+    network = make_ours("decoder", **settings)
+    subject = load(network)
+    plain = subject.record(SOURCE, want=("weights", "scores", "output"))
+    scores = plain.maps[0].scores().astype(np.float64)
+    last = len(SOURCE) - 1
+    strongest = int(scores[1, last, :last].argmax())
+    cut = scores.copy()
+    cut[1, last, strongest] = -np.inf
+    silent = np.where(np.arange(HEADS)[:, None, None] == 1, 0, soften(scores))
+    expected = [
+        (ScaleScores(2.5, "decoder", "self", 0), soften(2.5 * scores)),
+        (CutEdge("decoder", "self", 0, 1, last, strongest), soften(cut)),
+        (AblateHead("decoder", "self", 0, 1), silent),
+    ]
+    for edit, weights in expected:
+        edited = subject.record(SOURCE, edits=[edit], want=("weights", "output"))
+        assert_near(edited.maps[0].weights(), weights, scores=2.5 * largest(scores))
+        differs(edited, plain)
+    answer = subject.record(SOURCE[:2], decode={"max_new_tokens": 5}, edits=[expected[0][0]])
+    assert answer.generation is not None

@@ -184,3 +184,25 @@ def test_a_subject_says_what_it_is():
         repr(build())
         == "LoadedModel('Transformer': encoder-decoder, 2+2 layers, 4 heads, width 32, 0.0M parameters)"
     )
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("length", [23, 1100])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"key_heads": 2, "query_key_norm": True, "positions": "rotary"},
+        {"positions": "alibi", "score_scale": 0.6, "key_heads": 1},
+        {"window": 16, "positions": "rotary"},
+    ],
+    ids=str,
+)
+def test_a_gpu_records_what_a_cpu_records(settings, length):
+    subject = build(shape="decoder", **settings)
+    expected = subject.record(ids(length), want=("weights",), kernel="exact")
+    subject.network.cuda()
+    found = load(subject.network).record(ids(length), want=("weights",), kernel="fast")
+    assert found.evidence.exact
+    for one, other in zip(found.maps, expected.maps, strict=True):
+        assert_near(one.weights(), other.weights(), layers=2, scores=10)
+        np.testing.assert_array_equal(one.statistics.allowed, other.statistics.allowed)
