@@ -1,5 +1,6 @@
 """Running and killed are told apart: after kill -9, by a number that was given again, from elsewhere."""
 
+import errno
 import json
 import os
 import signal
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.runlog import Event, RunWriter, alive, read_run
-from glassformer.runlog.alive import RUNNING, Heartbeat, describe_process, is_alive
+from glassformer.runlog.alive import RUNNING, Heartbeat, describe_process, hold_run, is_alive
 
 WRITE = """
 import sys, time
@@ -82,3 +83,20 @@ def test_the_file_is_touched_while_the_process_lives(tmp_path: Path, monkeypatch
         while heartbeat.path.stat().st_mtime == 1:
             pass
     assert not heartbeat.path.exists()
+
+
+def test_one_process_holds_a_run_and_a_disk_without_locks_is_no_obstacle(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    with hold_run(tmp_path) as first, hold_run(tmp_path) as second:
+        assert (first, second) == (True, False)
+    with hold_run(tmp_path) as again:
+        assert again
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with hold_run(tmp_path) as unlocked:
+        assert unlocked

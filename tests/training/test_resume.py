@@ -52,7 +52,12 @@ def test_killed_at_any_moment_it_resumes_to_the_same_losses(
     kills = rounds(3, 50)
     probed = sorted({0, 1, *range(4, 10 * kills, 5)})
     overrides = [f"train.steps={10 * kills}", f"probe.steps={probed}", *average]
-    train(recipe, overrides, runs=tmp_path, name="whole", silent=True)
+    # In a process of its own, too: a thread that another test left could draw from the same random numbers.
+    started = {"runs": tmp_path, "name": "whole", "silent": True}
+    whole = CONTEXT.Process(target=train, args=(recipe, overrides), kwargs=started)
+    whole.start()
+    whole.join()
+    assert whole.exitcode == 0
     moments = random.Random(len(average))
     killed = 0
     for attempt in range(kills + 26):

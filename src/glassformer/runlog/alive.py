@@ -13,13 +13,33 @@ import os
 import socket
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
-RUNNING = "running.json"
+RUNNING, LOCK = "running.json", ".lock"
 BEAT = 10.0  # seconds between two touches
 LOST = 120.0  # seconds without a touch: a process elsewhere is dead; clocks must differ by less
+
+
+@contextmanager
+def hold_run(folder: Path) -> Iterator[bool]:
+    """Keep other processes from training or removing a run; False where another one holds it.
+
+    It ends with the process, however it ends. Where the system or its disk has no locks, it is always True.
+    """
+    with (folder / LOCK).open("a") as lock:
+        alone = True
+        try:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            alone = False
+        except (ImportError, OSError):
+            pass
+        yield alone
 
 
 class Heartbeat:

@@ -24,6 +24,7 @@ from glassformer.errors import ConfigurationError, InputError, TrainingError
 from glassformer.messages import Message, message
 from glassformer.registry import suggestion
 from glassformer.runlog import RECIPE, SCALARS, find_runs, is_run
+from glassformer.runlog.alive import LOCK, hold_run
 from glassformer.settings import SettingsType, read_settings, read_toml
 from glassformer.tasks.task import Task, build_task, read_task
 from glassformer.text.batches import BatchSettings
@@ -53,7 +54,7 @@ from glassformer.weights.hub import find_folder
 
 SEARCH = "search"  # a table that training ignores, see `search.settings`
 TABLES = ("model", "tokenizer", "task", "batches", "train", "monitor", "probe", PLUGINS)
-TOKENIZER, LOCK = "tokenizer", ".lock"
+TOKENIZER = "tokenizer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -335,22 +336,13 @@ def _explaining_missing_data() -> Iterator[None]:
 
 @contextmanager
 def locked(folder: Path, *, first: bool) -> Iterator[None]:
-    """Only one process trains a run; the lock ends with the process, however it ends."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system
-        yield
-        return
+    """Only one process trains a run, or the first of several that train it together."""
     if not first:
         yield
         return
-    with (folder / LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise TrainingError("training.recipe.in_use", folder=folder) from error
-        except OSError:  # no locks on this disk
-            pass
+    with hold_run(folder) as alone:
+        if not alone:
+            raise TrainingError("training.recipe.in_use", folder=folder)
         yield
 
 

@@ -12,7 +12,7 @@ import pytest
 from cli.conftest import Command
 from glassformer import cli
 from glassformer.runlog import Event, RunWriter
-from glassformer.training.recipe import LOCK
+from glassformer.runlog.alive import LOCK
 
 
 def test_runs_are_listed_and_drawn(recipe: Path, run: Command, complain: Command) -> None:

@@ -22,7 +22,6 @@ EXAMPLES = (
     "glassformer runs rm slower",
 )
 PAUSE = 2.0  # seconds between two looks of --watch
-LOCK = ".lock"  # in the folder of a run: training holds it
 
 
 def add_arguments(parser: Parser) -> None:
@@ -152,16 +151,11 @@ def _remove_one(folder: Path, *, sure: bool) -> None:
 @contextmanager
 def _keeping_from_training(folder: Path) -> Iterator[None]:
     """Hold the lock that training takes first; a run that begins to resume is not called running yet."""
-    try:
-        import fcntl
-    except ImportError:  # no such locks on this system
-        yield
-        return
-    with (folder / LOCK).open("a") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise InputError("cli.runs.is_running", name=folder.name) from error
+    from glassformer.runlog.alive import hold_run
+
+    with hold_run(folder) as alone:
+        if not alone:
+            raise InputError("cli.runs.is_running", name=folder.name)
         yield
 
 
