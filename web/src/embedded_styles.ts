@@ -6,7 +6,7 @@
  */
 
 const files = import.meta.glob<string>(
-  ["./styles/*.css", "./shell/style.css", "./shell/later/style.css", "./marks/*.css", "./views/*/style.css"],
+  ["./styles/*.css", "./shell/style.css", "./shell/*/style.css", "./marks/*.css", "./views/*/style.css"],
   {
     eager: true,
     query: "?inline",

@@ -238,7 +238,7 @@ def test_a_file_of_a_run_has_its_curves_heads_and_recordings(run: Path) -> None:
     assert [entry["id"] for entry in json.loads(answers["runs"])] == ["first"], "no word of other runs"
     assert b"secret" not in b"".join(answers.values())
     described = json.loads(answers["runs/first"])
-    loss = json.loads(answers["runs/first/series?name=loss&points=2000"])["series"]["loss"]
+    loss = json.loads(answers["runs/first/series?points=2000"])["series"]["loss"]
     assert loss["first"] == list(range(1, 20))
     heads = json.loads(answers["runs/first/heads?statistic=entropy_share&points=1000"])["series"]
     assert heads["encoder.self.0"]["mean"] == [[0.5, 0.25]]

@@ -20,7 +20,7 @@ describe("runs of a file", () => {
       base: "glassformer:",
       fetch: async (path) => {
         asked.push(String(path).replace("glassformer:", ""));
-        const answer = String(path).includes("?") ? { series: { loss: SERIES } } : inventRun();
+        const answer = String(path).includes("?") ? { series: { loss: SERIES, rate: SERIES } } : inventRun();
         return new Response(JSON.stringify(answer));
       },
     });
@@ -28,15 +28,16 @@ describe("runs of a file", () => {
     const stop = source.follow(() => {
       throw new Error("nothing comes");
     });
-    const whole = await source.within(new AbortController().signal).series(["loss"], null, 50);
-    expect(whole).toEqual({ loss: SERIES });
+    const whole = await source.within(new AbortController().signal).series([], null, 50);
+    expect(whole).toEqual({ loss: SERIES, rate: SERIES }); // none is named: all
     const part = await source.series(["loss"], [2, 3], 700);
+    expect(Object.keys(part)).toEqual(["loss"]);
     expect(part.loss).toMatchObject({ first: [2, 3], mean: [[3], [2]], last: null });
     await source.heads("entropy_share", null, 100);
     stop();
     expect(asked).toEqual([
       "runs/a%20run",
-      "runs/a%20run/series?name=loss&points=2000",
+      "runs/a%20run/series?points=2000",
       "runs/a%20run/heads?statistic=entropy_share&points=1000",
     ]);
   });

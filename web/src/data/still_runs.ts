@@ -17,23 +17,31 @@ export function createStillRuns(connection: Connection): RunList {
     list: () => connection.json<readonly RunEntry[]>("runs"),
     async open(id) {
       const path = `runs/${encodeURIComponent(id)}`;
-      const ask = async (what: keyof typeof POINTS, asked: string, span: Range | null) => {
-        const address = `${path}/${what}?${asked}&points=${POINTS[what]}`;
+      const ask = async (
+        address: string,
+        wanted: (name: string) => boolean,
+        span: Range | null,
+      ): Promise<SeriesByName["series"]> => {
         const answer = kept.get(address) ?? connection.json<SeriesByName>(address);
         kept.set(address, answer);
-        const { series } = await answer;
-        return Object.fromEntries(Object.entries(series).map(([name, each]) => [name, cut(each, span)]));
+        const found = Object.entries((await answer).series).filter(([name]) => wanted(name));
+        return Object.fromEntries(found.map(([name, each]) => [name, cut(each, span)]));
       };
       const source: RunSource = {
         run: await connection.json<RunDescription>(path),
         within: () => source,
-        series: async (names, span) => {
-          const found = await Promise.all(
-            names.map((name) => ask("series", `name=${encodeURIComponent(name)}`, span)),
-          );
-          return Object.assign({}, ...found);
-        },
-        heads: (statistic, span) => ask("heads", `statistic=${encodeURIComponent(statistic)}`, span),
+        series: (names, span) =>
+          ask(
+            `${path}/series?points=${POINTS.series}`,
+            (name) => names.length === 0 || names.includes(name), // none is named: all
+            span,
+          ),
+        heads: (statistic, span) =>
+          ask(
+            `${path}/heads?statistic=${encodeURIComponent(statistic)}&points=${POINTS.heads}`,
+            () => true,
+            span,
+          ),
         follow: () => () => {},
       };
       return source;

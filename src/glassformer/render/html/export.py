@@ -122,8 +122,7 @@ def render_run(
         described = client.get(address).json()
         statistics = dict.fromkeys(name for each in described["maps"] for name in each["statistics"])
         paths = [
-            *("metrics", "runs", address),
-            *(f"{address}/series?name={_quote(name)}&points={CURVE}" for name in described["names"]),
+            *("metrics", "runs", address, f"{address}/series?points={CURVE}"),
             *(f"{address}/heads?statistic={_quote(name)}&points={LOOKS}" for name in statistics),
         ]
         found = [(path, _keep_chosen(path, body, client.id, chosen)) for path, body in _ask(client, paths)]
