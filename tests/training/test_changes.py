@@ -59,3 +59,8 @@ def test_overrides_change_tables() -> None:
     for name, value in read_overrides(["train.rate=3e-4", "task.name=words"]):
         override(tables, name, value)
     assert tables == {"train": {"rate": 3e-4}, "task": {"name": "words"}}
+
+
+def test_a_kind_of_model_that_is_unknown_is_a_change_like_others(run: Path) -> None:
+    with pytest.raises(TrainingError, match=r"model.kind was 'transformer' and is 'transfomer'"):
+        check_resumable(run, SETTINGS | {"model.kind": "transfomer"})

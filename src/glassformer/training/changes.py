@@ -170,9 +170,9 @@ def find_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:
             found["tokenizer"] = asdict(read_settings(VocabularySettings, tokenizer))
     except ConfigurationError:  # a setting of another version
         pass
-    if model.keys().isdisjoint(("start", "preset")):  # otherwise defaults are those of another model
-        known = fields(KINDS[model.get("kind", "transformer")])
-        defaults = {each.name: each.default for each in known if each.default is not MISSING}
+    kind = KINDS.get(str(model.get("kind", "transformer")))  # an unknown one is refused later
+    if kind and model.keys().isdisjoint(("start", "preset")):  # otherwise defaults are those of another model
+        defaults = {each.name: each.default for each in fields(kind) if each.default is not MISSING}
         found["model"] = {"kind": "transformer"} | defaults
     return {f"{table}.{key}": value for table, keys in found.items() for key, value in keys.items()}
 
