@@ -6,7 +6,7 @@ import { lazyWords, WORDS } from "./vite.words.ts";
 
 /** Bytes, gzip, of scripts and styles in one language: the shell with the view that opens first, and all views. */
 const LIMITS = { landing: 110_000, workbench: 150_000 };
-const LESSON = /\/(walk|playground|later|runs)-/; // views that explain, dialogs, training runs: fetched when opened
+const LESSON = /\/(walk|playground|later|recipes|runs)-/; // views that explain, dialogs, training runs: fetched when opened
 const LATER = /\/more-/; // the other views
 const FIRST = /\/canvas-/; // the view that opens first, which has a bar of its own in that test
 
@@ -42,7 +42,7 @@ const RUNS = /src\/(?:views\/(?:runs|curves|learning)\/|i18n\/runs|data\/runs?_?
 /** Whose words a file has. */
 function wordsOf(id: string): string {
   if (RUNS.test(id)) return "runs";
-  return /(?:views|shell)\/(walk|playground|later)\//.exec(id)?.[1] ?? "words";
+  return /(?:views|shell)\/(walk|playground|later|recipes)\//.exec(id)?.[1] ?? "words";
 }
 
 export default defineConfig({
@@ -73,6 +73,7 @@ export default defineConfig({
             },
             { name: "runs", test: (id) => RUNS.test(id) && /(view|runs)\.ts$/.test(id) },
             { name: "later", test: /src\/shell\/later\// },
+            { name: "recipes", test: /src\/shell\/recipes\// },
             {
               name: (id) => /src\/views\/(\w+)\//.exec(id)?.[1] ?? null,
               test: /src\/views\/(walk|playground)\/view\.ts$/,

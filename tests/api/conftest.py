@@ -15,6 +15,7 @@ from glassformer.api.frames import Frame, decode_frame
 from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
 from glassformer.api.library import Library
 from glassformer.api.settings import Settings
+from glassformer.api.training import Trainer
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, read_defaults
 from glassformer.messages import literal, message
@@ -161,7 +162,9 @@ def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[.
     """Make a server: `build_site(workbench=False, token="secret")`."""
     opened: list[Site] = []
 
-    def build(*, workbench: bool = True, base: str = HOST, **settings: Any) -> Site:
+    def build(
+        *, workbench: bool = True, base: str = HOST, trainer: Trainer | None = None, **settings: Any
+    ) -> Site:
         static = tmp_path / "static"
         static.mkdir(exist_ok=True)
         (static / "index.html").write_text("<!doctype html><title>Glassformer</title>" + "x" * 600)
@@ -169,7 +172,10 @@ def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[.
         ids = {name: library.open_file(path) for name, path in invented.items()}
         pretended = PretendWorkbench(library, invented["single"])
         app = create_app(
-            library, pretended if workbench else None, Settings(**{"static": static, **settings})
+            library,
+            pretended if workbench else None,
+            Settings(**{"static": static, **settings}),
+            trainer=trainer,
         )
         client = TestClient(app, base, raise_server_exceptions=False)
         client.headers["accept-encoding"] = "identity"

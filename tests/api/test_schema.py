@@ -16,9 +16,19 @@ from schemathesis.specs.openapi.checks import status_code_conformance
 from campaigns import rounds
 from glassformer.place import Place
 from glassformer.runlog import Event, RunWriter
+from glassformer.workbench import LocalTrainer, TrainerSettings
 
 EXAMPLES = rounds(8, 200)  # for each address
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
+
+NEED_A_RUN = {  # that was trained: see test_training.py
+    "POST /api/training",
+    "GET /api/training/{id}/recipe",
+    "POST /api/training/{id}/stop",
+    "POST /api/training/{id}/resume",
+    "POST /api/training/{id}/fork",
+    "DELETE /api/training/{id}",
+}
 
 settings = hypothesis.settings(
     max_examples=EXAMPLES,
@@ -37,7 +47,9 @@ def test_no_request_breaks_the_server(build_site: Callable[..., Any], tmp_path: 
         writer.write_event(Event(0, "started", "It began."))
         writer.write_scalars([(1, {"loss": 2.0})])
         writer.write_heads(1, {Place("encoder", "self", 0): {"entropy": [0.5]}})
-    site = build_site(waiting=10_000, runs=tmp_path / "runs")
+    (tmp_path / "data").mkdir()
+    trainer = LocalTrainer(TrainerSettings(runs=tmp_path / "runs", data=tmp_path / "data"))
+    site = build_site(waiting=10_000, runs=tmp_path / "runs", trainer=trainer)
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", site.app, headers={"host": "localhost"})
     asked: dict[str, set[int]] = {}
     ids = list(site.ids.values())
@@ -71,7 +83,7 @@ def test_no_request_breaks_the_server(build_site: Callable[..., Any], tmp_path: 
                     known = data.draw(hypothesis.strategies.sampled_from(ids))
                     ask(
                         case,
-                        id="first" if case.path.startswith("/api/runs") else known,
+                        id="first" if case.path.startswith(("/api/runs", "/api/training")) else known,
                         language="zh",
                         place="0",
                         head=0,
@@ -89,5 +101,6 @@ def test_no_request_breaks_the_server(build_site: Callable[..., Any], tmp_path: 
                 explore()
     assert len(asked) == sum(len(methods) for methods in site.app.openapi()["paths"].values())
     assert not any(status >= 500 for statuses in asked.values() for status in statuses)
-    reached = [address for address, statuses in asked.items() if statuses & {200, 201, 202, 204}]
-    assert len(reached) >= len(asked) - 3, sorted(set(asked) - set(reached))
+    reached = {address for address, statuses in asked.items() if statuses & {200, 201, 202, 204}}
+    missed = set(asked) - reached - NEED_A_RUN
+    assert len(missed) <= 3, sorted(missed)

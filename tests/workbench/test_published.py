@@ -12,7 +12,7 @@ from glassformer.workbench.models import ModelCatalog
 
 
 def test_published_models_say_what_they_need(zoo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "_was_fetched", lambda name: name == "albert/albert-base-v2")
+    monkeypatch.setattr(models, "was_fetched", lambda name: name == "albert/albert-base-v2")
     for offline, code in ((False, "download"), (True, "offline")):
         found = {each.name: each for each in ModelCatalog(zoo, (), offline=offline).published()}
         gpt2, albert = found["openai-community/gpt2"], found["albert/albert-base-v2"]
@@ -38,7 +38,7 @@ def test_their_sizes_are_those_of_the_presets(zoo: Path) -> None:
 def test_without_a_network_one_that_was_never_fetched_is_refused(
     zoo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(models, "_was_fetched", lambda _: False)
+    monkeypatch.setattr(models, "was_fetched", lambda _: False)
     with pytest.raises(ApiError, match="the hub may not be asked"):
         ModelCatalog(zoo, (), offline=True).find("openai-community/gpt2")
     found = ModelCatalog(zoo, (), offline=False).find("Helsinki-NLP/opus-mt-en-fr")

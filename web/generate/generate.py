@@ -1,4 +1,4 @@
-"""Generate web/src/api/generated.ts from the OpenAPI schema: `make types`.
+"""Generate web/src/api/generated.ts from the OpenAPI schema, and the schema of recipes: `make types`.
 
 In:   the schema of the server (`glassformer.api.openapi`); openapi-typescript, installed here by npm.
 Out:  the file; its first line holds the hashes of the schema and of the types, so that a test knows a stale
@@ -20,7 +20,9 @@ def main() -> None:
     from glassformer.api.app import create_app
     from glassformer.api.library import Library
     from glassformer.api.openapi import render_schema
+    from glassformer.workbench import recipe_schema
 
+    recipe_schema.FILE.write_text(recipe_schema.render(), encoding="utf-8")
     if not (HERE / "node_modules").is_dir():
         subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts"], cwd=HERE, check=True)
     schema = render_schema(create_app(Library(shipped=None)))

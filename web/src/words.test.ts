@@ -8,6 +8,7 @@ const files = import.meta.glob<Readonly<Record<string, unknown>>>(
     "./i18n/{focus,hosts,runs}.ts",
     "./shell/{words,*_words}.ts",
     "./shell/later/*_words.ts",
+    "./shell/recipes/words.ts",
     "./views/*/{words,*_words}.ts",
   ],
   {

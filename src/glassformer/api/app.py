@@ -26,12 +26,14 @@ from glassformer.api.routes import (
     runs,
     states,
     static,
+    training,
     walks,
 )
 from glassformer.api.routes import scores as measures
 from glassformer.api.runs import Runs
 from glassformer.api.security import Guard
 from glassformer.api.settings import Settings
+from glassformer.api.training import Trainer
 
 
 def create_app(
@@ -39,8 +41,11 @@ def create_app(
     workbench: Workbench | None = None,
     settings: Settings | None = None,
     threads: ThreadPools | None = None,
+    trainer: Trainer | None = None,
 ) -> FastAPI:
-    """The server for some recordings; with a workbench, it also runs models. `threads` may be shared.
+    """The server for some recordings; with a workbench it runs models, with a trainer it trains.
+
+    `threads` may be shared.
 
     >>> library = gf.Library()
     >>> app = gf.create_app(library)  # for uvicorn, or any other ASGI server
@@ -55,6 +60,7 @@ def create_app(
         threads or ThreadPools(chosen),
         ResponseCache(chosen.cache_bytes),
         Runs(chosen.runs),
+        trainer,
     )
 
     @asynccontextmanager
@@ -80,12 +86,14 @@ def create_app(
     app.state.uploads = ClientCounts(chosen.uploads, chosen.share(chosen.uploads))
     app.state.jobs = {}  # ids of jobs, and the client of each
     app.state.submitting = ClientCounts(chosen.waiting, chosen.waiting)  # requests that are becoming jobs
+    app.state.trainings = {}  # names of runs that are trained, and the client of each
     app.state.warm = False  # whether the worker process was started in advance
     app.state.closing = threading.Event()  # set when the server is about to stop: event streams end
     errors.install(app)
     openapi.install(app)
     for group in (
-        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs, static
+        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs, training,
+        static,
     ):  # fmt: skip
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)

@@ -25,6 +25,7 @@ from glassformer.api.library import Library
 from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
 from glassformer.api.runs import Runs
 from glassformer.api.settings import Settings
+from glassformer.api.training import Trainer
 from glassformer.messages import Message, message
 from glassformer.recording import Recording
 from glassformer.schema import replace_surrogates
@@ -45,6 +46,7 @@ class AppContext:
     threads: ThreadPools
     cache: ResponseCache
     runs: Runs
+    trainer: Trainer | None = None
 
     @property
     def why_no_workbench(self) -> Message:

@@ -1,6 +1,7 @@
 """Logs of training runs: written while a network learns, read by everything that shows one. No torch."""
 
 from glassformer.runlog.alarms import ALARM, GREW, PASSED, Alarm, AlarmRecord
+from glassformer.runlog.alive import find_process
 from glassformer.runlog.index import Series
 from glassformer.runlog.log import (
     BEST,
@@ -52,6 +53,7 @@ __all__ = [
     "Series",
     "count_unindexed",
     "find_probes",
+    "find_process",
     "find_runs",
     "find_state",
     "is_run",

@@ -13,7 +13,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
@@ -84,16 +84,41 @@ def describe_process() -> dict[str, Any]:
 
 def is_alive(folder: Path) -> bool:
     """Whether the process that wrote `running.json` lives."""
-    path = folder / RUNNING
-    try:
-        process = json.loads(path.read_text(encoding="utf-8"))
-        touched = path.stat().st_mtime
-        number, started, machine = process["process"], process["started"], process["machine"]
-    except (OSError, ValueError, KeyError, TypeError):
+    process = _read_process(folder)
+    if process is None:
         return False
-    if machine is not None and machine == _identify_machine() and isinstance(number, int):
-        return started is not None and started == _start_time(number)
+    if _is_of_this_machine(process):
+        return _lives(process)
+    try:
+        touched = (folder / RUNNING).stat().st_mtime
+    except OSError:
+        return False
     return time.time() - touched < LOST
+
+
+def find_process(folder: Path) -> int | None:
+    """The number of the process of this machine that writes a run; None where there is none."""
+    process = _read_process(folder)
+    here = process is not None and _is_of_this_machine(process) and _lives(process)
+    return int(process["process"]) if process is not None and here else None
+
+
+def _read_process(folder: Path) -> dict[str, Any] | None:
+    try:
+        process = json.loads((folder / RUNNING).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    whole = isinstance(process, dict) and {"process", "started", "machine"} <= process.keys()
+    return process if whole else None
+
+
+def _is_of_this_machine(process: Mapping[str, Any]) -> bool:
+    machine = process["machine"]
+    return machine is not None and machine == _identify_machine() and isinstance(process["process"], int)
+
+
+def _lives(process: Mapping[str, Any]) -> bool:
+    return process["started"] is not None and process["started"] == _start_time(process["process"])
 
 
 def _identify_machine() -> str | None:

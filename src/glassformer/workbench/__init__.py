@@ -6,6 +6,7 @@ Out:  recordings as bundle files, and everything that happens on the way, as it 
 """
 
 from glassformer.workbench.local import LocalWorkbench
-from glassformer.workbench.settings import WorkbenchSettings
+from glassformer.workbench.settings import TrainerSettings, WorkbenchSettings
+from glassformer.workbench.trainer import LocalTrainer
 
-__all__ = ["LocalWorkbench", "WorkbenchSettings"]
+__all__ = ["LocalTrainer", "LocalWorkbench", "TrainerSettings", "WorkbenchSettings"]

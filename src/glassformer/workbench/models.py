@@ -83,7 +83,7 @@ class ModelCatalog:
             return self._models[name]
         if name.startswith("zoo/") or _is_path(name):
             return self._find_path(name)
-        if self.offline and not _was_fetched(name):
+        if self.offline and not was_fetched(name):
             raise self._unknown("workbench.no_model_offline", name)
         if name in read_published():
             return Model(name, None, self._describe_published(name), tagged=False)
@@ -94,7 +94,7 @@ class ModelCatalog:
         return [self._describe_published(name) for name in read_published()]
 
     def _describe_published(self, name: str) -> ModelDescription:
-        return describe_published(name, fetched=_was_fetched(name), offline=self.offline)
+        return describe_published(name, fetched=was_fetched(name), offline=self.offline)
 
     def _find_path(self, name: str) -> Model:
         """A path that a person typed: only below a folder that was named when the program was started."""
@@ -176,7 +176,7 @@ def _is_path(name: str) -> bool:
     return HUB_NAME.fullmatch(name) is None or len(name) > LONGEST_HUB_NAME
 
 
-def _was_fetched(name: str) -> bool:
+def was_fetched(name: str) -> bool:
     """Whether a model of the hub is on this machine already."""
     from huggingface_hub import constants
 

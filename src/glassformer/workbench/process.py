@@ -22,6 +22,7 @@ from typing import IO, Any
 
 import glassformer
 
+PROBLEM = "glassformer-problem"  # a process that trains ends its output with {this: message} after an error
 KEPT_LINES = 40  # of what a worker wrote to stderr
 
 
@@ -42,7 +43,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self._home.name,
-            env=_environment(offline),
+            env=make_environment(offline=offline),
         )
         self._readers = [
             threading.Thread(target=target, args=(pipe,), name="glassformer-worker", daemon=True)
@@ -79,12 +80,7 @@ class WorkerProcess:
 
     def memory(self) -> int:
         """Bytes that it takes for itself; 0 where the system does not say."""
-        try:
-            lines = Path(f"/proc/{self.id}/status").read_text().splitlines()
-        except OSError:
-            return 0
-        fields = dict(line.split(":", 1) for line in lines if ":" in line)
-        return sum(1024 * int(fields[name].split()[0]) for name in ("RssAnon", "VmSwap") if name in fields)
+        return measure_memory(self.id)
 
     def end(self, seconds: float = 0.0) -> int:
         """Wait so long for it to exit, then kill it; gives its `returncode`."""
@@ -115,7 +111,17 @@ class WorkerProcess:
                 self.errors.append(line.decode(errors="replace").rstrip())
 
 
-def _environment(offline: bool) -> dict[str, str]:
+def measure_memory(number: int) -> int:
+    """Bytes that a process takes for itself; 0 where the system does not say."""
+    try:
+        lines = Path(f"/proc/{number}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    fields = dict(line.split(":", 1) for line in lines if ":" in line)
+    return sum(1024 * int(fields[name].split()[0]) for name in ("RssAnon", "VmSwap") if name in fields)
+
+
+def make_environment(*, offline: bool) -> dict[str, str]:
     """Ours, with the package on the path that we came from ourselves."""
     home = str(Path(glassformer.__file__).parent.parent)
     known = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
@@ -126,6 +132,7 @@ def _environment(offline: bool) -> dict[str, str]:
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_DISABLE_TELEMETRY": "1",
     }
+    variables.pop("GLASSFORMER_TOKEN", None)  # who may use the server is none of its business
     if offline:
         variables |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     return variables

@@ -32,6 +32,22 @@ class WorkbenchSettings(RunSettings):
         return self.memory // 3 if self.loaded is None else self.loaded
 
 
+@dataclass(frozen=True, slots=True)
+class TrainerSettings:
+    """What training that the page starts may use."""
+
+    runs: Path
+    data: Path  # the only folder that data may come from
+    models: tuple[Path, ...] = ()
+    offline: bool = False
+    jobs: int = 1  # runs at the same time
+    steps: int = 1_000_000  # of one run
+    memory: int = field(
+        default_factory=lambda: find_memory() * 6 // 10
+    )  # bytes of one run, estimated and real
+    stop_seconds: float = 120.0  # that a run has to end its step and write a checkpoint
+
+
 def find_memory() -> int:
     """Bytes of this machine, or of the container that we are in."""
     try:

@@ -62,6 +62,17 @@ export type RunEvent = Schemas["RunEvent"];
 export type ProbeDescription = Schemas["ProbeDescription"];
 export type RunDescription = Schemas["RunDescription"];
 
+// training from the page
+export type RecipeField = Schemas["RecipeField"];
+export type RecipeTable = Schemas["RecipeTable"];
+export type RecipeSchema = Schemas["RecipeSchema"];
+export type ShippedRecipe = Schemas["ShippedRecipe"];
+export type RunRecipe = Schemas["RunRecipe"];
+export type DataFiles = Schemas["DataFiles"];
+export type CheckedRecipe = Schemas["CheckedRecipe"];
+export type Training = Schemas["Training"];
+export type TrainingOverview = Schemas["TrainingOverview"];
+
 // the walk
 export type WalkPlan = Schemas["WalkPlan"];
 export type WalkStep = Schemas["Step"];

@@ -42,6 +42,8 @@ export interface ServerJobs {
   /** Where the bundle of a recording can be had; null where it cannot. */
   download(id: string): string | null;
   remove(id: string): Promise<void>;
+  /** Asks about training, or asks for it: what is at a path below training/. */
+  training?<T>(path: string, method?: "GET" | "POST" | "DELETE", body?: unknown): Promise<T>;
 }
 
 const SHORTEST = 100; // ms between two questions whether a job still waits, at first
@@ -101,6 +103,15 @@ export function createServerJobs(
     download: (id) => `${connection.base}recordings/${encodeURIComponent(id)}/bundle`,
     async remove(id) {
       await connection.ask(`recordings/${encodeURIComponent(id)}`, { method: "DELETE" });
+    },
+    async training<T>(path: string, method = "GET", body?: unknown) {
+      const response = await connection.ask(`training${path}`, {
+        method,
+        ...(body === undefined
+          ? {}
+          : { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
+      });
+      return (response.status === 204 ? null : await response.json()) as T;
     },
   };
 }

@@ -6,6 +6,7 @@ import { Button } from "./button";
 import { useApp } from "./context";
 import { Mark } from "./icons";
 
+const NEW = "/new"; // no run can be called so
 const origins = ["shipped", "made", "file"] as const;
 
 export function Header(props: { readonly help: () => void }) {
@@ -69,8 +70,10 @@ function Chooser(props: {
         value={props.value}
         disabled={props.disabled ?? false}
         onFocus={props.focus}
-        onChange={(event) => {
-          if (event.currentTarget.value) props.choose(event.currentTarget.value);
+        onChange={({ currentTarget }) => {
+          const wish = currentTarget.value;
+          currentTarget.value = props.value; // until it is so
+          if (wish) props.choose(wish);
         }}
       >
         {props.children}
@@ -121,17 +124,23 @@ function RunChooser() {
   const ids = app.trainingRuns.value.map(({ id }) => id);
   const open = app.selection.value.run;
   if (!app.views.titles.some(({ needs }) => needs === "runs")) return null;
-  if (ids.length === 0 && open === "") return null;
+  const trains = app.about.value?.training === true;
+  if (ids.length === 0 && open === "" && !trains) return null;
   return (
     <Chooser
       label={say.trainingRun}
       name="run"
       value={open}
       focus={() => void app.refreshTrainingRuns()}
-      choose={(id) => void (id === ALL_RUNS ? app.chooseView("runs") : app.goToRun(id))}
+      choose={(id) => {
+        if (id === NEW) app.newRun.value = { fork: null, step: null };
+        else if (id === ALL_RUNS) app.chooseView("runs");
+        else void app.goToRun(id);
+      }}
     >
       <option value="">{say.chooseRun}</option>
       <option value={ALL_RUNS}>{say.allRuns}</option>
+      {trains && <option value={NEW}>{say.newRun}</option>}
       {[...new Set(open === "" ? ids : [...ids, open])].map((id) => (
         <option key={id} value={id}>
           {id}

@@ -17,6 +17,7 @@ import { InputPanel } from "./panels/input";
 import type { PanelName } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
+import { Training } from "./training";
 import { Transport } from "./transport";
 import { ViewStage } from "./view_stage";
 import { fitsIn, subjectFor } from "./views";
@@ -84,6 +85,7 @@ export function Shell() {
             <EditedMark />
             <ExampleNote />
             <BackgroundRuns />
+            <Training />
           </ErrorBoundary>
           {open && above && (
             <ErrorBoundary part="controls">

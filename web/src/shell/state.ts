@@ -72,6 +72,12 @@ function isNamed(subject: Subject, { recording, beside, run }: Selection): boole
 
 const LISTED_RUNS = 20; // in the header: a view lists all of them
 
+/** A run to be made: from a recipe, or as a copy of another run at about a step. */
+export interface NewRun {
+  readonly fork: string | null;
+  readonly step: number | null;
+}
+
 export type PanelName = "input" | "interpretability" | "debugging" | "about";
 
 export class App {
@@ -97,6 +103,7 @@ export class App {
   readonly metrics = signal<readonly MetricDescription[] | null>(null); // null until they are known
   readonly about = signal<About | null>(null);
   readonly trainingRuns = signal<readonly RunEntry[]>([]);
+  readonly newRun = signal<NewRun | null>(null); // the form that is open
   readonly subject = signal<Subject>(nothingOpen);
   readonly open: ReadonlySignal<RecordingSource | null> = derived(() => recordingOf(this.subject.value));
   readonly opening = signal(true);
@@ -230,6 +237,13 @@ export class App {
   /** Open a training run, in the view that is chosen where it shows runs. */
   async goToRun(id: string): Promise<void> {
     await this.show({ ...nothingSelected, view: this.store.get().view, run: id });
+  }
+
+  /** The run that is open is gone: the list shows the others. */
+  leaveRun(): void {
+    this.subject.value = nothingOpen;
+    this.store.set({ ...nothingSelected, view: "runs" });
+    void this.views.load("runs");
   }
 
   /** Open a recording of the list: one that ships opens where it shows its point. */

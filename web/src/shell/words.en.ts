@@ -103,6 +103,7 @@ export const shell = {
   trainingRun: "Training run",
   chooseRun: "Choose a training run …",
   allRuns: "All training runs …",
+  newRun: "New run …",
   dismiss: "Dismiss",
   // help
   shortcuts: "Keyboard",

@@ -104,6 +104,7 @@ export const shell: SameWords<typeof en.shell> = {
   trainingRun: "训练运行",
   chooseRun: "选择一次训练运行……",
   allRuns: "全部训练运行……",
+  newRun: "新的训练运行……",
   dismiss: "关闭",
   shortcuts: "键盘",
   shortcutsOn: "启用单键快捷键",

@@ -35,6 +35,7 @@ class About(ResponseModel):
     limits: Limits
     workbench: bool
     why_no_workbench: MessageField | None
+    training: bool  # whether runs can be started, stopped and removed: /api/training
 
 
 @router.get("/about", response_model=About)
@@ -47,6 +48,7 @@ async def read_about(request: Request, context: Context) -> Response:
         limits=Limits(**{name: getattr(settings, name) for name in Limits.model_fields}),
         workbench=context.workbench is not None,
         why_no_workbench=context.why_no_workbench if context.workbench is None else None,
+        training=context.trainer is not None,
     )
     return await respond(request, context, lambda: about, keep=REVALIDATE)
 

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from glassformer.api.jobs import Workbench
     from glassformer.api.library import Library
     from glassformer.api.settings import Settings
+    from glassformer.api.training import Trainer
 
 POSITION = 10
 EXAMPLES = (
     "glassformer",
     "glassformer serve tom.bundle --port 8000 --no-browser",
     "glassformer serve --models my-models --keep my-recordings",
+    "glassformer serve --train --data my-texts",
 )
 PORT = 5000
 SHORTEST_TOKEN = 16  # characters
@@ -55,6 +57,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--keep-gigabytes", metavar="N", type=float)
     parser.add_argument("--models", metavar="FOLDER", type=Path, action="append", default=[])
     parser.add_argument("--runs", metavar="FOLDER", type=Path, default=Path("runs"))
+    parser.add_argument("--train", action="store_true")
+    parser.add_argument("--data", metavar="FOLDER", type=Path)
+    parser.add_argument("--train-jobs", metavar="N", type=int)
     parser.add_argument("--offline", action="store_true")
     parser.add_argument("--no-models", action="store_true")
     parser.add_argument("--static", metavar="FOLDER", type=Path, default=os.environ.get("GLASSFORMER_STATIC"))
@@ -68,12 +73,15 @@ def run(arguments: Arguments) -> None:
     for folder in arguments.models:
         if not Path(folder).expanduser().is_dir():
             raise InputError("cli.serve.no_folder", folder=str(folder))
+    _check_training(arguments)
     sockets, note = _listen(arguments.host, arguments.port)
     with ExitStack() as opened:
         for each in sockets:
             opened.enter_context(each)
         settings = _build_settings(arguments)
         library = opened.enter_context(closing(Library(arguments.keep, disk=_read_limit(arguments))))
+        if arguments.train:
+            print(message("cli.serve.trains", folder=str(arguments.data)), file=sys.stderr)
         for note_of_folder in _describe_folder(arguments):
             print(note_of_folder, file=sys.stderr)
         for broken in library.broken:
@@ -84,7 +92,8 @@ def run(arguments: Arguments) -> None:
         address = _format_address(arguments.host, sockets[0].getsockname()[1], settings.token)
         greeting = (note, message("cli.serve.address", address=address), message("cli.serve.end"))
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
-        app = create_app(library, workbench, settings)
+        trainer = _open_trainer(arguments) if arguments.train else None
+        app = create_app(library, workbench, settings, trainer=trainer)
         _run_server(app, sockets, None if arguments.no_browser else address)
 
 
@@ -205,6 +214,34 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
     return LocalWorkbench(
         chosen, folder=library.folder, add=lambda path, request: library.adopt(path, request=request)
     )
+
+
+def _check_training(arguments: Arguments) -> None:
+    """Refuse options of training that do not go together."""
+    if not arguments.train:
+        if arguments.data is not None or arguments.train_jobs is not None:
+            raise InputError("cli.serve.data_without_train")
+        return
+    if arguments.data is None:
+        raise InputError("cli.serve.train_data")
+    if not Path(arguments.data).expanduser().is_dir():
+        raise InputError("cli.serve.no_data_folder", folder=str(arguments.data))
+    if not 1 <= (arguments.train_jobs or 1) <= 64:
+        raise InputError("cli.serve.wrong_train_jobs", count=arguments.train_jobs)
+
+
+def _open_trainer(arguments: Arguments) -> "Trainer":
+    """Trains runs in processes of their own."""
+    from glassformer.workbench import LocalTrainer, TrainerSettings
+
+    chosen = TrainerSettings(
+        runs=Path(arguments.runs).expanduser(),
+        data=Path(arguments.data).expanduser(),
+        models=tuple(arguments.models),
+        offline=arguments.offline,
+        jobs=arguments.train_jobs or 1,
+    )
+    return LocalTrainer(chosen)
 
 
 def _format_address(host: str, port: int, token: str | None) -> str:

@@ -1,7 +1,6 @@
-/** Dialogs: the data table behind the picture, and the help. Native <dialog>: Escape, focus and backdrop are the browser's. */
+/** Dialogs: the data table behind the picture, and the help. */
 
-import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { aligned, count, exact } from "../../core/formats";
 import { csv, fileName, markTable, saveText, tabSeparated } from "../../core/saving";
 import { useAnswer } from "../answer";
@@ -10,45 +9,10 @@ import { useApp } from "../context";
 import { editMark } from "../edited";
 import { shortcutList } from "../keyboard";
 import { Check } from "../panels/fields";
+import { Dialog } from "./dialog";
 import { later } from "./later_words";
 
 const SHOWN_ROWS = 500;
-
-function Dialog(props: {
-  readonly title: string;
-  readonly name: string;
-  readonly close: () => void;
-  readonly children: ComponentChildren;
-}) {
-  const say = useApp().words.value;
-  const dialog = useRef<HTMLDialogElement>(null);
-  const id = useId();
-  useEffect(() => {
-    const element = dialog.current;
-    if (element && !element.open) element.showModal();
-  }, []);
-  return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a native dialog
-    <dialog
-      class="dialog"
-      ref={dialog}
-      aria-labelledby={id}
-      data-dialog={props.name}
-      onClose={props.close}
-      onClick={(event) => {
-        if (event.target === dialog.current) dialog.current?.close(); // the backdrop
-      }}
-    >
-      <div class="dialog-frame">
-        <header class="dialog-header">
-          <h2 id={id}>{props.title}</h2>
-          <Button name="close" icon="close" label={say.close} act={() => dialog.current?.close()} />
-        </header>
-        {props.children}
-      </div>
-    </dialog>
-  );
-}
 
 export function TableDialog(props: { readonly close: () => void }) {
   const app = useApp();

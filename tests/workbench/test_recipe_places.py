@@ -1,0 +1,55 @@
+"""Files and models that training from the page may read."""
+
+from pathlib import Path
+
+import pytest
+
+from glassformer.workbench.recipe_places import Places, stays_inside
+from recipe_mutants import make_data
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return make_data(tmp_path)
+
+
+def test_a_folder_of_the_server_is_not_taken_for_a_model_of_the_hub(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    places = Places(data)
+    assert places.find_model("someone/model") == "someone/model"
+    assert places.find_model("outside") is None  # training would read ./outside
+
+
+def test_models_of_other_folders_are_known_by_the_name_of_the_folder(data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    (folder / "mine").mkdir(parents=True)
+    (folder / "mine" / "config.json").write_text("{}")
+    (folder / "link").symlink_to(tmp_path / "outside")
+    places = Places(data, [folder], offline=True)
+    assert places.find_model("models/mine") == str(folder / "mine")
+    assert places.find_model("models/link") is None
+    assert places.find_model("models/../outside") is None
+    assert places.find_model_folder("zoo/bert") is not None
+
+
+def test_files_are_listed_without_what_is_hidden_or_a_link(data: Path) -> None:
+    listed = Places(data).list_files("")
+    assert [file.path for file in listed.files if file.path.endswith(".txt")] == [
+        *("dev.txt", "text.txt", "train.txt", "sub/pos/1.txt")
+    ]
+    assert not any("link" in file.path or "secret" in file.path for file in listed.files)
+
+
+def test_a_loop_of_links_is_not_inside(data: Path) -> None:
+    (data / "loop").symlink_to(data / "loop")
+    assert not stays_inside(data / "loop", data.resolve())
+    assert stays_inside(data / "sub", data.resolve())
+
+
+def test_a_run_of_the_folder_is_shown_with_short_paths(data: Path) -> None:
+    places = Places(data)
+    tables = {"task": {"folder": str(data / "sub")}, "model": {"start": str(data / "model")}, "x": 3}
+    assert places.shorten(tables) == {"task": {"folder": "sub"}, "model": {"start": "model"}, "x": 3}
+    assert places.shorten({"task": {"folder": "/etc"}}) == {"task": {"folder": "/etc"}}
