@@ -65,12 +65,9 @@ def _count_parameters(config: Mapping[str, Any]) -> int:
     width, layers = config["width"], config["layers"]
     embedding = config.get("embedding_width") or width
     count = config["vocabulary_size"] * embedding * (1 if config["tie_embeddings"] else 2)
-    if config["kind"] == "recurrent":
-        inputs = embedding + 2 * width
-        return int(
-            count + (2 * layers + 2) * 4 * width * (inputs + width) + width * config["vocabulary_size"]
-        )
-    block = 4 * width**2 + 2 * width * config["feed_forward"] + 9 * width
+    if config["kind"] == "recurrent":  # three gates, or four; two networks
+        return int(count + 2 * layers * 4 * width * (embedding + 3 * width))
+    block = 4 * width**2 + (2 * width + 1) * config["feed_forward"] + 9 * width
     both = config["task"] == "translation"
     decoder = (config.get("decoder_layers") or layers) if both else 0
     blocks = 1 if config["share_layers"] else layers
