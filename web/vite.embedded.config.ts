@@ -31,10 +31,20 @@ function leaveOutViews(mode: string): Plugin {
   };
 }
 
+/** No notebook and no file trains: the form of a new run stays out of both. */
+const leaveOutTraining: Plugin = {
+  name: "leave-out-training",
+  enforce: "pre",
+  load: (id) =>
+    id.endsWith("/src/shell/recipes/parts.ts")
+      ? "export const RunControls = () => null; export const NewRunDialog = () => null;"
+      : null,
+};
+
 export default defineConfig(({ mode }) => {
   const name = mode === "production" ? "embedded" : mode;
   return {
-    plugins: [listViews(), noStyles, ...(name in LEFT_OUT ? [leaveOutViews(name)] : [])],
+    plugins: [listViews(), noStyles, leaveOutTraining, ...(name in LEFT_OUT ? [leaveOutViews(name)] : [])],
     publicDir: false,
     build: {
       outDir: "../src/glassformer/api/static/embedded",

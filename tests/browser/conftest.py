@@ -21,6 +21,7 @@ from glassformer.api.app import create_app
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.settings import STATIC, Settings
+from glassformer.api.training import Trainer
 from glassformer.place import Place
 from glassformer.runlog import ALARM, Event, RunWriter
 from glassformer.weights.hub import ZOO
@@ -64,12 +65,13 @@ def serve(
     workbench: Workbench | None = None,
     static: Path = STATIC_HERE,
     runs: Path = Settings().runs,  # noqa: B008
+    trainer: Trainer | None = None,
 ) -> Iterator[str]:
     """Run a server in a thread; its address, while the context lasts."""
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
         line.listen(128)
-        app = create_app(library, workbench, Settings(static=static, runs=runs))
+        app = create_app(library, workbench, Settings(static=static, runs=runs), trainer=trainer)
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
         )

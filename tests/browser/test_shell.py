@@ -453,16 +453,17 @@ def test_the_page_is_small(served: Any, open_page: OpenPage, locale: str, other:
     at most with what it shares with others; 150 kB with all other views but the lessons, in one language;
     and 1 MB before the first picture. The rest is fetched when it is wanted: dialogs and panels count for
     the shell, as one of them may be open at first."""
-    wanted_later = ("walk-", "playground-", "runs-", f"words-{other}-", f"later-{other}-")
+    wanted_later = ("walk-", "playground-", "runs-", "recipes-", f"words-{other}-", f"later-{other}-")
     parts = [path for path in (STATIC_HERE / "assets").glob("*.*s") if not path.name.startswith(wanted_later)]
     sizes = {path.name: len(gzip.compress(path.read_bytes(), 9)) for path in parts}
     assert 0 < sum(size for name, size in sizes.items() if name.startswith("canvas-")) <= 40_000
     assert sum(size for name, size in sizes.items() if not name.startswith(("later-", "canvas-"))) <= 150_000
     assert sum(size for name, size in sizes.items() if not name.startswith("more-")) <= 110_000
-    runs = [path for path in (STATIC_HERE / "assets").glob("runs-*") if f"runs-{other}-" not in path.name]
-    assert (
-        sum(len(gzip.compress(path.read_bytes(), 9)) for path in runs) <= 40_000
-    )  # all views of training runs
+    for part in ("runs", "recipes"):  # all views of training runs; the form that starts one
+        paths = [
+            path for path in (STATIC_HERE / "assets").glob(f"{part}-*") if f"{part}-{other}-" not in path.name
+        ]
+        assert sum(len(gzip.compress(path.read_bytes(), 9)) for path in paths) <= 40_000
     page = open_page(served.address("wide", view="canvas"), locale=locale)
     settle(page)
     loaded = page.evaluate("performance.getEntriesByType('resource').map(e => [e.name, e.transferSize])")

@@ -161,6 +161,8 @@ def _make_fields(
         if is_hidden(name, field["types"]):
             continue
         changed: dict[str, Any] = {"use": use, "main": name in MAIN}
+        if "choice" in field["types"]:  # other names are those of plug-ins
+            changed["types"] = [each for each in field["types"] if each != "text"]
         if name in most:
             changed["most"] = min(most[name], field.get("most", most[name]))
         if use == "action":
@@ -175,7 +177,7 @@ def _make_fields(
 
 def is_hidden(name: str, types: Collection[str]) -> bool:
     """Whether a setting cannot be set over HTTP: it is of no type that is known, or a text of unknown use."""
-    texts = {"text", "texts", "columns"} & set(types)
+    texts = {"text", "texts", "columns"} & set(types) if "choice" not in types else set()
     return set(types) <= {"null"} or (bool(texts) and name not in USES and name not in PLAIN)
 
 

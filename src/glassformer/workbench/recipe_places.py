@@ -107,7 +107,7 @@ class Places:
 
     def _check_data(self, folder: str, path: str, splits: Sequence[str]) -> Message | None:
         if not (is_plain_path(folder) and is_plain_path(path)):
-            return message("recipe.faults.outside", path=f"{folder}/{path}")
+            return message("recipe.faults.outside", path=str(PurePath(folder, path)))
         found = False
         for split in splits if SPLIT in path else ("",):
             place = self.data / folder / path.replace(SPLIT, split)
@@ -115,9 +115,9 @@ class Places:
             matches = [place] if os.path.lexists(place) or not magic else self._expand(place)
             for match in matches:
                 if not stays_inside(match, self.root):
-                    return message("recipe.faults.outside", path=f"{folder}/{path}")
+                    return message("recipe.faults.outside", path=str(PurePath(folder, path)))
                 found |= match.exists()
-        return None if found else message("recipe.faults.no_data", path=f"{folder}/{path}")
+        return None if found else message("recipe.faults.no_data", path=str(PurePath(folder, path)))
 
     def _expand(self, place: Path) -> list[Path]:
         pattern = str(place.relative_to(self.data))

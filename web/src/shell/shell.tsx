@@ -17,7 +17,7 @@ import { InputPanel } from "./panels/input";
 import type { PanelName } from "./state";
 import { Tabs } from "./tabs";
 import { Toolbar } from "./toolbar";
-import { Training } from "./training";
+import { Training } from "./new_run";
 import { Transport } from "./transport";
 import { ViewStage } from "./view_stage";
 import { fitsIn, subjectFor } from "./views";

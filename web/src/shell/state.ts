@@ -241,9 +241,8 @@ export class App {
 
   /** The run that is open is gone: the list shows the others. */
   leaveRun(): void {
-    this.subject.value = nothingOpen;
-    this.store.set({ ...nothingSelected, view: "runs" });
-    void this.views.load("runs");
+    const next = this.recordings.peek()[0];
+    if (next) void this.goToEntry(next.id).then(() => this.chooseView("runs"));
   }
 
   /** Open a recording of the list: one that ships opens where it shows its point. */
