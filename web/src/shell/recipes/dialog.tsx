@@ -93,7 +93,7 @@ function RecipeForm({ known, wish }: { readonly known: Known; readonly wish: New
   const [trouble, setTrouble] = useState<unknown>(null);
   const [begun, setBegun] = useState<Training | null>(null);
   const turn = useRef(0);
-  const named = name ?? freeName(forked?.id ?? from.replace(/^run:/, ""), taken);
+  const named = name?.trim() ?? freeName(forked?.id ?? from.replace(/^run:/, ""), taken);
 
   useEffect(() => {
     const mine = ++turn.current;
@@ -210,9 +210,9 @@ function RecipeForm({ known, wish }: { readonly known: Known; readonly wish: New
               type="text"
               data-field="name"
               aria-describedby={hint}
-              value={named}
+              value={name ?? named}
               maxLength={80}
-              onChange={(event) => setName(event.currentTarget.value.trim() || null)}
+              onInput={(event) => setName(event.currentTarget.value)}
             />
           )}
         </Field>

@@ -1,6 +1,6 @@
 /** One setting of a recipe: its name, a control that fits its type, its help, and what is wrong with it. */
 
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 import type { CheckedRecipe, RecipeField } from "../../api/types";
 import type { Text } from "../../core/messages";
 import { Button } from "../button";
@@ -55,6 +55,7 @@ function Control(
 ) {
   const { place, field, value, change, fields, id } = props;
   const { say } = fields;
+  const [draft, setDraft] = useState<string | null>(null); // what is being typed: an answer must not undo it
   const usual = defaultOf(field);
   const about = {
     id,
@@ -109,8 +110,12 @@ function Control(
         placeholder={several ? say.list : empty}
         autocomplete="off"
         spellcheck={false}
-        value={write(value)}
-        onChange={(event) => change(read(field, event.currentTarget.value))}
+        value={draft ?? write(value)}
+        onInput={(event) => setDraft(event.currentTarget.value)}
+        onChange={(event) => {
+          setDraft(null);
+          change(read(field, event.currentTarget.value));
+        }}
       />
       {offered.length > 0 && (
         <datalist id={`${id}-list`}>

@@ -140,7 +140,7 @@ async function type(root: Element, name: string, text: string): Promise<void> {
   const input = root.querySelector<HTMLInputElement>(`[data-field="${name}"]`)!;
   await act(() => {
     input.value = text;
-    input.dispatchEvent(new Event("change", { bubbles: true }));
+    for (const event of ["input", "change"]) input.dispatchEvent(new Event(event, { bubbles: true }));
   });
   await settle();
 }
@@ -163,6 +163,32 @@ describe("the dialog of a new run", () => {
       { name: "mine", recipe: { task: shipped.tables.task, train: { steps: 7 } } },
     ]);
     expect(app.newRun.value).toBeNull();
+  });
+
+  test("what is being typed stays when the server answers meanwhile", async () => {
+    let answered: (() => void) | null = null;
+    const { root, draw } = withServer(async (path, method) => {
+      if (path === "/check") await new Promise<void>((done) => (answered = done));
+      return answer()(path, method);
+    });
+    await act(() => draw(<NewRunDialog wish={{ fork: null, step: null }} />));
+    await settle();
+    for (const [name, text] of [
+      ["train.steps", "70"],
+      ["name", "mine"],
+    ] as const) {
+      const input = root.querySelector<HTMLInputElement>(`[data-field="${name}"]`)!;
+      await act(() => {
+        input.value = text;
+        input.dispatchEvent(new Event("input", { bubbles: true }));
+      });
+    }
+    await act(async () => answered?.());
+    await settle();
+    const values = ["train.steps", "name"].map(
+      (name) => root.querySelector<HTMLInputElement>(`[data-field="${name}"]`)!.value,
+    );
+    expect(values).toEqual(["70", "mine"]);
   });
 
   test("a fault stands at its setting, and nothing can be started", async () => {
