@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from glassformer.rounding import rounding
@@ -42,6 +43,12 @@ def assert_near(
     )
     far = float(np.abs(seen[finite] - known[finite]).max(initial=0))
     assert far <= allowed, f"{far:.3g} apart; rounding explains {allowed:.3g}. {where}"
+
+
+def near(value: float, *, summands: int = 16, magnitude: float | None = None) -> Any:
+    """A number that float32 computed from sums of so many; by its own size, or by a given one."""
+    size = abs(value) if magnitude is None else magnitude
+    return pytest.approx(value, rel=0, abs=rounding(summands=summands, magnitude=size))
 
 
 def largest(values: Any) -> float:

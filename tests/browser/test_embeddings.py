@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import Served
 from browser.waiting import measure_overflow, settle
+from tolerances import largest, near
 
 pytestmark = pytest.mark.browser
 
@@ -90,14 +91,14 @@ def test_points_can_be_pointed_at_and_chosen(served: Served, open_page: Open) ->
     expect(page).to_have_url(re.compile(f"query={token}"))
     expect(page.locator(".embeddings-view aside li small").first).to_be_visible()
     settle(page)
-    near = page.locator(".embeddings-view aside li").first
+    nearest = page.locator(".embeddings-view aside li").first
     values = states(served, 1).astype(np.float64)
     unit = values / np.linalg.norm(values, axis=1, keepdims=True)
     cosines = unit @ unit[token]
     cosines[token] = -2
-    assert int(near.locator("small").inner_text()) == int(cosines.argmax())
-    title = near.locator("span").get_attribute("title") or "nan"
-    assert float(title) == pytest.approx(float(cosines.max()), abs=1e-6)
+    assert int(nearest.locator("small").inner_text()) == int(cosines.argmax())
+    title = nearest.locator("span").get_attribute("title") or "nan"
+    assert float(title) == near(float(cosines.max()))
 
 
 def test_layers_by_slider_button_and_play(served: Served, open_page: Open) -> None:
@@ -135,10 +136,12 @@ def test_distributions_of_values_and_norms(served: Served, open_page: Open) -> N
     caption = page.locator('figure[data-of="values"] figcaption')
     expect(caption).to_contain_text("384 numbers")
     settle(page)
-    assert float(caption.get_attribute("title") or "nan") == pytest.approx(float(hidden[3].mean()), abs=1e-6)
+    assert float(caption.get_attribute("title") or "nan") == near(
+        float(hidden[3].mean()), magnitude=largest(hidden[3])
+    )
     caption = page.locator('figure[data-of="norms"] figcaption')
     norms = np.linalg.norm(hidden[3].astype(np.float64), axis=-1)
-    assert float(caption.get_attribute("title") or "nan") == pytest.approx(float(norms.mean()), rel=1e-5)
+    assert float(caption.get_attribute("title") or "nan") == near(float(norms.mean()))
     expect(page.locator('figure[data-of="values"] .ridges path[data-layer]')).to_have_count(4)
 
 

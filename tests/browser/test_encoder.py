@@ -11,6 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from browser.conftest import Served
 from browser.waiting import measure_overflow, settle
+from tolerances import near
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +36,7 @@ def expect_value(page: Page, value: float) -> None:
     """The readout names the value; its title has every digit."""
     readout = page.locator(".encoder-view .readout")
     expect(readout).to_have_attribute("title", re.compile(re.escape(f"{value:.5f}"[:6])))
-    assert float(readout.get_attribute("title") or "nan") == pytest.approx(value, rel=1e-5)
+    assert float(readout.get_attribute("title") or "nan") == near(value)
 
 
 def test_hovering_reads_norm_change_and_neuron(served: Served, open_page: Open) -> None:

@@ -13,6 +13,7 @@ from browser.conftest import Bench, Served
 from browser.test_running import TEXT, fill, press_run
 from browser.waiting import measure_overflow, settle
 from glassformer.recording import AttentionMap
+from tolerances import largest, near
 
 pytestmark = pytest.mark.browser
 
@@ -57,8 +58,8 @@ def test_distributions_count_what_was_recorded(served: Served, open_page: Open) 
         expect(caption).to_contain_text(f"{numbers.size:,}".replace(",", ""))
         settle(page)
         mean, deviation = map(float, (caption.get_attribute("title") or "").split(" ± "))
-        assert mean == pytest.approx(float(np.mean(numbers, dtype=np.float64)), abs=1e-6)
-        assert deviation == pytest.approx(float(np.std(numbers, dtype=np.float64)), rel=1e-5)
+        assert mean == near(float(np.mean(numbers, dtype=np.float64)), magnitude=largest(numbers))
+        assert deviation == near(float(np.std(numbers, dtype=np.float64)))
     expect(page.locator('figure[data-of="scores"] figcaption')).to_contain_text("left out")
     bars = page.locator('figure[data-of="queries"] path.bars').get_attribute("d") or ""
     counts, _ = np.histogram(attention_map.queries[2], bins=64)
@@ -100,9 +101,9 @@ def test_products_add_up_to_the_score(served: Served, open_page: Open) -> None:
         float(query @ key), rel=1e-9
     )
     score = float(attention_map.scores(1)[4, 2])
-    assert float(term(page, "score").get_attribute("title") or "nan") == pytest.approx(score, rel=1e-6)
+    assert float(term(page, "score").get_attribute("title") or "nan") == near(score)
     weight = float(attention_map.weights(1)[4, 2])
-    assert float(term(page, "weight").get_attribute("title") or "nan") == pytest.approx(weight, rel=1e-6)
+    assert float(term(page, "weight").get_attribute("title") or "nan") == near(weight)
     bars = page.locator(".products rect[data-dimension]")
     expect(bars).to_have_count(8)
     heights = np.array(

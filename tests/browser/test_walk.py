@@ -20,6 +20,7 @@ from glassformer import bundle, load
 from glassformer.api.frames import decode_frame
 from glassformer.api.library import Library
 from tiny_models import build_model
+from tolerances import near
 
 pytestmark = pytest.mark.browser
 
@@ -139,7 +140,7 @@ def test_a_cell_tells_the_number_that_the_server_has(walks: Walks, open_page: Op
     true = walks.array("decoder", "decoder/1/self/queries", 1)[3, 2]
     shown = page.locator(".walk-arithmetic h3 > b")
     expect(shown).to_be_visible()
-    assert float(shown.get_attribute("title") or "nan") == pytest.approx(float(true), rel=1e-6)
+    assert float(shown.get_attribute("title") or "nan") == near(float(true))
     # The row and the column that made it are lit in the input and in the weight.
     row = page.locator('[data-role="input"] .walk-mark:not([hidden])')
     column = page.locator('[data-role="parameter"][data-symbol="W_Q"] .walk-mark:not([hidden])')
