@@ -2,7 +2,8 @@
  * Opens pages in Firefox, through WebDriver BiDi, and says what happened on each.
  *
  * In:  as JSON on standard input: `firefox` (its path), `init` (a script to run before each page's own), `folder` for
- *      pictures, `patience` in ms, and `pages`: a name and an address each.
+ *      pictures, `patience` in ms, and `pages`: a name and an address each; `changes` where the text of a
+ *      selector must change while the page is looked at.
  * Out: as JSON on standard output, for each page by its name: `faults` (exceptions, errors on the console, requests to
  *      other hosts, a view that did not come to rest) and the path of a `picture` of the view.
  *
@@ -19,7 +20,7 @@ const { default: puppeteer } = await import(pathToFileURL(require.resolve("puppe
 
 const { firefox, init, folder, patience, pages } = await json(process.stdin);
 
-async function look(browser, { name, address }) {
+async function look(browser, { name, address, changes }) {
   const faults = [];
   const page = await browser.newPage();
   page.setDefaultTimeout(patience);
@@ -39,6 +40,10 @@ async function look(browser, { name, address }) {
     const latest = Date.now() + patience;
     while (!(await page.evaluate("window.isAtRest()"))) {
       if (Date.now() > latest) throw new Error("the page found no rest");
+    }
+    if (changes) {
+      const text = await page.$eval(changes, (element) => element.textContent);
+      await page.waitForFunction((selector, before) => document.querySelector(selector).textContent !== before, {}, changes, text);
     }
     await view.screenshot({ path: picture });
   } catch (error) {

@@ -4,6 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import which
 from typing import Any
@@ -11,6 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from browser.test_runs import training
 from browser.waiting import COUNT, PATIENCE
 from machine import find_firefox
 
@@ -25,15 +29,39 @@ def address_of(served: Any, view: str) -> str:
     """A view on what it shows: a recording that ships, or a training run."""
     code = (WEB / "src" / "views" / view / "view.ts").read_text(encoding="utf-8")
     address: str = (
-        served.address(run="first", view=view) if "runView" in code else served.address("shipped", view=view)
+        served.address(run="live", view=view) if "runView" in code else served.address("shipped", view=view)
     )
     return address
+
+
+@contextmanager
+def being_written(folder: Path) -> Iterator[None]:
+    """A run that a process writes, a step every moment."""
+    over = threading.Event()
+    with training(folder) as write:
+
+        def go_on() -> None:
+            for step in range(20, 100_000):
+                write(step)
+                if over.wait(0.5):
+                    return
+
+        thread = threading.Thread(target=go_on)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
 
 
 @pytest.fixture(scope="module")
 def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Firefox says of each view; one browser for all of them."""
-    pages = [{"name": view, "address": address_of(served, view)} for view in VIEWS]
+    changes = {"curves": "[data-run=live]"}  # it is followed while it is written
+    pages = [
+        {"name": view, "address": address_of(served, view), "changes": changes.get(view)} for view in VIEWS
+    ]
     task = {
         "firefox": find_firefox(),
         "init": COUNT,
@@ -41,15 +69,16 @@ def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) 
         "patience": PATIENCE,
         "pages": pages,
     }
-    done = subprocess.run(
-        [find_node, str(SCRIPT)],
-        input=json.dumps(task),
-        cwd=WEB,
-        env={**os.environ, "HOME": str(tmp_path_factory.mktemp("home"))},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    with being_written(served.runs / "live"):
+        done = subprocess.run(
+            [find_node, str(SCRIPT)],
+            input=json.dumps(task),
+            cwd=WEB,
+            env={**os.environ, "HOME": str(tmp_path_factory.mktemp("home"))},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 0, done.stderr
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer

@@ -71,10 +71,7 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
     "learning.statistic=peak&learning.run=1&learning.as=curves&learning.at=10-20",
     { statistic: "peak", run: 1, as: "curves", at: "10-20" },
   ],
-  runs: [
-    "runs.search=gpt&runs.state=running&runs.sort=score&runs.up=1",
-    { search: "gpt", state: "running", sort: "score", up: true },
-  ],
+  runs: ["runs.state=running&runs.sort=score&runs.up=1", { state: "running", sort: "score", up: true }],
   generation: [
     "generation.node=5&generation.step=2&generation.predict=1",
     { node: 5, step: 2, predict: true },

@@ -37,6 +37,7 @@ from glassformer.runlog import (
 from glassformer.runlog.alarms import ALARM_KINDS, join_alarms
 from glassformer.runlog.log import read_object
 from glassformer.runlog.overview import Stamp, describe_without_index, stamp_run
+from glassformer.runlog.samples import read_samples
 from glassformer.schema import Finite, MessageField, PlaceModel, ResponseModel
 
 State = Literal["running", "killed", "finished", "stopped", "failed"]
@@ -46,6 +47,7 @@ Made = TypeVar("Made")
 MOST_ENTRIES = 10_000  # that stay in memory
 LONG = 64 << 20  # bytes without an index: more are read by a thread
 LONGEST_RECIPE = 100_000  # characters
+MOST_SAMPLED = 500  # evaluations
 MOST_EVENTS = 2_000  # the last ones
 
 
@@ -124,6 +126,27 @@ class RunEvent(ResponseModel):
     time: float | None
 
 
+class RunSample(ResponseModel):
+    """One text, what the network made of it, and what was wanted, where that is known."""
+
+    input: str
+    output: str
+    wanted: str | None
+
+
+class SampledStep(ResponseModel):
+    """What the network wrote or guessed at one evaluation."""
+
+    step: int
+    samples: tuple[RunSample, ...]
+
+
+class RunSamples(ResponseModel):
+    """What the network wrote or guessed at each evaluation."""
+
+    steps: tuple[SampledStep, ...]
+
+
 class RunDescription(RunEntry):
     """One run as far as it was written: everything but its numbers."""
 
@@ -199,6 +222,16 @@ class Runs:
             return SeriesByName(series=series)
 
         return self._with_run(id, read)
+
+    def samples(self, id: str) -> RunSamples:
+        """What the network wrote at each evaluation, the last ones where there are many."""
+        found = list(read_samples(self._find(id)).items())[-MOST_SAMPLED:]
+        return RunSamples(
+            steps=tuple(
+                SampledStep(step=step, samples=tuple(RunSample(**each._asdict()) for each in samples))
+                for step, samples in found
+            )
+        )
 
     def stamp(self, id: str) -> object:
         """Something that changes whenever the run does."""

@@ -19,6 +19,8 @@ from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
+from glassformer.model.generate import at_inference
+from glassformer.runlog.samples import Sample
 from glassformer.settings import Count, Limits, Settings, Share, read_settings
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.long import Long, LongTexts, read_long
@@ -31,6 +33,7 @@ from glassformer.tasks.task import (
     Split,
     Task,
     TaskExamples,
+    find_device,
     require_transformer,
 )
 from glassformer.text.arrow import is_dataset
@@ -306,6 +309,24 @@ class Classification(Task):
         }
         names = [[self.labels[number] for number in numbers] for numbers in (guesses, labels)]
         return scores | self.own_scores(*names)
+
+    def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
+        """The classes that are guessed for examples from all over the split."""
+        examples = self.examples(split)
+        assert isinstance(examples, Labelled)
+        indices = np.unique(np.linspace(0, len(examples.lengths) - 1, count).astype(int))
+        with at_inference(network):
+            batch = self.collate(split, indices).to(find_device(network))
+            logits = _run(network, batch)
+        guesses = logits.argmax(-1).tolist()
+        return [
+            Sample(
+                self.tokenizer.decode(examples.rows[int(index)].tolist()),
+                self.labels[guess],
+                self.labels[int(examples.labels[index])],
+            )
+            for index, guess in zip(indices, guesses, strict=True)
+        ]
 
     def _find_labels(self) -> tuple[str, ...]:
         if self.settings.labels is not None:

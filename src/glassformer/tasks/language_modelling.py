@@ -22,8 +22,11 @@ from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.deprecated import rename_argument
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import Decode
+from glassformer.loaded.native import NativeModel
 from glassformer.messages import Message
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED
+from glassformer.runlog.samples import Sample
 from glassformer.settings import Limits, Share
 from glassformer.tasks.answers import answer_texts, check_texts, open_model
 from glassformer.tasks.corpus import CorpusSettings, Stream, read_pieces, write_stream
@@ -43,6 +46,7 @@ from glassformer.text.files import Problems
 from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.sequences import Ids, pad_rows
 
+SAMPLE_READ, SAMPLE_WRITTEN = 24, 40  # tokens of a sample
 SHORTEST_SPAN = 4  # of a random span that is repeated
 
 
@@ -203,6 +207,23 @@ class LanguageModelling(WindowTask):
             everything = loss * (len(windows.stream.ids) - 1)
             scores["bits_per_byte"] = compute_bits_per_byte(everything, windows.stream.bytes)
         return scores
+
+    def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
+        """How texts from all over the split go on, each token the likeliest one."""
+        ids = self.windows(split).stream.ids
+        read, write = (min(most, network.config.max_length // 2) for most in (SAMPLE_READ, SAMPLE_WRITTEN))
+        decode = GenerationSettings(max_new_tokens=write)
+        model = NativeModel(network, self.tokenizer, generation=decode)
+        starts = np.unique(np.linspace(0, max(0, len(ids) - read - write), count).astype(int))
+        texts = [self.tokenizer.decode(ids[start : start + read].tolist()) for start in starts]
+        wanted = [
+            self.tokenizer.decode(ids[start + read : start + read + write].tolist()) for start in starts
+        ]
+        written = generate(model, texts, decode=decode, long="truncate")
+        return [
+            Sample(text, whole.removeprefix(text), target)
+            for text, whole, target in zip(texts, written, wanted, strict=True)
+        ]
 
     def is_lossless(self, ids: Ids) -> bool:
         """Whether no token is the unknown one; otherwise bits per byte would leave out what it stands for."""

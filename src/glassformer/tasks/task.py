@@ -29,6 +29,7 @@ from glassformer.model.generate import at_inference
 from glassformer.model.recurrent import Network as Network
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
+from glassformer.runlog.samples import Sample
 from glassformer.settings import read_settings
 from glassformer.tasks.scores import SCORES
 from glassformer.text.batches import Batch, BatchSettings, Indices, plan_batches
@@ -81,6 +82,7 @@ class Task(ABC):
         self.scores: tuple[str, ...] = ()  # of plug-ins, see `own_scores`
         self.together: Together | None = None  # other processes that evaluate, too
         self._examples: dict[Split, TaskExamples] = {}
+        self._sampled: dict[tuple[Split, int], list[tuple[str, str]]] = {}  # texts of samples, read once
 
     # What a vocabulary can be made of, before there is a tokenizer
 
@@ -214,6 +216,10 @@ class Task(ABC):
     @abstractmethod
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """Scores on a split, or on `limit` examples all over it; `loss` (nats, unsmoothed) is among them."""
+
+    def samples(self, network: Network, split: Split, count: int) -> list[Sample]:  # noqa: ARG002
+        """What the network writes or guesses for so many examples, always the same ones, without chance."""
+        return []
 
     def mean_loss(
         self, network: Network, split: Split, limit: int | None, sum_loss: Callable[[Network, Batch], Tensor]

@@ -28,6 +28,7 @@ from glassformer.messages import Message, message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.loss import IGNORED, two_pass_loss
 from glassformer.model.transformer import Transformer
+from glassformer.runlog.samples import Sample
 from glassformer.tasks.answers import answer_texts, check_texts, open_model
 from glassformer.tasks.long import Long, LongTexts, read_long
 from glassformer.tasks.pairs import Direction, Pairs, TranslationSettings, tag
@@ -241,6 +242,20 @@ class Translation(Task):
             wanted = [target for _, target in pairs]
             bleu = score_bleu(written, wanted, language=direction[1])
             yield Scored(direction, bleu, score_chrf(written, wanted), written)
+
+    def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
+        """Translations in the first direction, of sentences all over the split."""
+        model = NativeModel(network, self.tokenizer, generation=GenerationSettings())
+        direction = next(iter(self.settings.directions()))
+        if (split, count) not in self._sampled:  # read once
+            pairs = self._direction_texts(split, direction)
+            places = np.unique(np.linspace(0, len(pairs) - 1, count).astype(int)) if pairs else ()
+            self._sampled[split, count] = [pairs[at] for at in places]
+        chosen = self._sampled[split, count]
+        language = direction[1] if self.settings.tags else None
+        sources = [source for source, _ in chosen]
+        written = translate(model, sources, target_language=language, long="truncate")
+        return [Sample(source, text, target) for (source, target), text in zip(chosen, written, strict=True)]
 
     def _hide_words(self, batch: Batch) -> Batch:
         """Some tokens that are read become unknown ones; tags, starts and ends stay."""

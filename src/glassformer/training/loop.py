@@ -48,6 +48,7 @@ from glassformer.training.settings import MonitorSettings, ProbeSettings, TrainS
 from glassformer.training.signals import StopRequest
 from glassformer.training.steps import find_compiler
 
+SAMPLES = 4  # texts whose answers are written at each evaluation
 LEVEL = 0.1  # of the fall of the loss so far: what is closer to the lowest loss is its level
 LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error")  # scores that should fall
 
@@ -368,6 +369,8 @@ class _Run:
         """Evaluate; the score that decides, and whether it is the best so far."""
         network = self.learner.network_to_evaluate()
         scores = self.reporter.log_evaluation(step, lambda: self._score(network))
+        split = self.settings.evaluate_on
+        self.reporter.log_samples(step, lambda: self.plan.task.samples(network, split, SAMPLES))
         score = self.processes.broadcast(scores[self.score_name], self.device)
         best = self.progress.best_score
         better = not math.isnan(score) and (best is None or self.direction * score > self.direction * best)

@@ -22,8 +22,10 @@ from torch import Tensor, nn
 
 from glassformer import __version__
 from glassformer.config import ModelConfig
+from glassformer.errors import GlassformerError
 from glassformer.messages import Message, message
 from glassformer.runlog import BEST, CHANCE, DATA, ENVIRONMENT, LAYER_NORM, Event, RunWriter
+from glassformer.runlog.samples import Sample, append_samples
 from glassformer.tasks.summary import explain
 from glassformer.tasks.task import Network, Task
 from glassformer.text.files import read_json, write_json
@@ -93,12 +95,14 @@ class Reporter:
         # step, (loss, norm, norms of layers), rate, tokens, time
         self._pending: list[tuple[int, Tensor, float, int, float]] = []
         self._step = 0  # the last one that is known
+        self._samples = True  # whether they can be written
+        self._device = torch.device("cpu")
 
     def begin(self, step: int, network: Network, device: torch.device) -> None:
         """The start of the run, and the machine that it runs on."""
         chance = self.watch.steps.memory["chance"] = find_chance_loss(network)
         environment = describe_environment(network, device) | {CHANCE: chance}
-        self._step = step
+        self._step, self._device = step, device
         saved = self.folder / SETTINGS
         settings = read_json(saved) if self.writing and saved.is_file() else {}
         self.callbacks.on_start(RunStart(self.folder, step, environment, settings))
@@ -136,6 +140,7 @@ class Reporter:
             if not finite:
                 wrong = step, loss, norm
                 break
+        rows[-1][1]["memory"] = measure_memory(self._device)
         self._step = rows[-1][0]
         self.callbacks.on_steps(rows)
         for step, numbers in rows:
@@ -164,6 +169,19 @@ class Reporter:
         if prefix == DEV:
             self._log_alarms(self.watch.check_scores(step, scores))
         return scores
+
+    def log_samples(self, step: int, make: Callable[[], Iterable[Sample]]) -> None:
+        """Write what the network makes of a few texts; what cannot be written is noted, once."""
+        if not self.writing or not self._samples:
+            return
+        try:
+            samples = list(make())
+            if samples:
+                append_samples(self.folder, step, samples)
+        except (GlassformerError, OSError) as error:
+            self._samples = False
+            reason = error.message if isinstance(error, GlassformerError) else str(error)
+            self.log_note(step, message("training.no_samples", reason=reason))
 
     def log_best(self, step: int, name: str, score: float) -> None:
         """A new best value of the score that decides."""
@@ -209,6 +227,17 @@ def find_chance_loss(network: Network) -> float:
     config = network.config
     classes = config.classes if isinstance(config, ModelConfig) and config.head == "classes" else 0
     return math.log(classes or config.vocabulary_size)
+
+
+def measure_memory(device: torch.device) -> float:
+    """Megabytes that this process uses: on a GPU the most so far, else what is in memory now."""
+    if device.type == "cuda":
+        return torch.cuda.max_memory_allocated(device) / 1e6
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    except (OSError, ValueError, IndexError):
+        return math.nan
 
 
 def describe_environment(network: nn.Module, device: torch.device) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import type {
   RunDescription,
   RunEntry,
   RunSeries,
+  SampledStep,
   ScoreDescription,
   TokenSlice,
   WalkPlan,
@@ -127,6 +128,8 @@ export interface RunSource {
   ): Promise<SeriesOf>;
   /** A statistic of the heads of every map, likewise. */
   heads(statistic: string, span: Range | null, points: number, signal?: AbortSignal): Promise<SeriesOf>;
+  /** What the network wrote or guessed at each evaluation. */
+  samples?(signal?: AbortSignal): Promise<readonly SampledStep[]>;
   /** Told of each change while the run goes on, until the function that is given back is called. */
   follow(changed: (run: RunDescription) => void, failed?: (error: unknown) => void): () => void;
 }

@@ -6,7 +6,7 @@
  *       server is asked every few seconds until there is one.
  */
 
-import type { RunDescription, SeriesByName } from "../api/types";
+import type { RunDescription, RunSamples, SampledStep, SeriesByName } from "../api/types";
 import type { Range, RunSource } from "../core/source";
 import { isAbort } from "../core/tasks";
 import type { Connection } from "./http";
@@ -55,6 +55,7 @@ class HttpRun implements RunSource {
       within: (signal) => whole.within(both(signal)),
       series: (names, span, points, signal) => whole.series(names, span, points, both(signal)),
       heads: (statistic, span, points, signal) => whole.heads(statistic, span, points, both(signal)),
+      samples: (signal) => whole.samples(both(signal)),
       follow(changed, failed) {
         const stop = whole.follow(changed, failed);
         if (scope.aborted) stop();
@@ -76,6 +77,10 @@ class HttpRun implements RunSource {
 
   heads(statistic: string, span: Range | null, points: number, signal?: AbortSignal) {
     return this.numbers("heads", [["statistic", statistic]], span, points, signal);
+  }
+
+  async samples(signal?: AbortSignal): Promise<readonly SampledStep[]> {
+    return (await this.connection.json<RunSamples>(`${this.path}/samples`, withSignal(signal))).steps;
   }
 
   private async numbers(

@@ -19,5 +19,4 @@ export const words = {
   passed: (step: string) => `passed at step ${step}`,
   headsOf: (map: string, heads: string) => (heads === "" ? map : `${map}: ${heads}`),
   openHeads: "Show these heads at this step",
-  noData: "not written",
 };

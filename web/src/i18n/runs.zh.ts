@@ -22,5 +22,4 @@ export const words: SameWords<typeof en> = {
   passed: (step: string) => `第 ${step} 步时解除`,
   headsOf: (map: string, heads: string) => (heads === "" ? map : `${map}：${heads}`),
   openHeads: "查看这一步的这些头",
-  noData: "没有记录",
 };

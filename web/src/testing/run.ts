@@ -5,7 +5,7 @@
  * Out:  a RunSource whose followers a test can call, and a stage to mount on.
  */
 
-import type { RunDescription, RunMap, RunSeries } from "../api/types";
+import type { RunDescription, RunMap, RunSeries, SampledStep } from "../api/types";
 import { type Place, writePlace } from "../core/place";
 import type { LinkedSelection } from "../core/selection";
 import type { Range, RunSource, SeriesOf } from "../core/source";
@@ -142,6 +142,7 @@ export function setRunStage(
   descriptions: readonly RunDescription[],
   selection: Partial<LinkedSelection> = {},
   numbers: () => RunNumbers = inventNumbers,
+  samples: readonly SampledStep[] = [],
 ) {
   const followers = new Set<() => void>();
   const asked: (Range | null)[] = [];
@@ -157,6 +158,7 @@ export function setRunStage(
         asked.push(range);
         return answer(numbers().heads[statistic] ?? {}, [], range, points);
       },
+      samples: async () => samples,
       follow: (changed: (run: RunDescription) => void) => {
         const tell = (): void => changed(source.run);
         followers.add(tell);

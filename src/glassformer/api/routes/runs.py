@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.probes import ProbeSeries
 from glassformer.api.responses import NO_STORE, REVALIDATE, Context, respond
-from glassformer.api.runs import RunDescription, RunEntry, Runs, SeriesByName
+from glassformer.api.runs import RunDescription, RunEntry, Runs, RunSamples, SeriesByName
 from glassformer.errors import ApiError
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
@@ -110,6 +110,12 @@ async def read_heads(
 async def read_probes(request: Request, context: Context, id: RunId) -> Response:
     """Texts that were recorded while the network learnt; each of their ids is that of a recording."""
     return await respond(request, context, lambda: context.library.list_probes(id), keep=REVALIDATE)
+
+
+@router.get("/{id}/samples", response_model=RunSamples)
+async def read_samples(request: Request, context: Context, id: RunId) -> Response:
+    """What the network wrote or guessed at each evaluation."""
+    return await respond(request, context, lambda: context.runs.samples(id), keep=REVALIDATE)
 
 
 @router.get("/{id}/events", responses=_EVENTS, response_class=StreamingResponse)

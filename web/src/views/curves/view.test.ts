@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import type { RunDescription } from "../../api/types";
+import type { RunDescription, SampledStep } from "../../api/types";
 import { restyle } from "../../testing/recording";
 import { exactSeries, inventNumbers, inventRun, type RunNumbers, setRunStage } from "../../testing/run";
 import { view } from "./view";
@@ -8,8 +8,9 @@ async function mount(
   runs: readonly RunDescription[] = [inventRun()],
   selection = {},
   numbers?: () => RunNumbers,
+  samples: readonly SampledStep[] = [],
 ) {
-  const set = setRunStage(runs, selection, numbers);
+  const set = setRunStage(runs, selection, numbers, samples);
   const mounted = view.mount(set.stage);
   set.selection.subscribe((now, before) => mounted.update(now, before));
   const charts = () =>
@@ -130,4 +131,41 @@ test("another language redraws it; a picture stands by itself", async () => {
   const svg = await mounted.picture();
   expect(svg).not.toContain("var(--");
   expect(svg.match(/data-curve/g)!.length).toBe(4);
+});
+
+test("samples follow the step in focus, and their slider moves it", async () => {
+  const samples = [10, 20].map((step) => ({
+    step,
+    samples: [{ input: "the", output: ` cat at ${step}`, wanted: " cat sat" }],
+  }));
+  const { element, selection } = await mount([inventRun()], {}, undefined, samples);
+  const text = () => element.querySelector(".samples tbody")!.textContent;
+  await vi.waitFor(() => expect(text()).toContain("cat at 20"));
+  selection.set({ step: 15 });
+  await vi.waitFor(() => expect(text()).toContain("cat at 10"));
+  const slider = element.querySelector<HTMLInputElement>(".samples input")!;
+  slider.value = "1";
+  slider.dispatchEvent(new Event("input"));
+  expect(selection.get().step).toBe(20);
+});
+
+test("what a run learns from is told; a summary of another form is passed over", async () => {
+  const data = {
+    splits: {
+      train: {
+        examples: 1200,
+        tokens: 34_000,
+        lengths: { least: 1, median: 20, most: 64 },
+        classes: { good: 7 },
+      },
+    },
+    overlap: [{ split: "dev", other: "train", texts: 200, same: 3 }],
+    epochs: 2.5,
+    vocabulary: null,
+  };
+  const { element } = await mount([inventRun({ data }), inventRun({ id: "odd", data: { splits: 3 } })]);
+  const part = element.querySelector('[data-part="data first"]')!.textContent;
+  expect(part).toContain("1,20034,0001 / 20 / 64good 7");
+  expect(part).toContain("3 rows of dev (1.5 %) are also in train.");
+  expect(element.querySelector('[data-part="data odd"]')).toBeNull();
 });

@@ -8,8 +8,9 @@
 import type { RunAlarm, RunDescription } from "../../api/types";
 import { count, digits, figure } from "../../core/formats";
 import { flag, optional, real, text } from "../../core/options";
-import { MountedRuns, type RunSetting, runView } from "../../core/run_view";
+import { type AllRuns, MountedRuns, type RunSetting, runView } from "../../core/run_view";
 import { isSpan, readSpan, type StepSpan, writeSpan, zoomSpan } from "../../core/step_span";
+import type { Asker } from "../../core/tasks";
 import type { Mounted, TableData } from "../../core/view";
 import { type Loaded, RunNumbers } from "../../data/run_numbers";
 import { liveWords } from "../../i18n/core";
@@ -35,6 +36,7 @@ import { type Inks, inks, SCREEN, sheet } from "../../marks/paper";
 import { Tooltip } from "../../marks/tooltip";
 import { type ChartData, chartsOf, type Series, smoothed } from "./charts";
 import { drawFacts } from "./facts";
+import { SampleList } from "./samples";
 import { type Words, words } from "./words";
 import "./style.css";
 
@@ -90,6 +92,8 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
   private readonly events = make("section", { class: "events" });
   private readonly facts = make("section", { class: "facts" });
   private readonly note = make("p", { class: "note", role: "status" });
+  private readonly samples: SampleList;
+  private readonly sampleAsker: Asker<AllRuns>;
   private readonly tooltip: Tooltip;
   private readonly smoothing: Control<number>;
   private readonly logY: Control<boolean>;
@@ -110,6 +114,8 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
       (run, range, points) => run.series([], range, points),
       () => this.drawCharts(),
     );
+    this.samples = new SampleList(say, (step) => this.focus(step));
+    this.sampleAsker = this.tasks.asker(() => {}); // a server of an older version has none
     this.smoothing = slider(
       {
         label: () => say.smoothing,
@@ -154,6 +160,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
       host,
       this.hint,
       this.alarms,
+      this.samples.element,
       this.events,
       this.facts,
     );
@@ -171,6 +178,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
     this.tasks.frame(() => {
       this.drawCharts();
       this.markAlarm();
+      this.samples.draw(this.stage.selection.get().step);
     }, "charts");
   }
 
@@ -242,12 +250,13 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
   // Drawing
 
   private draw(): void {
-    const { runs, say, stage } = this;
+    const { runs, say } = this;
+    this.fetchSamples();
     this.runsList.replaceChildren(...runs.map((run, at) => this.drawRun(run, at)));
     this.drawCharts();
     this.drawAlarmList();
     this.drawEvents();
-    drawFacts(this.facts, runs, say, (message) => stage.text(message));
+    drawFacts(this.facts, runs, say);
   }
 
   private chartData(): readonly ChartData[] {
@@ -475,6 +484,22 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
         make("span", { class: "alarm-count", "data-open": open }, say.alarmCount(count(run.alarms))),
       several && leave,
     );
+  }
+
+  /** Of the first run, once more after each evaluation. */
+  private fetchSamples(): void {
+    const { step } = this.stage.selection.get();
+    const { id, revision, events, score, last_step, state } = this.runs[0]!;
+    const key = [id, revision, events.length, score, state, state === "running" ? last_step : 0].join();
+    const asked = this.sampleAsker.ask(
+      key,
+      async ({ runs }) => (await runs[0]?.samples?.()) ?? [],
+      (steps) => {
+        this.samples.set(steps);
+        this.samples.draw(this.stage.selection.get().step);
+      },
+    );
+    if (!asked) this.samples.draw(step);
   }
 
   // Alarms and events

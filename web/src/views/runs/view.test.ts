@@ -70,7 +70,9 @@ test("several are chosen to overlay; a search keeps them", async () => {
   const tick = (id: string) => element.querySelector<HTMLElement>(`[data-run="${id}"] input`)!.click();
   tick("run 9");
   tick("run 10");
-  selection.option("runs.search", "other");
+  const search = element.querySelector<HTMLInputElement>("input[type=search]")!;
+  search.value = "other";
+  search.dispatchEvent(new Event("input"));
   expect(names()).toEqual(["other <b>"]);
   const overlay = element.querySelector<HTMLElement>(".primary")!;
   expect(overlay.textContent).toBe("Overlay 2 runs");

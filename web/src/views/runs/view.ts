@@ -7,7 +7,7 @@
 
 import type { RunEntry } from "../../api/types";
 import { count, digits, percent } from "../../core/formats";
-import { flag, Options, oneOf, text } from "../../core/options";
+import { flag, Options, oneOf } from "../../core/options";
 import { isAbort } from "../../core/tasks";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { introduce, liveWords } from "../../i18n/core";
@@ -28,13 +28,14 @@ const STATES = ["running", "finished", "stopped", "failed", "killed"];
 const COMMAND = "glassformer train recipes/first.toml --name first";
 
 const options = {
-  search: text("", (value) => value.length <= 200),
   state: oneOf(["", ...STATES], ""),
   sort: oneOf<Column>([...COLUMNS], "started"),
   up: flag(),
 };
 
-export const view: View<"none", Asked> = {
+type RunsOptions = Omit<Asked, "search">;
+
+export const view: View<"none", RunsOptions> = {
   name: "runs",
   order: 108,
   ...introduce(words),
@@ -49,7 +50,7 @@ export const view: View<"none", Asked> = {
 class RunTable implements Mounted {
   private readonly say: Words;
   private readonly common: RunWords;
-  private readonly options: Options<Asked>;
+  private readonly options: Options<RunsOptions>;
   private readonly search: HTMLInputElement;
   private readonly state: HTMLSelectElement;
   private readonly found = make("span", { class: "found", role: "status" });
@@ -76,7 +77,7 @@ class RunTable implements Mounted {
       type: "search",
       "aria-label": () => say.search,
       placeholder: () => say.search,
-      oninput: () => this.options.set({ search: this.search.value.slice(0, 200) }),
+      oninput: () => this.draw(),
     });
     this.state = make(
       "select",
@@ -202,13 +203,12 @@ class RunTable implements Mounted {
   // Drawing
 
   private wanted(): RunEntry[] {
-    return chooseRuns(this.runs ?? [], this.options.now);
+    return chooseRuns(this.runs ?? [], { ...this.options.now, search: this.search.value });
   }
 
   private draw(): void {
     const { say, runs } = this;
     const now = this.options.now;
-    if (this.search.value !== now.search) this.search.value = now.search;
     this.state.value = now.state;
     const wanted = this.wanted();
     const known = new Set(runs?.map(({ id }) => id));

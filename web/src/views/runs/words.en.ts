@@ -20,7 +20,6 @@ export const words = {
   anyState: "all",
   found: (shown: string, all: string) => (shown === all ? `${all} runs` : `${shown} of ${all} runs`),
   choose: (run: string) => `Choose ${run}`,
-  open: "Open",
   overlay: (runs: string) => (runs === "1" ? "Open the chosen run" : `Overlay ${runs} runs`),
   clear: "Choose none",
   more: (runs: string) => `Show ${runs} more`,

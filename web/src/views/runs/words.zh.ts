@@ -23,7 +23,6 @@ export const words: SameWords<typeof en> = {
   anyState: "全部",
   found: (shown: string, all: string) => (shown === all ? `${all} 次运行` : `${all} 次运行中的 ${shown} 次`),
   choose: (run: string) => `选择 ${run}`,
-  open: "打开",
   overlay: (runs: string) => (runs === "1" ? "打开所选运行" : `叠加 ${runs} 次运行`),
   clear: "取消选择",
   more: (runs: string) => `再显示 ${runs} 次`,
