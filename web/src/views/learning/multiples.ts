@@ -17,7 +17,8 @@ export interface DrawnMultiples {
   at(x: number, y: number): Spot | null;
 }
 
-const [HEADING, BETWEEN, GAP, TALL, LEAST] = [20, 10, 6, 46, 84];
+const [HEADING, BETWEEN, GAP, TALL, LEAST] = [20, 10, 6, 58, 84];
+const LABEL = 16; // pixels above a curve
 
 export function drawMultiples(
   blocks: readonly Block[],
@@ -30,7 +31,7 @@ export function drawMultiples(
   const wide = Math.floor((width + GAP) / columns) - GAP;
   const across = linear([look.span[0], Math.max(look.span[1], look.span[0] + 1)], [0, wide]);
   const [low, high] = reach ?? [0, 1];
-  const up = linear(high > low ? [low, high] : [low - 0.5, low + 0.5], [TALL - 3, 3]);
+  const up = linear(high > low ? [low, high] : [low - 0.5, low + 0.5], [TALL - 4, LABEL + 2]);
   const boxes: { readonly block: number; readonly head: number; readonly x: number; readonly y: number }[] =
     [];
   const element = drawChart(width, 0, look.title);

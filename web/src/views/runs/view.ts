@@ -288,7 +288,7 @@ class RunTable implements Mounted {
     );
     return make(
       "tr",
-      { "data-run": run.id, "data-state": run.state, "data-chosen": isChosen },
+      { "data-run": run.id, "data-state": run.state, "data-chosen": isChosen, "data-alarmed": run.alarms > 0 },
       make("td", {}, box),
       ...COLUMNS.map((name) => {
         const content =
