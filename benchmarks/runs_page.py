@@ -166,9 +166,12 @@ def main() -> None:
     arguments = parser.parse_args()
     few, many = arguments.folder / "few", arguments.folder / "many"
     try:
-        write_runs(few, arguments.runs, arguments.points)
-        with serve(few) as address:
-            measure_page(address, arguments.runs)
+        if arguments.runs:
+            write_runs(few, arguments.runs, arguments.points)
+            with serve(few) as address:
+                measure_page(address, arguments.runs)
+        if not arguments.listed:
+            return
         write_runs(many, arguments.listed, 200)
         with serve(many) as address:
             measure_list(address, arguments.listed)
