@@ -80,15 +80,15 @@ test("several are chosen to overlay; a search keeps them", async () => {
   expect(selection.get().run).toBe("run 9,run 10");
 });
 
-test("of a thousand runs a hundred are drawn, more on request; headings sort", async () => {
-  const many = Array.from({ length: 1000 }, (_, at) => entry(`run ${at}`, { last_step: at }));
+test("of many runs a hundred are drawn, more on request; headings sort", async () => {
+  const many = Array.from({ length: 230 }, (_, at) => entry(`run ${at}`, { last_step: at }));
   const { element, names, selection } = await mount(many);
   expect(names().length).toBe(100);
   const more = [...element.querySelectorAll("button")].find((each) => each.textContent === "Show 100 more")!;
   more.click();
   expect(names().length).toBe(200);
   element.querySelector<HTMLElement>("th[data-column=steps] button")!.click();
-  expect(names()[0]).toBe("run 999");
+  expect(names()[0]).toBe("run 229");
   expect(element.querySelector("th[data-column=steps]")!.getAttribute("aria-sort")).toBe("descending");
   expect(selection.get().options["runs.sort"]).toBe("steps");
 });

@@ -65,6 +65,7 @@ class RunTable implements Mounted {
   private readonly rows = new Map<string, { readonly key: string; readonly row: HTMLElement }>(); // drawn before
   private runs: readonly RunEntry[] | null = null;
   private shown = PART;
+  private dates: { readonly language: string; readonly format: Intl.DateTimeFormat } | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly stage: Stage<"none">) {
@@ -288,7 +289,12 @@ class RunTable implements Mounted {
     );
     return make(
       "tr",
-      { "data-run": run.id, "data-state": run.state, "data-chosen": isChosen, "data-alarmed": run.alarms > 0 },
+      {
+        "data-run": run.id,
+        "data-state": run.state,
+        "data-chosen": isChosen,
+        "data-alarmed": run.alarms > 0,
+      },
       make("td", {}, box),
       ...COLUMNS.map((name) => {
         const content =
@@ -307,7 +313,11 @@ class RunTable implements Mounted {
   /** What the columns say of a run. */
   private cells(run: RunEntry): Readonly<Record<Column, string>> {
     const { say, common, stage } = this;
-    const date = new Intl.DateTimeFormat(stage.language, { dateStyle: "medium", timeStyle: "short" });
+    if (this.dates?.language !== stage.language) {
+      const format = new Intl.DateTimeFormat(stage.language, { dateStyle: "medium", timeStyle: "short" });
+      this.dates = { language: stage.language, format }; // takes long to make
+    }
+    const date = this.dates.format;
     const loss = lastLoss(run);
     return {
       name: run.id,
