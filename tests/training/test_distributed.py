@@ -127,6 +127,8 @@ def assert_same_probes(one: Path, two: Path) -> None:
         ["train.parallel=ddp"],
         ["train.parallel=fsdp"],
         ["train.parallel=fsdp", "train.ema=0.5"],
+        ["train.parallel=ddp", "train.lora_rank=2", "train.rate=0.05"],
+        ["train.parallel=fsdp", "train.lora_rank=2", "train.rate=0.05", "train.freeze=['encoder layer 0']"],
         ["train.parallel=fsdp", "task.consistency=2.5"],  # all of the network in one call, not its parts
     ],
 )

@@ -8,6 +8,7 @@ Out:  better weights; the mean loss, the length of the gradient, the tokens that
 import copy
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,6 +19,7 @@ from glassformer.model.transformer import Transformer
 from glassformer.tasks.task import Network, TaskModule
 from glassformer.text.batches import Batch
 from glassformer.training.distributed import Processes, copy_into, gather, sync_last, wrap
+from glassformer.training.finetune import merge_all, prepare, save_adapters
 from glassformer.training.optim import Gradients, MovingAverage, build_optimiser, learning_rate, set_rate
 from glassformer.training.settings import TrainSettings
 from glassformer.training.steps import Step, build_step
@@ -36,15 +38,19 @@ class Learner:
         self.device = next(module.parameters()).device
         self.width = module.network.config.width
         # Where the weights in training are shards, or not the ones to be judged, there is a copy to judge.
-        self.copied = processes.sharded or settings.ema > 0
+        self.adapted = settings.lora_rank > 0
+        self.copied = processes.sharded or settings.ema > 0 or self.adapted
         self.evaluated: Network = copy.deepcopy(module.network) if self.copied else module.network
+        self.notes = prepare(module.network, settings)
         if settings.recompute:
             recompute_blocks(module.network)
         self.wrapped = wrap(module, processes)
         self.optimiser = build_optimiser(module, settings)
         self.parameters = dict(module.named_parameters())
         self.buffers = dict(module.named_buffers())
-        self.gradients = Gradients(self.parameters)
+        self.gradients = Gradients(
+            {name: each for name, each in self.parameters.items() if each.requires_grad}
+        )
         trained = list(self.parameters.values())
         self.average = MovingAverage(trained, settings.ema) if settings.ema else None
         self.step_on: Step = build_step(self.wrapped, settings, self.device, varied=varied)
@@ -88,9 +94,15 @@ class Learner:
             self._fill_copy(values)
         return self.evaluated
 
+    def save_adapters(self, kept: Mapping[str, Tensor], folder: Path) -> None:
+        """Write the adapters of what `keep` gave, if there are any, beside the merged weights."""
+        which = "average." if self.average is not None else "weights."
+        values = {name.removeprefix(which): each for name, each in kept.items() if name.startswith(which)}
+        save_adapters(values, self.settings.lora_scale, folder)
+
     def network_to_monitor(self) -> Network:
         """The network to be watched, with the weights in training, in one piece."""
-        if self.processes.sharded:
+        if self.processes.sharded or self.adapted:
             self._fill_copy(self.parameters)
             return self.evaluated
         return self.module.network
@@ -128,17 +140,19 @@ class Learner:
     def _remember(self) -> None:
         """Let the optimiser make its memory, as its first step does: one without gradient and rate."""
         for parameter in self.parameters.values():
-            parameter.grad = torch.zeros_like(parameter)
+            if parameter.requires_grad:
+                parameter.grad = torch.zeros_like(parameter)
         set_rate(self.optimiser, 0.0)
         self.optimiser.step()
         self.step_on.clear()
 
     def _fill_copy(self, values: Mapping[str, Tensor]) -> None:
         named = dict(self.evaluated.named_parameters()) | dict(self.evaluated.named_buffers())
-        for name, value in (*values.items(), *self.buffers.items()):
+        whole = {name: gather(value) for name, value in (*values.items(), *self.buffers.items())}
+        for name, value in merge_all(whole, self.settings.lora_scale).items():
             inner = name.removeprefix("network.")
             if inner != name:
-                copy_into(named[inner], gather(value))
+                copy_into(named[inner], value)
 
 
 def recompute_blocks(network: nn.Module) -> None:

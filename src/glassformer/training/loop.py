@@ -195,16 +195,16 @@ class _Run:
                     self._resume()
                 elif fork is not None:
                     self._fork(fork)
-                self.reporter.begin(self.progress.step, self.learner.module.network, self.device)
+                self.reporter.begin(self.progress.step, self.learner.evaluated, self.device)
                 skipped = self.plan.task.examples("train").notes
-                for note in (*self.plan.notes, *skipped, *self._limitations()):
+                for note in (*self.plan.notes, *self.learner.notes, *skipped, *self._limitations()):
                     self.reporter.display.note(note)
                 if self.processes.first:
                     self.reporter.describe_data(self._summarise_data())
                 for note in self.restored:
                     self.reporter.log_note(self.progress.step, note)
                 if self.processes.first:
-                    self.probes.begin(self.progress.step, self.learner.module.network)
+                    self.probes.begin(self.progress.step, self.learner.evaluated)
                 self.clock = Clock(self.settings.minutes, self.progress.seconds)
                 if fork is not None:
                     self._save(self.progress.step)  # so that it can be resumed from its first step on
@@ -396,9 +396,12 @@ class _Run:
         if self.processes.first:
             numbers: dict[str, Any] = {name: getattr(self.progress, name) for name in Progress.__slots__}
             numbers |= {"alarms": self.reporter.state(), "judged_by": self._judged_by(), "data": self.data}
-            place = self.checkpoints.save(
-                step, lambda folder: save_model(network, folder, self.plan.task), kept, numbers
-            )
+
+            def write(folder: Path) -> None:
+                save_model(network, folder, self.plan.task)
+                self.learner.save_adapters(kept, folder)
+
+            place = self.checkpoints.save(step, write, kept, numbers)
             if self.progress.best_step == step:
                 self.checkpoints.mark_best(place)
         self.processes.barrier()

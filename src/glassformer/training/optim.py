@@ -15,6 +15,7 @@ from glassformer.training.distributed import gather, local
 from glassformer.training.schedules import SCHEDULES
 from glassformer.training.settings import TrainSettings
 
+SCALE = "rate_scale"  # of a group: the share of the rate that it learns with
 Group = dict[str, Any]  # parameters and what an optimiser should know of them: params, weight_decay
 
 OPTIMISERS: Registry[Callable[[list[Group], TrainSettings], torch.optim.Optimizer]] = Registry(
@@ -24,11 +25,36 @@ OPTIMISERS: Registry[Callable[[list[Group], TrainSettings], torch.optim.Optimize
 
 def build_optimiser(network: nn.Module, settings: TrainSettings) -> torch.optim.Optimizer:
     """The optimiser of a recipe, which shrinks matrices only: biases, norms and scales may be of any size."""
-    parameters = [parameter for parameter in network.parameters() if parameter.requires_grad]
-    matrices = [parameter for parameter in parameters if parameter.dim() >= 2]
-    others = [parameter for parameter in parameters if parameter.dim() < 2]
-    groups = [{"params": matrices, "weight_decay": settings.decay}, {"params": others, "weight_decay": 0.0}]
-    return OPTIMISERS[settings.optimiser]([group for group in groups if group["params"]], settings)
+    named = {name: each for name, each in network.named_parameters() if each.requires_grad}
+    scales = find_scales([name for name, _ in network.named_parameters()], settings.layer_decay)
+    groups: dict[tuple[bool, float], Group] = {}
+    for matrix in (True, False):
+        for name, parameter in named.items():
+            if (parameter.dim() >= 2) == matrix:
+                decay = settings.decay if matrix else 0.0
+                new = {"params": [], "weight_decay": decay, SCALE: scales[name]}
+                groups.setdefault((matrix, scales[name]), new)["params"].append(parameter)
+    return OPTIMISERS[settings.optimiser](list(groups.values()), settings)
+
+
+def find_scales(names: Iterable[str], decay: float) -> dict[str, float]:
+    """By parameter, the share of the rate that it learns with: `decay` for each layer below the head."""
+    layers = {name: name_layer(name) for name in names}
+    depth: dict[str, int] = {}
+    for layer in layers.values():
+        stack, _, number = layer.partition(".")
+        if number.isdigit():
+            depth[stack] = max(depth.get(stack, 0), int(number) + 1)
+    deepest = max(depth.values(), default=0)
+    return {name: decay ** _count_above(layer, depth, deepest) for name, layer in layers.items()}
+
+
+def _count_above(layer: str, depth: Mapping[str, int], deepest: int) -> int:
+    """How many parts are above: none above the head, all layers and the head above the embeddings."""
+    stack, _, number = layer.partition(".")
+    if number.isdigit():
+        return depth[stack] - int(number)
+    return deepest + 1 if stack == "embeddings" else 0
 
 
 @OPTIMISERS.register("adamw")
@@ -36,11 +62,12 @@ def build_adamw(groups: list[Group], settings: TrainSettings) -> torch.optim.Opt
     """AdamW."""
     device = groups[0]["params"][0].device
     on_gpu = device.type == "cuda"
-    # On a GPU the rate is a tensor: a recorded graph reads it anew at every replay.
-    rate: float | Tensor = torch.zeros((), device=device) if on_gpu else 0.0
+    for group in groups if on_gpu else ():
+        # On a GPU the rate is a tensor, one for each group: a recorded graph reads it anew at every replay.
+        group["lr"] = torch.zeros((), device=device)
     return torch.optim.AdamW(
         groups,
-        lr=rate,
+        lr=0.0,
         betas=(settings.beta1, settings.beta2),
         eps=settings.epsilon,
         fused=True,
@@ -65,10 +92,11 @@ def learning_rate(step: int, settings: TrainSettings, width: int, used: float = 
 def set_rate(optimiser: torch.optim.Optimizer, rate: float) -> None:
     """The rate of the next update."""
     for group in optimiser.param_groups:
+        scaled = rate * group.get(SCALE, 1.0)
         if isinstance(group["lr"], Tensor):
-            group["lr"].fill_(rate)
+            group["lr"].fill_(scaled)
         else:
-            group["lr"] = rate
+            group["lr"] = scaled
 
 
 class Gradients:

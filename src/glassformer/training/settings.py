@@ -50,6 +50,12 @@ class TrainSettings(Settings):
     beta2: Share = 0.98
     epsilon: Positive = 1e-9
     clip: Annotated[float, Limits(least=0)] = 1.0  # the longest gradient; 0: any
+    freeze: list[str] = field(default_factory=list)  # what stays: "embeddings", "layers 0-3", "*.bias"
+    layer_decay: Annotated[float, Limits(above=0, most=1)] = 1.0  # the rate of each layer, of that above it
+    lora_rank: CountOrZero = 0  # LoRA: adapters of this rank learn instead of the weights; 0: the weights do
+    lora_alpha: Positive | None = None  # what they add is multiplied by alpha / rank; None: by 1
+    lora_targets: list[str] | None = None  # the matrices with adapters; None: those of attention
+    lora_also: list[str] | None = None  # what learns besides, whole; None: the head of a classifier
     ema: Share = 0.0  # share of the average of weights that is kept each step, as 0.999; 0: no average
     average: CountOrZero = 0  # the mean of so many last checkpoints is made at the end; 0: none
     save_every: Count = 1000  # steps between checkpoints
@@ -67,6 +73,11 @@ class TrainSettings(Settings):
     compile: Compilation = "no"
     recompute: bool = False  # gradient checkpointing: activations are computed again instead of kept
     parallel: Parallel = "none"  # under torchrun: "ddp" copies the network, "fsdp" shares it out
+
+    @property
+    def lora_scale(self) -> float:
+        """What the product of an adapter is multiplied by."""
+        return 1.0 if self.lora_alpha is None else self.lora_alpha / max(1, self.lora_rank)
 
     def check(self) -> None:
         SCHEDULES[self.schedule]  # an unknown name is an error

@@ -40,7 +40,7 @@ class Step:
         self.module = module
         self.device = device
         self.precision = precision
-        self.parameters = list(module.parameters())
+        self.parameters = [parameter for parameter in module.parameters() if parameter.requires_grad]
 
     def __call__(self, batch: Batch) -> Tensor:
         """The summed loss; gradients are added up."""
