@@ -72,6 +72,10 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
     { statistic: "peak", run: 1, as: "curves", at: "10-20" },
   ],
   runs: ["runs.state=running&runs.sort=score&runs.up=1", { state: "running", sort: "score", up: true }],
+  search: [
+    "search.id=first-search&search.sort=model.heads&search.up=1&search.brush=model.heads:0.2-0.5,loss:0.9-1",
+    { id: "first-search", sort: "model.heads", up: true, brush: "model.heads:0.2-0.5,loss:0.9-1" },
+  ],
   generation: [
     "generation.node=5&generation.step=2&generation.predict=1",
     { node: 5, step: 2, predict: true },

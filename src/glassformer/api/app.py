@@ -24,6 +24,7 @@ from glassformer.api.routes import (
     playground,
     recordings,
     runs,
+    searches,
     states,
     static,
     training,
@@ -31,6 +32,7 @@ from glassformer.api.routes import (
 )
 from glassformer.api.routes import scores as measures
 from glassformer.api.runs import Runs
+from glassformer.api.searches import Searches
 from glassformer.api.security import Guard
 from glassformer.api.settings import Settings
 from glassformer.api.training import Trainer
@@ -60,6 +62,7 @@ def create_app(
         threads or ThreadPools(chosen),
         ResponseCache(chosen.cache_bytes),
         Runs(chosen.runs),
+        Searches(chosen.runs),
         trainer,
     )
 
@@ -92,7 +95,7 @@ def create_app(
     errors.install(app)
     openapi.install(app)
     for group in (
-        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs, training,
+        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs, searches, training,
         static,
     ):  # fmt: skip
         app.include_router(group.router)

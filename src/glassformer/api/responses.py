@@ -24,6 +24,7 @@ from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
 from glassformer.api.runs import Runs
+from glassformer.api.searches import Searches
 from glassformer.api.settings import Settings
 from glassformer.api.training import Trainer
 from glassformer.messages import Message, message
@@ -46,6 +47,7 @@ class AppContext:
     threads: ThreadPools
     cache: ResponseCache
     runs: Runs
+    searches: Searches
     trainer: Trainer | None = None
 
     @property

@@ -21,7 +21,7 @@ from glassformer.recording import Recording, Tokens
 from glassformer.runlog import BEST, Alarm, RunLog, read_events, read_overview
 from glassformer.runlog.alarms import join_alarms
 from glassformer.runlog.log import SETTINGS, read_object
-from glassformer.runlog.search import Confirmation, SearchLog
+from glassformer.runlog.search import SearchLog
 
 COLUMNS = (
     "metric",
@@ -184,7 +184,7 @@ def summarise_search(log: SearchLog) -> dict[str, Any]:
         "importance": {name: dict(shares) for name, shares in log.importance.items()},
         "confirmed": [
             {"trial": each.trial, "runs": [run.run for run in each.runs]}
-            | {"values": {name: each.values(name) for name in _value_names(each)}}
+            | {"values": {name: each.values(name) for name in each.estimates()}}
             for each in log.confirmed
         ],
         "gains": {
@@ -193,10 +193,6 @@ def summarise_search(log: SearchLog) -> dict[str, Any]:
         },
         "seconds": log.seconds,
     }
-
-
-def _value_names(confirmation: Confirmation) -> list[str]:
-    return list(dict.fromkeys(name for run in confirmation.runs for name in run.values))
 
 
 def to_json(value: Any) -> str:

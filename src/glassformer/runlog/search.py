@@ -79,6 +79,11 @@ class Confirmation:
     def values(self, name: str) -> list[float]:
         return [run.values[name] for run in self.runs if name in run.values]
 
+    def estimates(self) -> dict[str, Estimate]:
+        """By the name of a value: its mean with an interval."""
+        names = dict.fromkeys(name for run in self.runs for name in run.values)
+        return {name: estimate(self.values(name)) for name in names}
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchLog:
@@ -145,11 +150,10 @@ class SearchLog:
         if len(self.confirmed) < 2:
             return {}
         best, own = self.confirmed
-        names = dict.fromkeys(name for run in best.runs for name in run.values)
         return {
             name: estimate_difference(best.values(name), own.values(name))
-            for name in names
-            if best.values(name) and own.values(name)
+            for name in best.estimates()
+            if own.values(name)
         }
 
     def rows(self) -> list[dict[str, Any]]:

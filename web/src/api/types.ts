@@ -74,6 +74,12 @@ export type DataFiles = Schemas["DataFiles"];
 export type CheckedRecipe = Schemas["CheckedRecipe"];
 export type Training = Schemas["Training"];
 export type TrainingOverview = Schemas["TrainingOverview"];
+// searches
+export type SearchEntry = Schemas["SearchEntry"];
+export type SearchDescription = Schemas["SearchDescription"];
+export type SearchParameter = Schemas["SearchParameter"];
+export type SearchEstimate = Schemas["SearchEstimate"];
+export type SearchTrial = Schemas["SearchTrial"];
 
 // the walk
 export type WalkPlan = Schemas["WalkPlan"];

@@ -22,6 +22,8 @@ import type {
   RunSeries,
   SampledStep,
   ScoreDescription,
+  SearchDescription,
+  SearchEntry,
   TokenSlice,
   WalkPlan,
 } from "../api/types";
@@ -139,6 +141,9 @@ export interface RunList {
   /** The one that was written to last first; of many, the first `limit`. */
   list(signal?: AbortSignal, limit?: number): Promise<readonly RunEntry[]>;
   open(id: string, signal?: AbortSignal): Promise<RunSource>;
+  /** Searches for the best configuration, where the host knows of any. */
+  searches?(signal?: AbortSignal): Promise<readonly SearchEntry[]>;
+  search?(id: string, signal?: AbortSignal): Promise<SearchDescription>;
 }
 
 /** Small pages with one thing to change, computed where the models are. */

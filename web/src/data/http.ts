@@ -235,6 +235,8 @@ function runList(connection: Connection): RunList {
   return {
     list: (signal, limit) => connection.json(withParameters("runs", { limit }), withSignal(signal)),
     open: async (id, signal) => (await import("./runs")).openRun(connection, id, signal),
+    searches: (signal) => connection.json("searches", withSignal(signal)),
+    search: (id, signal) => connection.json(`searches/${encodeURIComponent(id)}`, withSignal(signal)),
   };
 }
 

@@ -145,7 +145,9 @@ function ViewTabs(props: { readonly id: string }) {
   const open = app.subject.value;
   const selection = app.selection.value;
   const loaded = app.views.loaded.value;
-  const offered = app.views.on(open).filter(({ name }) => name !== "runs" || app.source.runs);
+  const offered = app.views
+    .on(open)
+    .filter(({ name }) => !["runs", "search"].includes(name) || app.source.runs);
   const tabs = offered.map(({ name, title, about }) => {
     const view = loaded.get(name);
     const fits = view ? fitsIn(view, open) : true;

@@ -11,6 +11,7 @@ const WHY = {
   walk: "noWalk",
   playground: "noPlayground",
   runs: "noRuns",
+  search: "noRuns",
   curves: "noRuns",
   learning: "noRuns",
 } as const;

@@ -28,7 +28,7 @@ REQUIRED = (
     "numpy", "torch", "transformers", "tokenizers", "safetensors", "fastapi", "uvicorn", "matplotlib",
     "anywidget", "rich",
 )  # fmt: skip
-OPTIONAL = ("pandas", "sacrebleu", "tensorboard", "mlflow", "wandb")
+OPTIONAL = ("pandas", "sacrebleu", "tensorboard", "mlflow", "wandb", "optuna", "ray")
 TOPIC = 12  # columns
 
 

@@ -1,0 +1,193 @@
+import { expect, test, vi } from "vitest";
+import type { SearchDescription, SearchTrial } from "../../api/types";
+import { restyle } from "../../testing/recording";
+import { setRunStage } from "../../testing/run";
+import { axesOf, bestSoFar, isBrush, passes, readBrush, sortTrials, writeBrush } from "./shapes";
+import { view } from "./view";
+
+function trial(number: number, loss: number | null, change: Partial<SearchTrial> = {}): SearchTrial {
+  const values = loss === null ? {} : { loss: { mean: loss, low: null, high: null, count: 1 } };
+  return {
+    number,
+    state: "complete",
+    parameters: { "model.heads": 2, "train.rate": 0.001 },
+    values,
+    runs: loss === null ? [] : [{ run: `s-00${number}`, seed: 1, step: 10, values: { loss } }],
+    reason: null,
+    baseline: false,
+    started: null,
+    ended: null,
+    steps: [],
+    scores: [],
+    ...change,
+  };
+}
+
+const PARAMETER = { low: null, high: null, log: false, values: [] };
+const estimate = (mean: number, half: number) => ({ mean, low: mean - half, high: mean + half, count: 5 });
+const SEARCH: SearchDescription = {
+  id: "s",
+  state: "finished",
+  shipped: false,
+  trained: 4,
+  wanted: 4,
+  objective: "loss",
+  best: 1,
+  updated: 0,
+  objectives: [{ name: "loss", direction: "minimize" }],
+  parameters: [
+    {
+      ...PARAMETER,
+      name: "model.heads",
+      kind: "choice",
+      values: [2, 4, 8],
+      own: 2,
+      importance: { loss: 0.75 },
+    },
+    {
+      ...PARAMETER,
+      name: "train.rate",
+      kind: "float",
+      low: 0.0001,
+      high: 0.01,
+      log: true,
+      own: 0.001,
+      importance: { loss: 0.25 },
+    },
+  ],
+  trials: [
+    trial(0, 2, { baseline: true }),
+    trial(1, 3, { parameters: { "model.heads": 8, "train.rate": 0.01 } }),
+    trial(2, 1, { parameters: { "model.heads": 4, "train.rate": 0.001 } }),
+    trial(3, 2.5, {
+      state: "pruned",
+      reason: { code: "text.literal", parameters: { text: "it is behind <b>" }, default: "{text}" },
+    }),
+    trial(4, null, { state: "infeasible", parameters: { "model.heads": 8, "train.rate": 0.005 } }),
+  ],
+  best_trial: 2,
+  baseline_trial: 0,
+  pareto: [2],
+  confirmed: [
+    { trial: 2, runs: [], values: { loss: estimate(1, 0.1), test_loss: estimate(1.1, 0.1) } },
+    { trial: 0, runs: [], values: { loss: estimate(2, 0.1), test_loss: estimate(2.1, 0.1) } },
+  ],
+  gains: { loss: estimate(-1, 0.15), test_loss: estimate(-1, 0.15) },
+  seconds: 90,
+  recipe: "",
+  best_recipe: "[model]\nheads = 4\n",
+};
+
+async function mount(search: SearchDescription | null = SEARCH, options = {}) {
+  const set = setRunStage([], { view: "search", options });
+  const { subject: _, source: __, ...rest } = set.stage;
+  const searches = vi.fn(async () => (search ? [search] : []));
+  const stage = {
+    ...rest,
+    subject: { kind: "none" as const },
+    source: null,
+    runs: {
+      list: async () => [],
+      open: () => Promise.reject(new Error("not asked")),
+      searches,
+      search: async () => search!,
+    },
+  };
+  const mounted = view.mount(stage);
+  set.selection.subscribe((now, before) => mounted.update(now, before));
+  if (search) await vi.waitFor(() => expect(set.element.querySelector(".trials")).not.toBeNull());
+  else await vi.waitFor(() => expect(set.element.querySelector("pre")).not.toBeNull());
+  const numbers = () =>
+    [...set.element.querySelectorAll(".trials tbody tr")].map((row) => row.querySelector("td")!.textContent);
+  return { ...set, stage, mounted, numbers };
+}
+
+test("places on axes: choices evenly, numbers by their scale, the best at the top of the objective", () => {
+  const [heads, rate, loss] = axesOf(SEARCH);
+  const places = (axis: typeof heads) => SEARCH.trials.map((each) => axis!.place(each));
+  expect(places(heads)).toEqual([0, 1, 0.5, 0, 1]);
+  expect(places(rate)[0]).toBeCloseTo(0.5);
+  expect(places(rate)[1]).toBeCloseTo(1);
+  expect(places(loss)).toEqual([0.5, 0, 1, 0.25, null]);
+});
+
+test("ranges are written and read, and keep the trials that pass", () => {
+  const ranges = new Map([["model.heads", [0.4, 0.6] as const]]);
+  expect(readBrush(writeBrush(ranges))).toEqual(ranges);
+  expect(isBrush(writeBrush(ranges))).toBe(true);
+  expect(["", "x", "a:b-c", "a:0.1-0.2,"].map(isBrush)).toEqual([false, false, false, false]);
+  const axes = axesOf(SEARCH);
+  expect(SEARCH.trials.filter((each) => passes(each, axes, ranges)).map(({ number }) => number)).toEqual([2]);
+});
+
+test("the best so far falls; orders put what has no value last", () => {
+  expect(bestSoFar(SEARCH).map(({ value }) => value)).toEqual([2, 2, 1]);
+  const order = (column: string, up: boolean) =>
+    sortTrials(SEARCH.trials, column, up).map(({ number }) => number);
+  expect(order("loss", true)).toEqual([2, 0, 3, 1, 4]);
+  expect(order("loss", false)).toEqual([1, 3, 0, 2, 4]);
+  expect(order("trial", false)).toEqual([4, 3, 2, 1, 0]);
+});
+
+test("the best configuration stands beside the recipe's own, with its evidence; its run opens", async () => {
+  const { element, selection } = await mount();
+  const best = element.querySelector(".best")!;
+  expect(best.textContent).toContain("Trial 2, loss 1");
+  const changed = [...best.querySelectorAll("[data-changed] th")].map((each) => each.textContent);
+  expect(changed).toEqual(["model.heads"]);
+  expect(best.textContent).toContain("loss on test");
+  expect(best.textContent).toMatch(/-1.* ± 0\.15|−1.* ± 0\.15/);
+  expect(best.querySelector("details pre")!.textContent).toBe("[model]\nheads = 4\n");
+  const open = [...best.querySelectorAll("button")].find((each) => each.textContent === "Open its run")!;
+  open.click();
+  expect(selection.get()).toMatchObject({ run: "s-002", view: "curves" });
+});
+
+test("trials are sorted by any column; reasons are text, never markup", async () => {
+  const { element, numbers } = await mount();
+  expect(numbers()).toEqual(["2", "0 (recipe)", "1", "3", "4"]);
+  const heading = [...element.querySelectorAll<HTMLElement>(".trials th button")].find((each) =>
+    each.textContent!.startsWith("Trial"),
+  )!;
+  heading.click();
+  expect(numbers()).toEqual(["0 (recipe)", "1", "2", "3", "4"]);
+  expect(element.querySelector(".reason b")).toBeNull();
+  expect(element.querySelector(".trials")!.textContent).toContain("it is behind <b>");
+});
+
+test("keys on an axis keep some trials; Escape keeps all", async () => {
+  const { element, numbers, selection } = await mount();
+  const axis = () => element.querySelector<SVGElement>('[data-axis="loss"]')!;
+  const press = (key: string) => axis().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  press("ArrowDown");
+  expect(selection.get().options).toMatchObject({ "search.brush": "loss:0.7-1" });
+  expect(numbers()).toEqual(["2"]);
+  press("Escape");
+  expect(numbers()).toHaveLength(5);
+});
+
+test("the example offers no runs; without any search there is a command", async () => {
+  const { element } = await mount({ ...SEARCH, shipped: true });
+  expect(element.querySelector(".run-name")).toBeNull();
+  expect(element.textContent).toContain("not on this machine");
+  const empty = await mount(null);
+  expect(empty.element.querySelector("pre")!.textContent).toContain("glassformer search");
+});
+
+test("several objectives have a front; picture, table and other languages work", async () => {
+  const second = { name: "parameters", direction: "minimize" as const };
+  const trials = SEARCH.trials.map((each) =>
+    each.values.loss
+      ? { ...each, values: { ...each.values, parameters: estimate(100 + each.number, 0) } }
+      : each,
+  );
+  const search = { ...SEARCH, objectives: [...SEARCH.objectives, second], trials, pareto: [2, 0] };
+  const { element, mounted, stage } = await mount(search);
+  expect(element.textContent).toContain("loss against parameters");
+  expect(await mounted.picture()).toContain("<svg");
+  const table = await mounted.table();
+  expect(table.rows).toHaveLength(5);
+  expect(table.rows[0]!.slice(0, 4)).toEqual([2, "complete", 1, 102]);
+  restyle(mounted, stage, "zh");
+  expect(element.textContent).toContain("最佳注意力配置");
+});
