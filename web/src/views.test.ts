@@ -106,7 +106,7 @@ describe("options of views", () => {
     ({ name, options }) => {
       const usual = readOptions(name, options, {});
       expect(writeOptions(name, options, {}, usual)).toEqual({});
-      const free = new Set(["stack", "metric", "grid", "metrics", "sort", "topic"]); // names that are there or not
+      const free = new Set(["stack", "metric", "grid", "metrics", "sort", "topic", "search", "id"]); // names that are there or not
       for (const [option, initial] of Object.entries(usual)) {
         if (free.has(option) || `${name}.${option}` === "walk.step") continue;
         for (const wrong of ["nonsense!", "-1", "NaN"]) {

@@ -87,11 +87,11 @@ class Searches implements Mounted {
       ),
     );
     this.draw();
-    void this.fetch();
+    void this.fetchSearch();
   }
 
   update(): void {
-    if (this.search && this.wanted() !== this.search.id) void this.fetch();
+    if (this.search && this.wanted() !== this.search.id) void this.fetchSearch();
     this.draw();
   }
 
@@ -156,7 +156,7 @@ class Searches implements Mounted {
     return this.options.now.id || (this.list?.[0]?.id ?? "");
   }
 
-  private async fetch(): Promise<void> {
+  private async fetchSearch(): Promise<void> {
     clearTimeout(this.timer);
     const { runs, signal } = this.stage;
     if (!runs?.searches || !runs.search) return;
@@ -173,7 +173,7 @@ class Searches implements Mounted {
     }
     if (signal.aborted) return;
     this.draw();
-    if (this.search?.state === "running") this.timer = setTimeout(() => void this.fetch(), PAUSE);
+    if (this.search?.state === "running") this.timer = setTimeout(() => void this.fetchSearch(), PAUSE);
   }
 
   // Drawing
