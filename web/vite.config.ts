@@ -37,7 +37,7 @@ function weigh(): Plugin {
   };
 }
 
-const RUNS = /src\/(?:views\/(?:runs|curves|learning)\/|i18n\/runs|data\/runs?_?\w*\.ts)/; // of training runs
+const RUNS = /src\/(?:views\/(?:runs|curves|learning|search)\/|i18n\/runs|data\/runs?_?\w*\.ts)/; // of training runs
 
 /** Whose words a file has. */
 function wordsOf(id: string): string {
@@ -68,7 +68,7 @@ export default defineConfig({
             { name: "canvas", test: /src\/views\/canvas\/view\.ts$/, priority: 2 },
             {
               name: "more",
-              test: /src\/views\/(?!walk|playground|canvas|runs|curves|learning)\w+\/view\.ts$/,
+              test: /src\/views\/(?!walk|playground|canvas|runs|curves|learning|search)\w+\/view\.ts$/,
               priority: 1,
             },
             { name: "runs", test: (id) => RUNS.test(id) && /(view|runs)\.ts$/.test(id) },

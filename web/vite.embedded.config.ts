@@ -9,8 +9,8 @@ import { defineConfig, type Plugin } from "vite";
 import { listViews, noStyles } from "./vite.views.ts";
 
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  file: "canvas|walk|playground|runs|curves|learning",
-  run: "canvas|walk|playground|runs",
+  file: "canvas|walk|playground|runs|curves|learning|search",
+  run: "canvas|walk|playground|runs|search",
 };
 
 /** Views that are left out leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */

@@ -710,13 +710,13 @@ class Searches implements Mounted {
     const { mean, high } = found;
     const shown = Math.abs(mean) >= 1e5 ? compact(mean, this.stage.language) : digits(mean);
     if (high === null || high === undefined) return shown;
-    return this.say.interval(shown, figure(high - mean, 2));
+    return high === mean ? shown : this.say.interval(shown, digits(high - mean, 2));
   }
 
   private show(value: Value): string {
     if (value === null || value === undefined) return this.say.noValue;
     if (typeof value !== "number") return String(value);
-    return Number.isInteger(value) ? String(value) : figure(value, 3);
+    return Number.isInteger(value) ? String(value) : digits(value, 3);
   }
 
   private open(run: string): void {
