@@ -95,8 +95,8 @@ def create_app(
     errors.install(app)
     openapi.install(app)
     for group in (
-        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs, searches, training,
-        static,
+        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs,
+        searches, training, static,
     ):  # fmt: skip
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)
