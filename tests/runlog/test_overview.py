@@ -8,7 +8,6 @@ import pytest
 
 from glassformer.place import Place
 from glassformer.runlog import Event, RunWriter, overview, read_overview, read_run
-from glassformer.runlog.thinned import read_thinned
 
 DEEP = Place("encoder", "self", 0)
 
@@ -64,17 +63,3 @@ def test_a_run_that_goes_on_is_running(tmp_path: Path) -> None:
         writer.write_scalars([(1, {"loss": 2.0})])
         assert read_overview(tmp_path / "live").last_step == 1
     assert read_overview(tmp_path / "live").state == "killed"
-
-
-def test_a_thinned_log_is_the_log_where_it_is_short_and_means_where_it_is_long(folder: Path) -> None:
-    whole, thinned = read_run(folder), read_thinned(folder, "entropy_share")
-    assert thinned.events == whole.events
-    for name, curve in whole.scalars.items():
-        np.testing.assert_array_equal(thinned.scalars[name].values, curve.values)
-        np.testing.assert_array_equal(thinned.scalars[name].steps, curve.steps)
-    np.testing.assert_array_equal(
-        thinned.heads[DEEP].statistics["entropy_share"], whole.heads[DEEP].statistics["entropy_share"]
-    )
-    short = read_thinned(folder, "entropy_share", 50).scalars["loss"]
-    assert len(short) == 50
-    assert short.values[0] == pytest.approx(whole.scalars["loss"].values[:10].mean())

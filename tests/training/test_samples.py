@@ -7,7 +7,7 @@ import pytest
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
 from glassformer.runlog import read_run
-from glassformer.runlog.samples import SAMPLES, Sample, append_samples, read_samples
+from glassformer.runlog.samples import SAMPLES, Sample, read_samples
 from glassformer.tasks.language_modelling import LanguageModelling, generate
 from training.runs import assert_same, run
 
@@ -48,15 +48,3 @@ def test_the_memory_that_is_used_is_logged(recipe: Path) -> None:
     memory = read_run(run(recipe, *SHORT, name="memory")).scalars["memory"]
     assert memory.steps[-1] == 10
     assert 10 < memory.values[-1] < 1e6
-
-
-def test_a_resumed_run_writes_later_ones_again_and_damage_is_left_out(tmp_path: Path) -> None:
-    for step in (5, 10, 15):
-        append_samples(tmp_path, step, [Sample("a", f"at {step}", None)])
-    with (tmp_path / SAMPLES).open("a") as file:
-        file.write('{"step": -1, "samples": []}\n[]\n{"step": 20, "samples": [["a", 3]]}\n{"step": 2')
-    append_samples(tmp_path, 10, [Sample("a", "again", "b" * 5000)])
-    found = read_samples(tmp_path)
-    assert list(found) == [5, 10]
-    assert found[10][0].output == "again"
-    assert len(found[10][0].wanted or "") == 2000

@@ -45,7 +45,10 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
     "embeddings.stack=decoder&embeddings.as=distributions&embeddings.by=umap&embeddings.layer=3&embeddings.from=20",
     { stack: "decoder", as: "distributions", by: "umap", layer: 3, from: 20 },
   ],
-  canvas: ["", {}],
+  canvas: [
+    "canvas.encoder=1.5&canvas.attention=70.3_66.1_37&canvas.input=0.1_0.2_2&canvas.output=0_0_1.5",
+    { encoder: "1.5", attention: "70.3_66.1_37", input: "0.1_0.2_2", output: "0_0_1.5" },
+  ],
   flow: ["", {}],
   numbers: [
     "numbers.tau=0.2&numbers.relative=1&numbers.level=layer&numbers.metrics=a,b&numbers.grid=x&numbers.along=peak&numbers.sort=-entropy",

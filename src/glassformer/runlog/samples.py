@@ -5,9 +5,10 @@ Out:  all of them by step. What a resumed run writes again replaces what was wri
 """
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from glassformer.runlog.lines import is_count
 
@@ -27,10 +28,14 @@ def append_samples(folder: Path, step: int, samples: Iterable[Sample]) -> None:
     """Add what was written at a step."""
     rows = [[text if text is None else text[:LONGEST] for text in sample] for sample in samples]
     line = json.dumps({"step": step, "samples": rows}, ensure_ascii=False)
-    path = folder / SAMPLES
-    torn = path.is_file() and not path.read_bytes().endswith(b"\n") and path.stat().st_size > 0
-    with path.open("a", encoding="utf-8") as file:
-        file.write(f"\n{line}\n" if torn else f"{line}\n")
+    with (folder / SAMPLES).open("a+b") as file:
+        torn = file.seek(0, os.SEEK_END) > 0 and _read_last(file) != b"\n"
+        file.write(f"\n{line}\n".encode() if torn else f"{line}\n".encode())
+
+
+def _read_last(file: IO[bytes]) -> bytes:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1)
 
 
 def read_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
