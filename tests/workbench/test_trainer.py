@@ -102,6 +102,20 @@ def test_a_run_that_does_not_stop_is_killed(build: Build, tmp_path: Path) -> Non
     assert read_run(tmp_path / "runs" / "stubborn").state == "killed"
 
 
+def test_a_run_that_is_stopping_gets_no_second_signal(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = build()
+    first.start(start())
+    wait(first, "first", "running")
+    sent: list[int] = []
+    monkeypatch.setattr("glassformer.workbench.trainer._signal", lambda _, which: sent.append(which))
+    second = build()  # a server that did not start the run
+    for trainer in (first, second):
+        sent.clear()
+        assert [trainer.stop("first").state for _ in range(3)] == ["stopping"] * 3
+        assert sent == [signal.SIGTERM]
+        assert [each.state for each in trainer.trainings()] == ["stopping"]
+
+
 def test_what_fails_before_it_begins_leaves_its_message_and_nothing_else(
     build: Build, tmp_path: Path
 ) -> None:

@@ -82,6 +82,7 @@ class LocalTrainer:
         self.places = Places(settings.data, settings.models, offline=settings.offline)
         self.rules = RecipeRules(self.places, settings.runs, steps=settings.steps, memory=settings.memory)
         self._children: dict[str, _Child] = {}  # the last one of each run
+        self._stopping: set[tuple[str, int]] = set()  # runs and processes that were asked to stop
         self._lock = threading.RLock()
 
     # What there is
@@ -107,9 +108,14 @@ class LocalTrainer:
             own = [self._describe(child) for child in self._children.values()]
         known = {each.id for each in own if each.state not in ("ended", "failed")}
         others = [
-            Training(id=path.name, state="running", started=_started(path), problem=None)
+            Training(
+                id=path.name,
+                state="stopping" if (path.name, number) in self._stopping else "running",
+                started=_started(path),
+                problem=None,
+            )
             for path in find_runs(self.runs)
-            if path.name not in known and find_process(path) is not None
+            if path.name not in known and (number := find_process(path)) is not None
         ]
         return [*(each for each in own if each.id not in {other.id for other in others}), *others]
 
@@ -163,8 +169,10 @@ class LocalTrainer:
                 number = find_process(folder)
             if number is None:
                 raise ApiError("workbench.training.not_running", "not_running", 409, id=id)
-            _signal(number, signal.SIGTERM)
-            threading.Thread(target=self._kill_later, args=(id, number), daemon=True).start()
+            if (id, number) not in self._stopping:  # a second signal would end it without a checkpoint
+                self._stopping.add((id, number))
+                _signal(number, signal.SIGTERM)
+                threading.Thread(target=self._kill_later, args=(id, number), daemon=True).start()
             return Training(
                 id=id, state="stopping", started=child.started if child else time.time(), problem=None
             )
@@ -318,13 +326,16 @@ class LocalTrainer:
     def _kill_later(self, id: str, number: int) -> None:
         """Kill a process that was asked to stop and has not."""
         end = time.monotonic() + self.settings.stop_seconds
-        while time.monotonic() < end:
-            time.sleep(POLL)
-            child = self._children.get(id)
-            own = child is not None and child.process.pid == number
-            if child.ended if own and child else find_process(self.runs / id) != number:
-                return
-        _signal(number, signal.SIGKILL)
+        try:
+            while time.monotonic() < end:
+                time.sleep(POLL)
+                child = self._children.get(id)
+                own = child is not None and child.process.pid == number
+                if child.ended if own and child else find_process(self.runs / id) != number:
+                    return
+            _signal(number, signal.SIGKILL)
+        finally:
+            self._stopping.discard((id, number))
 
     def _describe(self, child: _Child) -> Training:
         state: TrainingState
