@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from glassformer.workbench import recipe_places
 from glassformer.workbench.recipe_places import Places, stays_inside
 from recipe_mutants import make_data
 
@@ -53,3 +54,24 @@ def test_a_run_of_the_folder_is_shown_with_short_paths(data: Path) -> None:
     tables = {"task": {"folder": str(data / "sub")}, "model": {"start": str(data / "model")}, "x": 3}
     assert places.shorten(tables) == {"task": {"folder": "sub"}, "model": {"start": "model"}, "x": 3}
     assert places.shorten({"task": {"folder": "/etc"}}) == {"task": {"folder": "/etc"}}
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        ("**/*.txt", "recipe.faults.outside"),  # the folder has a link that leads out
+        ("sub/**/1.txt", None),
+        ("**/" * 18 + "nothing", "recipe.faults.pattern"),
+        ("sub/**/**/1.txt", "recipe.faults.pattern"),
+        ("sub/many/*", "recipe.faults.pattern"),
+    ],
+)
+def test_patterns_that_match_too_much_are_refused(
+    data: Path, monkeypatch: pytest.MonkeyPatch, path: str, code: str | None
+) -> None:
+    monkeypatch.setattr(recipe_places, "MOST_ENTRIES", 9)
+    (data / "sub" / "many").mkdir()
+    for number in range(10):
+        (data / "sub" / "many" / f"{number}.csv").write_text("")
+    faults = list(Places(data).find_faults({"task": {"path": path}}))
+    assert [fault.message.code for fault in faults] == ([] if code is None else [code])

@@ -5,6 +5,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -139,6 +140,38 @@ def test_a_server_that_was_started_again_knows_what_trains(build: Build) -> None
     second.stop("first")
     wait(first, "first", "ended")
     assert second.trainings() == []
+
+
+def test_slow_checks_and_removals_do_not_block_others(
+    build: Build, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = build()
+    usual = {f"{table}.{key}": value for table, values in RECIPE.items() for key, value in values.items()}
+    make_run(tmp_path / "runs" / "old", usual)
+    free: list[bool] = []
+
+    def take() -> bool:
+        taken = trainer._lock.acquire(blocking=False)
+        if taken:
+            trainer._lock.release()
+        return taken
+
+    def look(*_: object, **__: object) -> None:
+        with ThreadPoolExecutor(1) as pool:
+            free.append(pool.submit(take).result())
+        raise ApiError("api.no_training")
+
+    monkeypatch.setattr(trainer.rules, "require", look)
+    monkeypatch.setattr("shutil.rmtree", look)
+    for act in (
+        lambda: trainer.start(start()),
+        lambda: trainer.resume("old", ResumeRequest()),
+        lambda: trainer.fork("old", ForkRequest(name="new")),
+        lambda: trainer.remove("old"),
+    ):
+        with pytest.raises(ApiError):
+            act()
+    assert free == [True] * 4
 
 
 def test_several_runs_at_a_time(build: Build) -> None:

@@ -8,6 +8,7 @@ Out:  the same as training reads them, or the message of a fault. A link that le
 import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -113,15 +114,22 @@ class Places:
             place = self.data / folder / path.replace(SPLIT, split)
             magic = glob.has_magic(str(place.relative_to(self.data)))
             matches = [place] if os.path.lexists(place) or not magic else self._expand(place)
+            if matches is None:
+                return message("recipe.faults.pattern", most=MOST_ENTRIES)
             for match in matches:
                 if not stays_inside(match, self.root):
                     return message("recipe.faults.outside", path=str(PurePath(folder, path)))
                 found |= match.exists()
         return None if found else message("recipe.faults.no_data", path=str(PurePath(folder, path)))
 
-    def _expand(self, place: Path) -> list[Path]:
-        pattern = str(place.relative_to(self.data))
-        return [self.data / match for match in glob.glob(pattern, root_dir=self.data, recursive=True)]
+    def _expand(self, place: Path) -> list[Path] | None:
+        """The files and folders of a pattern; None where looking for them takes too long."""
+        pattern = place.relative_to(self.data)
+        if pattern.parts.count("**") > 1:  # each one more looks at all folders again
+            return None
+        found = glob.iglob(str(pattern), root_dir=self.data, recursive=True)
+        matches = [self.data / match for match in islice(found, MOST_ENTRIES + 1)]
+        return matches if len(matches) <= MOST_ENTRIES else None
 
     def list_files(self, search: str) -> DataFiles:
         """Files below the folder whose path has a text in it; hidden ones and links are left out."""

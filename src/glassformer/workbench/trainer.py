@@ -122,31 +122,32 @@ class LocalTrainer:
     # What can be done
 
     def start(self, request: StartRequest) -> Training:
-        tables = read_request(request.recipe, request.toml, request.changes)
-        with self._lock:
-            name = self._require_free(request.name)
-            ready = self.rules.require(tables)
-            return self._spawn(name, ready.toml, ready.places)
+        self._require_free(request.name)
+        ready = self.rules.require(read_request(request.recipe, request.toml, request.changes))
+        with self._lock:  # checking reads files and takes time: only what may have changed is checked again
+            return self._spawn(self._require_free(request.name), ready.toml, ready.places)
 
     def resume(self, id: str, request: ResumeRequest) -> Training:
+        folder = self._require_idle(id)
+        self._require_slot()
+        ready = self.rules.require(change(self._read_tables(folder), request.changes))
         with self._lock:
-            folder = self._require_idle(id)
+            self._require_idle(id)
             self._require_slot()
-            ready = self.rules.require(change(self._read_tables(folder), request.changes))
             if not _find_steps(folder):
                 raise ApiError("workbench.training.no_checkpoint", "no_checkpoint", 409, id=id)
             return self._spawn(id, None, {**request.changes, **ready.places}, resume=True)
 
     def fork(self, id: str, request: ForkRequest) -> Training:
+        folder = self._find(id)
+        self._require_free(request.name)
+        for each in request.changes:
+            if each.partition(".")[0] not in FORK:
+                raise ApiError("workbench.training.fork_changes", "recipe", 422, name=each[:200], tables=FORK)
+        ready = self.rules.require(change(self._read_tables(folder), request.changes))
         with self._lock:
-            folder = self._find(id)
+            self._find(id)
             name = self._require_free(request.name)
-            for each in request.changes:
-                if each.partition(".")[0] not in FORK:
-                    raise ApiError(
-                        "workbench.training.fork_changes", "recipe", 422, name=each[:200], tables=FORK
-                    )
-            ready = self.rules.require(change(self._read_tables(folder), request.changes))
             steps = _find_steps(folder)
             if not steps or (request.step is not None and request.step not in steps):
                 raise ApiError(
@@ -183,11 +184,10 @@ class LocalTrainer:
             with hold_run(folder) as free:
                 if not free or find_state(folder, read_events(folder)[0]) == "running":
                     raise ApiError("workbench.training.is_running", "is_running", 409, id=id)
-                removed = folder.with_name(f".removed-{id}")
-                shutil.rmtree(removed, ignore_errors=True)
+                removed = folder.with_name(f".removed-{time.time_ns()}")
                 os.replace(folder, removed)  # in one step: nobody sees half a run
-            shutil.rmtree(removed, ignore_errors=True)
             self._children.pop(id, None)
+        shutil.rmtree(removed, ignore_errors=True)  # may take long: without the lock
 
     # Checks
 
