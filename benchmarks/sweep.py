@@ -7,7 +7,7 @@ Out:  rows for benchmarks/results.md: seconds of processor, medians of rounds th
 
 All three read the same 64 tokens with random weights of the same shapes, and measure the difference of two
 logits
-at the last position.
+at the last position; TransformerLens computes the logits of all positions, the other two of the last one.
 """
 
 import argparse
@@ -53,7 +53,7 @@ def make_hooks(model: Any, ids: list[int]) -> Callable[[], list[float]]:
                     return (changed, *inputs[1:])
 
                 with model.transformer.h[layer].attn.c_proj.register_forward_pre_hook(silence):
-                    logits = model(text, use_cache=False).logits[0, -1]
+                    logits = model(text, use_cache=False, logits_to_keep=1).logits[0, -1]
                 values.append(float(logits[ONE] - logits[OTHER]))
         return values
 

@@ -75,6 +75,27 @@ def test_a_text_has_to_be_one_token() -> None:
         sweep(gf.Loss((0,)))
 
 
+def test_a_recurrent_network_is_read_at_the_position_asked_for() -> None:
+    model = gf.load("zoo/recurrent")
+    text, target = "The cat sleeps.", "Le chat dort."
+    recording = model.record(text, target)
+    for position in (-1, 1):
+        sweep = gf.sweep(
+            model,
+            text,
+            target,
+            outcome=gf.LogProbability(int(recording.output.ids[position, 0]), position),
+            edits=[gf.AblateHead("decoder", "cross", 0, 0)],
+        )
+        assert_near(sweep.baseline, recording.output.log_probabilities[position, 0], layers=8)
+
+
+def test_a_model_without_words_is_refused() -> None:
+    for outcome in (gf.LogProbability(5), gf.LogitDifference(5, 6)):
+        with pytest.raises(InputError, match="predicts no words"):
+            gf.sweep("zoo/sentiment", "A moving film.", outcome=outcome)
+
+
 def test_an_encoder_has_no_loss() -> None:
     with pytest.raises(InputError, match="does not write text"):
         gf.sweep("zoo/bert", "The cat.", outcome=gf.Loss())

@@ -135,6 +135,8 @@ def test_what_cannot_be_patched_is_refused() -> None:
         subject.record(SOURCE, edits=[gf.PatchStates("decoder", "residual", 0, tuple(OTHER), (6,))])
     with pytest.raises(InputError, match="nothing to edit"):
         subject.record(SOURCE, edits=[gf.PatchStates("decoder", "residual", 9, tuple(OTHER))])
+    with pytest.raises(InputError, match="no head 99"):
+        subject.record(SOURCE, edits=[gf.PatchHead("decoder", "self", 0, 99, tuple(OTHER))])
     with pytest.raises(InputError, match="no part"):
         gf.PatchStates("decoder", "mlp", 0, "x")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="whole numbers"):

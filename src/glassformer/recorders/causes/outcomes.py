@@ -62,6 +62,7 @@ class LogProbability(Outcome):
     position: int = -1
 
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        _check_words(model)
         token = find_token(model, self.token)
         return Reading(
             (find_position(tokens, self.position),), lambda logits: _log_softmax(logits)[:, 0, token]
@@ -84,6 +85,7 @@ class LogitDifference(Outcome):
     position: int = -1
 
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        _check_words(model)
         token, against = find_token(model, self.token), find_token(model, self.against)
         return Reading(
             (find_position(tokens, self.position),),
@@ -182,6 +184,12 @@ class ClassProbability(Outcome):
 
     def as_message(self) -> Message:
         return message("recorders.causes.class_probability", label=str(self.label))
+
+
+def _check_words(model: LoadedModel) -> None:
+    """Refuse a model that gives no logits of words."""
+    if model.head not in ("language", "masked"):
+        raise InputError("recorders.causes.no_words", name=model.name, shape=name_term(model.shape))
 
 
 def find_token(model: LoadedModel, token: Token) -> int:

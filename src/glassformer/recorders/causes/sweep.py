@@ -14,7 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from glassformer.errors import InputError
+from glassformer.errors import GlassformerError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.loaded.reading import Inputs
@@ -22,6 +22,7 @@ from glassformer.messages import message
 from glassformer.place import Kind
 from glassformer.recorders.causes.outcomes import Outcome, Reading
 from glassformer.recorders.comparison import tolerance_of
+from glassformer.recorders.edited_rows import can_share_batch
 from glassformer.recorders.edits.ablate_head import AblateHead, How
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.record import find_recorder, make_request
@@ -129,11 +130,17 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
         request = replace(request, target=loaded.reader.read(run.target.ids[1:], target=True))
     rows = _read_rows(_list_heads(run.maps, "zero", ()) if edits is None else edits)
     reading = outcome.prepare(loaded, tokens)
-    prepared = [prepare_edits(loaded, recorder, replace(request, edits=row), target_language) for row in rows]
+    order = sorted(range(len(rows)), key=lambda number: _first_layer(rows[number]))
+    prepared = [  # in the order of layers, so that what other texts give there is read once
+        prepare_edits(loaded, recorder, replace(request, edits=rows[number]), target_language)
+        for number in order
+    ]
     largest = max(each.statistics.allowed.shape[0] * each.shape[1] * each.shape[2] for each in run.maps)
     batches = _Batches(loaded, recorder, request, reading, largest)
-    values = batches.run(prepared)
-    return Sweep(loaded.name, outcome, tokens, values[0], rows, np.array(values[1:]), batches.error)
+    baseline, *found = batches.run(prepared)
+    values = np.empty(len(rows))
+    values[order] = found
+    return Sweep(loaded.name, outcome, tokens, baseline, rows, values, batches.error)
 
 
 def all_heads(
@@ -178,26 +185,23 @@ class _Batches:
     error: float = 0.0
 
     def run(self, edits: Sequence[Row]) -> list[float]:
-        """The outcome without edits, then under each."""
+        """The outcome without edits, then under each; those that begin in early layers come first."""
         positions = len(self.reading.positions or (0,))
         row = max(positions * (self.model.vocabulary_size or 1), self.weights)
         size = min(MOST_ROWS, max(1, NUMBERS // row))
-        self._check(edits[-1])
+        self._check(next((each for each in edits if can_share_batch((each,))), edits[0]))
         values: list[float] = []
-        order = sorted(range(len(edits)), key=lambda number: _first_layer(edits[number]))
-        for start in range(0, len(order), size):
-            part = [edits[number] for number in order[start : start + size]]
-            found = self._measure(part)
+        for start in range(0, len(edits), size):
+            found = self._measure(edits[start : start + size])
             values += found if not values else found[1:]
-        restored = dict(zip(order, values[1:], strict=True))
-        return [values[0], *(restored[number] for number in range(len(edits)))]
+        return values
 
     def _check(self, edits: Row) -> None:
         """Compare a batch with a pass for itself: a model may mix rows, or fail to copy them."""
         alone = self._compute((edits,), together=False)
         try:
             batch = self._compute((edits,), together=True)
-        except (RuntimeError, ValueError, IndexError):
+        except (GlassformerError, RuntimeError, ValueError, IndexError):
             self.together = False
             return
         magnitude = float(alone.abs().max()) or 1.0

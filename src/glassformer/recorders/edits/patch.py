@@ -21,6 +21,7 @@ from glassformer.recorders.edits.edit import (
     ReadOutputs,
     States,
     Text,
+    check_head,
     check_numbers,
     check_place,
 )
@@ -57,6 +58,7 @@ class PatchHead(Edit):
 
     def prepare(self, text: str, read: ReadOutputs) -> Edit:  # noqa: ARG002
         (outputs,) = read((self.source,), True)
+        check_head(self.head, len(outputs), Place(self.stack, self.kind, self.layer))
         return _PatchedHead(self, outputs[self.head])
 
     def change_outputs(self, outputs: HeadOutputs) -> None:

@@ -100,7 +100,8 @@ class NativeRecorder:
         if written is not None:
             written = self.reader.prepend(self._find_start(), written)
             self._check_ids(written.ids)
-        with exclusive(self.network), _only_positions(self.network, positions):
+        cut = isinstance(self.network, Transformer) and isinstance(self.network.head, LanguageHead)
+        with exclusive(self.network), _only_positions(self.network, positions if cut else None):
             if together and isinstance(self.network, Transformer) and can_share_batch(edits):
                 depths = {name: stack.depth for name, stack in find_stacks(self.network).items()}
                 rows = EditedRows(edits, depths)
@@ -110,7 +111,8 @@ class NativeRecorder:
             for each in ((), *edits):
                 with applying_edits(self.network, each):
                     passes.append(self._run(source, written, None))
-            return torch.cat(passes)
+            logits = torch.cat(passes)
+        return logits if cut or positions is None else logits[:, list(positions)]
 
     # What goes in
 
@@ -261,11 +263,12 @@ class NativeRecorder:
 @contextmanager
 def _only_positions(network: Network, positions: Sequence[int] | None) -> Iterator[None]:
     """The head computes logits for these positions only; None: as it always does."""
-    head = network.head if isinstance(network, Transformer) else None
-    if positions is None or not isinstance(head, LanguageHead):
+    if positions is None:
         yield
         return
-    with head.register_forward_pre_hook(lambda _, inputs: (inputs[0][:, list(positions)], *inputs[1:])):
+    with network.head.register_forward_pre_hook(
+        lambda _, inputs: (inputs[0][:, list(positions)], *inputs[1:])
+    ):
         yield
 
 

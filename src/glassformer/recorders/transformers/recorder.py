@@ -20,7 +20,7 @@ from glassformer.messages import Message, message
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.comparison import Comparison, tolerance_of
 from glassformer.recorders.edited_rows import EditedRows, can_share_batch
-from glassformer.recorders.edits.active import ActiveEdits, ActiveStates
+from glassformer.recorders.edits.active import ActiveEdits, ActiveStates, limit_layers
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
 from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import preserving_state
@@ -77,7 +77,7 @@ class TransformersRecorder:
         given = self._build(request)
         with preserving_state(self.model), self.builder.explaining_inputs(given):
             verdict = self._check_once(given)
-            states = editing_states(self.stacks, verdict.layers, ActiveStates(edits))
+            states = editing_states(self.stacks, _count_layers(verdict.layers, edits), ActiveStates(edits))
             with run_first_layers(self.stacks, verdict.layers, edits), states:
                 written = self._write(given, request, verdict)
                 if written is not None:
@@ -111,7 +111,7 @@ class TransformersRecorder:
     ) -> Tensor:
         want = frozenset({"statistics", "output"})
         verdict = self._check_once(given)
-        states = editing_states(self.stacks, verdict.layers, ActiveStates(edits))
+        states = editing_states(self.stacks, _count_layers(verdict.layers, edits), ActiveStates(edits))
         with run_first_layers(self.stacks, verdict.layers, edits), states:
             seen = self._see(given, replace(request, edits=tuple(edits), want=want), verdict, None)
             check_first_layers(seen.maps, verdict.layers, edits)
@@ -285,6 +285,11 @@ class TransformersRecorder:
             run.output, notes = place_output(output, seen.maps, lengths)
             run.notes = [*run.notes, *notes]
         return run
+
+
+def _count_layers(layers: Mapping[str, int], edits: Sequence[Edit]) -> dict[str, int]:
+    """How many layers of each stack run."""
+    return {**layers, **limit_layers(layers, edits)}
 
 
 def _order_stacks(layers: Mapping[str, int]) -> dict[str, int]:

@@ -25,7 +25,10 @@ FEED_FORWARD = ("mlp", "feed_forward", "ffn_output", "ffn", "fc2", "output.dense
 
 @contextmanager
 def editing_states(stacks: Stacks, depths: Mapping[str, int], active: ActiveStates) -> Iterator[None]:
-    """Inside this context the model computes with the edits; one that changed nothing is an error."""
+    """Inside this context the model computes with the edits; one that changed nothing is an error.
+
+    `depths`: how many layers of each stack run.
+    """
     with ExitStack() as hooks:
         if active:
             open_states(stacks, depths, lambda *_: ((slice(None), active),), [active], hooks)
@@ -84,9 +87,9 @@ class _Layers:
 
 def find_feed_forward(block: nn.Module) -> nn.Module:
     """The module of a block that gives what its feed-forward network adds."""
-    modules = dict(block.named_modules())
+    modules = [(path, module) for path, module in block.named_modules() if "attention" not in path.lower()]
     for wanted in FEED_FORWARD:
-        for path, module in modules.items():
+        for path, module in modules:
             if path == wanted or path.endswith(f".{wanted}"):
                 return module
     raise InputError("recorders.edits.no_feed_forward", block=type(block).__name__)
