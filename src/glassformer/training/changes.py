@@ -40,6 +40,19 @@ NO_LOSS_DEPENDS_ON = (  # these may differ when a run is resumed; all of [monito
     "train.save_every",
     "train.scores",
 )
+# Trials of a search may differ in these, beside [monitor] and [probe]: no score depends on them, either.
+NO_SCORE_DEPENDS_ON = (
+    "batches.prefetch",
+    "tokenizer.path",  # of a search: its own
+    "train.compile",
+    "train.device",
+    "train.log_every",
+    "train.parallel",
+    "train.recompute",
+    "train.save_every",
+    FILES,  # their digests are compared
+)
+WATCHING = ("monitor.", "probe.")
 # Where data and models are: what is there is compared by its content.
 _PLACES = {"task": ("folder", "path", "files", "also"), "tokenizer": ("path",), "model": ("start",)}
 PLACES = tuple(f"{table}.{key}" for table, keys in _PLACES.items() for key in keys)
@@ -118,8 +131,7 @@ def check_resumable(
     allowed = (*NO_LOSS_DEPENDS_ON, *PLACES, FILES)
     if settings["train.schedule"] in OPEN_ENDED:
         allowed += ("train.steps", "train.minutes")
-    watching = ("monitor.", "probe.")
-    refused = [name for name in changed if name not in allowed and not name.startswith(watching)]
+    refused = [name for name in changed if name not in allowed and not name.startswith(WATCHING)]
     if not refused:
         return
     changes = [_describe(name, *changed[name]) for name in refused]
@@ -153,6 +165,15 @@ def find_changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
     return {
         name: (before.get(name), plain.get(name)) for name in names if before.get(name) != plain.get(name)
     }
+
+
+def find_incomparable(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The settings that differ and that scores depend on."""
+    return [
+        name
+        for name in find_changes(before, now)
+        if name not in NO_SCORE_DEPENDS_ON and not name.startswith(WATCHING)
+    ]
 
 
 def find_defaults(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from glassformer.engine.local import LocalEngine
-from glassformer.runlog import read_run
-from glassformer.training.search.trial import count_seconds
-from training.search.searching import look
+from glassformer.errors import TrainingError
+from glassformer.runlog import is_run, read_run
+from glassformer.training.recipe import locked, train
+from glassformer.training.search import trial as trials
+from glassformer.training.search.trial import TrialTask, count_seconds, run_trial
+from training.search.searching import HEADS, SHORT, look
 
 
 def test_several_objectives_have_a_front(recipe: Path) -> None:
@@ -35,6 +38,75 @@ def test_several_objectives_have_a_front(recipe: Path) -> None:
             for other in found.complete
         )
         assert beaten == (trial not in front)
+
+
+def make_task(recipe: Path) -> TrialTask:
+    runs = recipe.parent / "runs"
+    return TrialTask(runs / "s", "s", 0, recipe, runs, (("s-000", 1),), ("loss",), None)
+
+
+def test_a_run_of_other_settings_is_not_taken_for_a_trial(recipe: Path) -> None:
+    task = make_task(recipe)
+    train(recipe, {**SHORT, "train.rate": 0.5}, name="s-000", runs=task.runs, silent=True)
+    outcome = run_trial(task)
+    assert not outcome.runs
+    assert outcome.failed is not None
+    assert outcome.failed.code == "training.search.other_run"
+    assert "train.rate" in outcome.failed.parameters["names"]
+    assert is_run(task.runs / "s-000")
+
+
+def test_what_is_no_run_is_not_removed(recipe: Path) -> None:
+    task = make_task(recipe)
+    folder = task.runs / "s-000"
+    folder.mkdir(parents=True)
+    (folder / "thesis.tex").write_text("years of work")
+    outcome = run_trial(task)
+    assert outcome.failed is not None
+    assert outcome.failed.code == "training.recipe.folder_in_use"
+    assert (folder / "thesis.tex").read_text() == "years of work"
+
+
+def test_a_run_that_another_process_has_just_started_is_not_removed(
+    recipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = make_task(recipe)
+    folder = task.runs / "s-000"
+    train(task.recipe, {"train.seed": 1, "train.steps": 2}, name="s-000", runs=task.runs, silent=True)
+    events = folder / "events.jsonl"
+    kept = [line for line in events.read_text().splitlines(keepends=True) if '"finished"' not in line]
+    events.write_text("".join(kept))
+    monkeypatch.setattr(trials, "PATIENCE", 0.0)
+    monkeypatch.setattr(trials, "find_incomparable", lambda *_: [])
+    monkeypatch.setattr(trials.Checkpoints, "steps", lambda _: [])
+    with locked(folder, first=True):
+        outcome = run_trial(task)
+    assert outcome.failed is not None
+    assert outcome.failed.code == "training.recipe.in_use"
+    assert is_run(folder)
+
+
+@pytest.mark.parametrize("ending", ["interrupted", "alarm"])
+def test_a_run_that_was_stopped_is_no_result(
+    recipe: Path, monkeypatch: pytest.MonkeyPatch, ending: str
+) -> None:
+    task = make_task(recipe)
+    train(recipe, SHORT, name="s-000", runs=task.runs, silent=True)
+    monkeypatch.setattr(trials, "_train", lambda *_: ending)
+    outcome = run_trial(task)
+    assert not outcome.runs
+    assert outcome.failed is not None
+    assert outcome.failed.code == f"training.search.stopped.{ending}"
+
+
+def test_a_new_search_needs_names_that_are_free(recipe: Path) -> None:
+    runs = recipe.parent / "runs"
+    (runs / "s-2layers").mkdir(parents=True)  # no name of a trial
+    (runs / "s-012-seed3").mkdir()
+    with pytest.raises(TrainingError) as error:
+        look(recipe, HEADS)
+    assert error.value.message.code == "training.search.runs_exist"
+    assert not (runs / "s").exists()
 
 
 @pytest.mark.slow

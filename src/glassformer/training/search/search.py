@@ -11,6 +11,7 @@ same numbers and with the same values.
 import itertools
 import json
 import os
+import re
 import shutil
 import sys
 import time
@@ -471,6 +472,10 @@ def _find_saved(folder: Path, *, resume: bool) -> Path | None:
         not path.name.startswith(".") and path.name != RECIPE for path in folder.iterdir()
     ):
         raise TrainingError("training.search.folder_in_use", folder=folder)
+    run = re.compile(rf"{re.escape(folder.name)}-\d{{3,}}(-seed-?\d+)?")
+    taken = sorted(path.name for path in folder.parent.glob("*") if run.fullmatch(path.name))
+    if taken:
+        raise TrainingError("training.search.runs_exist", folder=folder.parent, name=taken[0])
     return None
 
 

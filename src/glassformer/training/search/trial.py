@@ -7,6 +7,7 @@ Out:  a `TrialOutcome`. A task that is started again, because its process was lo
 import itertools
 import shutil
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,11 @@ from glassformer.errors import ConfigurationError, TrainingError
 from glassformer.messages import Message
 from glassformer.runlog import BEST, RunLog, is_run, read_run
 from glassformer.runlog.search import TrialRun
+from glassformer.training.changes import find_incomparable, read_saved
 from glassformer.training.checkpoints import Checkpoints
 from glassformer.training.evaluate import evaluate
 from glassformer.training.loop import Judge
-from glassformer.training.recipe import train
+from glassformer.training.recipe import locked, read_recipe, train
 from glassformer.training.search.pruning import PruningPlan, TrialJudge
 
 PATIENCE = 60.0  # seconds until a lost process has let go of a run
@@ -65,6 +67,9 @@ def run_trial(task: TrialTask) -> TrialOutcome:
             ending = _train(task, name, seed, judge if place == 0 else None)
             if ending == "pruned" and judge is not None:
                 return TrialOutcome(_describe_ended(task, (name, seed)), pruned=judge.find_verdict())
+            if ending in ("interrupted", "alarm"):  # its scores are those of an unfinished run
+                step = read_run(task.runs / name).last_step
+                raise TrainingError(f"training.search.stopped.{ending}", run=name, step=step)
             found.append(_describe(task, name, seed))
     except ConfigurationError as error:
         return TrialOutcome(tuple(found), infeasible=error.message)
@@ -82,21 +87,36 @@ def _train(task: TrialTask, name: str, seed: int, judge: Judge | None) -> str:
     changes: dict[str, Any] = {"train.seed": seed}
     if task.device is not None:
         changes["train.device"] = task.device
+    settings = read_recipe(task.recipe, changes).settings()
     while True:
-        ended = is_run(folder) and read_run(folder).state == "finished"
-        if ended:
-            return "finished"
-        resume = is_run(folder) and bool(Checkpoints(folder).steps())
-        if folder.is_dir() and not resume:
-            shutil.rmtree(folder)  # it was lost before its first checkpoint
         try:
-            if resume:
+            if is_run(folder):
+                _check_own(folder, settings)
+                if read_run(folder).state == "finished":
+                    return "finished"
+                if not Checkpoints(folder).steps():
+                    _remove_lost(folder)
+            if is_run(folder):
                 return train(None, resume=True, name=name, runs=task.runs, silent=True, judge=judge).ending
             return train(task.recipe, changes, name=name, runs=task.runs, silent=True, judge=judge).ending
         except TrainingError as error:
             if error.message.code != "training.recipe.in_use" or time.monotonic() > end:
                 raise
             time.sleep(0.2)
+
+
+def _check_own(folder: Path, settings: Mapping[str, Any]) -> None:
+    """Refuse a run that only has the name of the trial's."""
+    changed = find_incomparable(read_saved(folder), settings)
+    if changed:
+        raise TrainingError("training.search.other_run", folder=folder, names=changed)
+
+
+def _remove_lost(folder: Path) -> None:
+    """Remove a run whose process was lost before its first checkpoint."""
+    with locked(folder, first=True):
+        if not Checkpoints(folder).steps():
+            shutil.rmtree(folder)
 
 
 def _describe_ended(task: TrialTask, run: tuple[str, int]) -> tuple[TrialRun, ...]:
