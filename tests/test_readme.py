@@ -59,6 +59,7 @@ OTHERS = {
     "numpy": "arrays",
     "transformers": "models of others",
     "ipywidgets": "notebooks",
+    "math": "the standard library",
     "pathlib": "the standard library",
     "typing": "the standard library",
     "glassformer.metrics": "authors of a metric",

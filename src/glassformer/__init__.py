@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from glassformer.api.library import Library as Library
     from glassformer.config import ModelConfig as ModelConfig
     from glassformer.config import RecurrentConfig as RecurrentConfig
+    from glassformer.engine.opening import open_engine as open_engine
     from glassformer.lessons.long_text import invent_text as invent_text
     from glassformer.lessons.long_text import open_rotary as open_rotary
     from glassformer.lessons.run import run_topic as run_topic
@@ -97,6 +98,7 @@ _NAMES = {
     "glassformer.api.frames": "Frame, decode_frame, dequantise, encode_frame, quantise",
     "glassformer.api.library": "Library",
     "glassformer.config": "ModelConfig, RecurrentConfig",
+    "glassformer.engine.opening": "open_engine",
     "glassformer.lessons.long_text": "invent_text, open_rotary",
     "glassformer.lessons.run": "run_topic",
     "glassformer.lessons.topics": "find_topic, read_parameters",

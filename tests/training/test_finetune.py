@@ -11,7 +11,7 @@ import glassformer as gf
 from glassformer.errors import CheckpointError, ConfigurationError
 from glassformer.runlog import read_run
 from glassformer.training.evaluate import evaluate
-from glassformer.training.finetune import Adapter, apply_adapters, count_parameters, match, prepare
+from glassformer.training.finetune import Adapter, apply_adapters, count_parameters, match, merge, prepare
 from glassformer.training.optim import SCALE, build_optimiser, find_scales, set_rate
 from glassformer.training.recipe import train
 from glassformer.training.settings import TrainSettings
@@ -105,6 +105,23 @@ def test_an_adapter_adds_its_product_to_the_weight_and_its_gradients_are_those_o
     assert adapter.down.grad is not None
     assert_near(adapter.down.grad.numpy(), 8.0 * b.T @ gradient, layers=4)
     assert_near(adapter.up.grad.numpy(), 8.0 * gradient @ a.T, layers=4)
+
+
+def test_autocast_does_not_round_what_adapters_add() -> None:
+    """Training in bfloat16 uses the very weights that a checkpoint holds; so do the gradients of adapters."""
+    torch.manual_seed(3)
+    weight, gradient = torch.randn(7, 5), torch.randn(7, 5)
+    adapter = Adapter(weight, rank=2, scale=8.0)
+    with torch.no_grad():
+        adapter.up.normal_()
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        merged = adapter(weight)
+        assert torch.is_autocast_enabled("cpu")  # for everything else
+    assert merged.dtype == torch.float32
+    assert torch.equal(merged, merge(weight, adapter.up, adapter.down, 8.0))
+    merged.backward(gradient)
+    assert adapter.down.grad is not None
+    assert torch.equal(adapter.down.grad, 8.0 * (adapter.up.detach().T @ gradient))
 
 
 def test_only_adapters_learn_and_the_network_begins_as_it_was() -> None:

@@ -201,3 +201,6 @@ def test_examples_are_of_usual_length_where_they_fit() -> None:
     assert choose_examples(lengths, 2, 48) == [2, 4]
     assert choose_examples(lengths, 10, 48) == [2, 3, 4]
     assert choose_examples(lengths, 3, 4) == [0, 3, 6], "none fits: they are cut"
+    pieces = np.array([64] * 19 + [15])  # of a text: only its rest fits
+    assert choose_examples(pieces, 2, 48) == [0, 19]
+    assert choose_examples(pieces, 1, 48) == [19]

@@ -17,6 +17,14 @@ def open_engine(name: str = "local", *, jobs: int | None = None, address: str | 
     """An engine by its name: "local", with `jobs` processes, or "ray", at the `address` of a cluster.
 
     Without an address, Ray is started on this machine, unless the variable RAY_ADDRESS names a cluster.
+    Functions are those of modules that can be imported: they run in other processes.
+
+    >>> import math
+    >>> with gf.open_engine("local", jobs=2) as engine:
+    ...     for number in (3, 4, 5):
+    ...         engine.submit(f"{number}!", math.factorial, number)
+    ...     sorted(engine.wait().get() for _ in range(3))
+    [6, 24, 120]
     """
     if name == "local":
         if address is not None:

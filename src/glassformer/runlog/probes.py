@@ -38,7 +38,7 @@ def name_probe(step: int, text: int) -> str:
 def find_probes(run: str | Path) -> list[Probe]:
     """The probes of a run, which are recordings: by text, then by step.
 
-    >>> changes = {"train.steps": 2, "task.folder": ".", "task.path": "README.md"}
+    >>> changes = {"train.steps": 2, "task.folder": ".", "task.path": "README.md", "probe.steps": [0, 2]}
     >>> outcome = gf.train("recipes/first.toml", changes, name="probed", silent=True)
     >>> [(probe.text, probe.step) for probe in gf.find_probes("runs/probed")]
     [(0, 0), (0, 2), (1, 0), (1, 2)]

@@ -48,8 +48,9 @@ class Adapter(nn.Module):
         nn.init.kaiming_uniform_(self.down, a=math.sqrt(5))  # as `nn.Linear` and peft begin
 
     def forward(self, weight: Tensor) -> Tensor:
-        """W + scale · B · A."""
-        return merge(weight, self.up, self.down, self.scale)
+        """W + scale · B · A, in the precision of W: autocast would round the product."""
+        with torch.autocast(weight.device.type, enabled=False):
+            return merge(weight, self.up, self.down, self.scale)
 
 
 def merge(weight: Tensor, up: Tensor, down: Tensor, scale: float) -> Tensor:

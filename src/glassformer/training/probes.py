@@ -275,14 +275,16 @@ class Probes:
 
 
 def choose_examples(lengths: Any, count: int, tokens: int) -> list[int]:
-    """Some examples from all over a split: of usual length among those that fit, else any."""
+    """Some examples from all over a split: of usual length among those that fit.
+
+    Where most do not fit, and those that do are too few (the rest at the end of a file), any: they are cut.
+    """
     fitting = np.flatnonzero(lengths <= tokens)
-    if len(fitting):
-        fitting = fitting[lengths[fitting] >= np.median(lengths[fitting])]
-    else:
-        fitting = np.arange(len(lengths))
-    places = np.linspace(0, len(fitting) - 1, min(count, len(fitting))).round().astype(int)
-    return [int(fitting[place]) for place in dict.fromkeys(places.tolist())]
+    chosen = fitting[lengths[fitting] >= np.median(lengths[fitting])] if len(fitting) else fitting
+    if len(chosen) < count and len(fitting) < len(lengths) / 2:
+        chosen = np.arange(len(lengths))
+    places = np.linspace(0, len(chosen) - 1, min(count, len(chosen))).round().astype(int)
+    return [int(chosen[place]) for place in dict.fromkeys(places.tolist())]
 
 
 def choose_removed(sizes: dict[int, int], most: float, schedule: Schedule) -> set[int]:
