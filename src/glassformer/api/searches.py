@@ -188,7 +188,9 @@ class Searches:
 
 def _describe_parameter(log: SearchLog, name: str) -> SearchParameter:
     where = log.space[name]
-    shares = {each: found[name] for each, found in log.importance.items() if name in found}
+    shares: dict[str, float | None] = {
+        each: found[name] for each, found in log.importance.items() if name in found
+    }
     return SearchParameter(
         name=name,
         kind=where["kind"],
