@@ -35,6 +35,22 @@ def test_models_of_other_folders_are_known_by_the_name_of_the_folder(data: Path,
     assert places.find_model_folder("zoo/bert") is not None
 
 
+@pytest.mark.parametrize("name", ["models/mine", "models/sub/other", "alone"])
+def test_a_model_of_another_folder_keeps_its_name_in_a_run(data: Path, tmp_path: Path, name: str) -> None:
+    for folder in ("models/mine", "models/sub/other", "alone"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "config.json").write_text("{}")
+    places = Places(data, [tmp_path / "models", tmp_path / "alone"], offline=True)
+    tables = {"task": {"folder": "."}, "model": {"start": name}, "tokenizer": {"path": name}}
+    assert list(places.find_faults(tables)) == []
+    saved: dict[str, dict[str, str]] = {"task": {}, "model": {}, "tokenizer": {}}
+    for full, value in places.resolve(tables).items():
+        table, _, key = full.partition(".")
+        saved[table][key] = value
+    assert saved["model"]["start"] == str(tmp_path / name)
+    assert places.shorten(saved) == tables
+
+
 def test_files_are_listed_without_what_is_hidden_or_a_link(data: Path) -> None:
     listed = Places(data).list_files("")
     assert [file.path for file in listed.files if file.path.endswith(".txt")] == [

@@ -54,7 +54,7 @@ class Places:
         return found
 
     def shorten(self, tables: Mapping[str, Any]) -> dict[str, Any]:
-        """The tables of a run with paths as seen from the data folder, where they are in it."""
+        """The tables of a run with paths as a recipe from the page writes them, where it can."""
         short = {
             name: dict(values) if isinstance(values, dict) else values for name, values in tables.items()
         }
@@ -69,7 +69,20 @@ class Places:
                 continue
             if place.is_relative_to(self.root) and (table == "task" or place.exists()):
                 values[key] = place.relative_to(self.root).as_posix()
+            elif table != "task":
+                values[key] = self._name_model(place) or text
         return short
+
+    def _name_model(self, place: Path) -> str | None:
+        """The name of a model in one of the folders of models; the reverse of `find_model`."""
+        for first, folder in self.models.items():
+            root = folder.resolve()
+            if place.is_relative_to(root):
+                name = PurePath(first, place.relative_to(root)).as_posix()
+                found = self.find_model(name)
+                if found is not None and Path(found).resolve() == place:
+                    return name
+        return None
 
     def find_model(self, name: str) -> str | None:
         """What training is to be told for a model of this name; None where it must not be used."""
