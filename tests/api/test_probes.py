@@ -48,7 +48,10 @@ def test_ids_name_a_place_in_a_run(id: str) -> None:
     assert make_id(*parts) == id
 
 
-@pytest.mark.parametrize("id", ["gpt2-0a1b2c", "first:1", ":1:0", "first:x:0", "first:1:", "first:²:0"])
+@pytest.mark.parametrize(
+    "id",
+    ["gpt2-0a1b2c", "first:1", ":1:0", "first:x:0", "first:1:", "first:²:0", "first:010:0", "first:10:00"],
+)
 def test_other_ids_are_none(id: str) -> None:
     assert read_id(id) is None
 
@@ -94,6 +97,16 @@ def test_a_link_to_a_probe_works_at_once_and_shows_what_was_written_last(site: A
     bundle.save(invent(tokens=4, seed=5), folder / "first" / PROBES / name_probe(12, 0))
     steps = site.json("/api/runs/first/probes")["texts"][0]["steps"]
     assert [step["step"] for step in steps] == [0, 10, 12, 200], "while a run goes on, steps are added"
+
+
+def test_damaged_probes_do_not_hide_the_others(site: Any, folder: Path) -> None:
+    whole = site.json("/api/runs/first/probes")["texts"]
+    for step, text in ((200, 0), (0, 1), (10, 1), (200, 1)):
+        (folder / "first" / PROBES / name_probe(step, text)).write_bytes(b"torn")
+    texts = site.json("/api/runs/first/probes")["texts"]
+    assert texts == [whole[0], {**whole[1], "excerpt": ""}]
+    assert site.json("/api/recordings/first:10:0")["probe"]["texts"] == texts
+    site.refusal("/api/recordings/first:200:0", 422)
 
 
 def test_runs_may_be_in_a_folder_that_is_named_from_here(

@@ -17,6 +17,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
+from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -30,6 +31,7 @@ from glassformer.api.jobs import JobRequest
 from glassformer.api.probes import (
     ProbeDescription,
     ProbeSeries,
+    ProbeStep,
     ProbeText,
     find_file,
     find_run,
@@ -187,10 +189,17 @@ class Library:
         if folder is None:
             raise ApiError("api.no_run", status=404, id=run[:80])
         texts = tuple(
-            ProbeText(number=number, excerpt=self.entry(steps[-1].id).source_excerpt, steps=steps)
+            ProbeText(number=number, excerpt=self._find_excerpt(steps), steps=steps)
             for number, steps in list_series(folder).items()
         )
         return ProbeSeries(run=run, texts=texts)
+
+    def _find_excerpt(self, steps: Sequence[ProbeStep]) -> str:
+        """The text of a series, from its newest recording that can be read; empty where none can."""
+        for step in reversed(steps):
+            with suppress(ApiError, BundleError, OSError):
+                return self.entry(step.id).source_excerpt
+        return ""
 
     def describe_probe(self, id: str) -> ProbeDescription | None:
         """Where a recording stands in the series of its run; None for one that is no probe."""

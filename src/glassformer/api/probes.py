@@ -54,7 +54,8 @@ def read_id(id: str) -> tuple[str, int, int] | None:
     run, _, step = run.rpartition(":")
     if not run or not all(part.isascii() and part.isdigit() and len(part) <= 15 for part in (step, rest)):
         return None
-    return run, int(step), int(rest)
+    parts = run, int(step), int(rest)
+    return parts if make_id(*parts) == id else None  # no second id, such as 007, for the same recording
 
 
 def find_run(runs: Path, id: str) -> Path | None:
