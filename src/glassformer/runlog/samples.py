@@ -50,7 +50,9 @@ def read_samples(folder: Path) -> dict[int, tuple[Sample, ...]]:
             step, samples = _parse(json.loads(line))
         except (ValueError, KeyError, TypeError, RecursionError):
             continue
-        found = {known: each for known, each in found.items() if known < step} | {step: samples}
+        while found and next(reversed(found)) >= step:  # steps are in order
+            found.popitem()
+        found[step] = samples
     return found
 
 
