@@ -1,5 +1,6 @@
 """Training over HTTP: off unless allowed; who may ask; no request reaches a file, a plug-in or a command."""
 
+import asyncio
 import copy
 import json
 import os
@@ -10,12 +11,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import training_stand_in
 from campaigns import rounds
+from glassformer.api.routes.training import _begin
+from glassformer.api.settings import Settings
+from glassformer.api.training import Training
+from glassformer.errors import ApiError
 from glassformer.workbench import LocalTrainer, TrainerSettings
 from recipe_mutants import RECIPE, mutate
 
@@ -238,3 +244,73 @@ def test_the_recipe_of_the_tests_is_left_alone() -> None:
     before = copy.deepcopy(RECIPE)
     mutate(random.Random(3))
     assert before == RECIPE
+
+
+class PretendThreads:
+    """Runs work after other requests had their turn; `gone`: the client leaves before the work is done."""
+
+    def __init__(self, *, gone: bool = False) -> None:
+        self.gone, self.working = gone, False
+        self.left: list[Callable[[], object]] = []
+
+    async def run(self, _: object, work: Callable[[], Any]) -> Any:
+        await asyncio.sleep(0)
+        if self.gone and work.__name__ == "work":
+            self.left.append(work)
+            raise ApiError("api.cancelled", "gone", 499)
+        self.working = True
+        try:
+            return work()
+        finally:
+            self.working = False
+
+
+def begin_all(threads: PretendThreads, count: int, *, fail: bool = False) -> tuple[list[Any], Any]:
+    """What one client gets that begins several runs at once; the state of the server."""
+    begun: list[Training] = []
+
+    def trainings() -> list[Training]:
+        assert threads.working, "folders are read in a thread, not on the event loop"
+        return begun
+
+    def begin(name: str) -> Training:
+        if fail:
+            raise ApiError("api.no_training")
+        begun.append(Training(id=name, state="starting", started=0, problem=None))
+        return begun[-1]
+
+    state = SimpleNamespace(trainings={}, starting={})
+    request: Any = SimpleNamespace(client=SimpleNamespace(host="a"), app=SimpleNamespace(state=state))
+    context: Any = SimpleNamespace(
+        trainer=SimpleNamespace(most=2, trainings=trainings),
+        threads=threads,
+        settings=Settings(client_share=0.5),
+    )
+
+    async def ask() -> list[Any]:
+        asked = (_begin(request, context, lambda name=str(number): begin(name)) for number in range(count))  # type: ignore[misc]
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    return asyncio.run(ask()), state
+
+
+def test_requests_at_the_same_time_share_what_one_client_may_have() -> None:
+    answers, state = begin_all(PretendThreads(), 3)
+    assert [each.id for each in answers if isinstance(each, Training)] == ["0"]
+    assert {each.message.code for each in answers[1:]} == {"api.too_many_trainings"}
+    assert state.trainings == {"0": "a"}
+    assert state.starting == {}
+
+
+def test_what_could_not_begin_does_not_count() -> None:
+    _, state = begin_all(PretendThreads(), 1, fail=True)
+    assert state.trainings == state.starting == {}
+
+
+def test_a_run_counts_whose_client_left() -> None:
+    threads = PretendThreads(gone=True)
+    _, state = begin_all(threads, 1)
+    [work] = threads.left
+    work()
+    assert state.trainings == {"0": "a"}
+    assert state.starting == {}

@@ -90,6 +90,7 @@ def create_app(
     app.state.jobs = {}  # ids of jobs, and the client of each
     app.state.submitting = ClientCounts(chosen.waiting, chosen.waiting)  # requests that are becoming jobs
     app.state.trainings = {}  # names of runs that are trained, and the client of each
+    app.state.starting = {}  # runs that are being started, which count from the request on: their clients
     app.state.warm = False  # whether the worker process was started in advance
     app.state.closing = threading.Event()  # set when the server is about to stop: event streams end
     errors.install(app)

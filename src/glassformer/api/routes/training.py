@@ -5,6 +5,7 @@ In:   recipes from anybody who may use the server. They reach no file outside th
 Out:  JSON. Curves and events of the runs are at /api/runs.
 """
 
+import threading
 from collections.abc import Callable
 from typing import Annotated
 
@@ -126,16 +127,31 @@ async def _begin(request: Request, context: AppContext, begin: Callable[[], Trai
     """Begin training for a client that does not have its share of processes yet."""
     trainer = _require(context)
     clients: dict[str, str] = request.app.state.trainings
+    starting: dict[object, str] = request.app.state.starting
     share, client = context.settings.share(trainer.most), find_client(request)
-    for id in clients.keys() - {
-        each.id for each in trainer.trainings() if each.state not in ("ended", "failed")
-    }:
-        del clients[id]
-    if list(clients.values()).count(client) >= share:
+    before = set(clients)
+    trainings = await context.threads.run(request, trainer.trainings)
+    for id in before - {each.id for each in trainings if each.state not in ("ended", "failed")}:
+        clients.pop(id, None)
+    if [*clients.values(), *starting.values()].count(client) >= share:
         raise ApiError("api.too_many_trainings", "busy", 429, count=share)
-    training = await context.threads.run(request, begin)
-    clients[training.id] = client
-    return training
+    place, began = object(), threading.Event()
+    starting[place] = client
+
+    def work() -> Training:
+        began.set()
+        try:
+            training = begin()
+            clients[training.id] = client  # here: a client that has left meanwhile has this run all the same
+            return training
+        finally:
+            starting.pop(place, None)
+
+    try:
+        return await context.threads.run(request, work)
+    finally:
+        if not began.is_set():
+            starting.pop(place, None)
 
 
 def _require(context: AppContext) -> Trainer:
