@@ -42,6 +42,23 @@ describe("questions of a view", () => {
     expect(log).toEqual([]);
   });
 
+  it("of another place or option take the place of those before, once there is one", async () => {
+    const log: string[] = [];
+    const questions = new Questions();
+    const watched = questions.watch(pretend(log, "first:0:0"));
+    const again = async (): Promise<string[]> => {
+      log.length = 0;
+      await questions.repeat(pretend(log, "next"));
+      return log.sort();
+    };
+    await watched.tokens("source");
+    questions.age();
+    expect(await again()).toEqual(["next tokens source"]); // nothing else was asked: it is still shown
+    await watched.tokens("target");
+    await watched.tokens("third" as "source");
+    expect(await again()).toEqual(["next tokens target", "next tokens third"]);
+  });
+
   it("are settled when the last answer is here", async () => {
     const questions = new Questions();
     let answer = (_: unknown): void => {};

@@ -13,12 +13,19 @@ type Ask = (source: RecordingSource) => unknown;
 
 export class Questions {
   private asked = new Map<string, Ask>();
+  private old = false; // asked about what is not shown any more
   private open = 0;
   private quiet: (() => void)[] = [];
 
   /** Another view or place: what was asked before is not asked ahead any more. */
   forget(): void {
+    this.old = false;
     this.asked = new Map();
+  }
+
+  /** Another place or option: the next question takes the place of those before. */
+  age(): void {
+    this.old = true;
   }
 
   watch(source: RecordingSource): RecordingSource {
@@ -32,6 +39,7 @@ export class Questions {
           const ask: Ask = (other) =>
             (Reflect.get(other, name) as (...given: unknown[]) => unknown)(...asked);
           const key = `${String(name)} ${JSON.stringify(asked)}`;
+          if (this.old) this.forget();
           this.asked.delete(key);
           this.asked.set(key, ask);
           if (this.asked.size > MOST) this.asked.delete(this.asked.keys().next().value!);

@@ -10,6 +10,7 @@ import { make } from "./make";
 import "./alarms.css";
 
 export interface AlarmItem {
+  readonly key: string; // no other item has it
   readonly name: string; // of the cause
   readonly when: string;
   readonly end: string; // that it passed, and when; or that it did not
@@ -29,9 +30,11 @@ function drawAlarm(item: AlarmItem): HTMLLIElement {
   const { run } = item;
   const when = button(item.when, item.show);
   when.classList.add("small");
+  when.dataset.key = item.key;
   const heads = item.heads.map(({ text, title, show }) => {
     const opener = button(text, show, title);
     opener.classList.add("small", "quiet");
+    opener.dataset.key = `${item.key} ${text}`;
     return opener;
   });
   return make(

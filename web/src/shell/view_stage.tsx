@@ -228,6 +228,7 @@ function mountView(
 
   const forget = app.store.subscribe((selected, before) => {
     if (selected.view !== view.name || subjectFor(view, app.subject.peek()) !== now) return; // about to be unmounted
+    if (shownPart(selected) !== shownPart(before)) app.questions.age();
     guarded(() => mounted?.update(selected, before));
     followZoom(selected);
   });
@@ -272,6 +273,11 @@ function mountView(
     },
     leave,
   };
+}
+
+/** What of a selection decides which numbers a view asks for. */
+function shownPart({ place, head, options }: Selection): string {
+  return JSON.stringify([place, head, options]);
 }
 
 /** Whether two subjects are the same text at two steps of one training, and nothing else. */

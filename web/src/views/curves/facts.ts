@@ -8,28 +8,26 @@
 import type { RunDescription } from "../../api/types";
 import { count, digits, percent } from "../../core/formats";
 import { make } from "../../marks/make";
+import { refill } from "../../marks/refill";
 import { differences } from "./charts";
 import type { Words } from "./words";
 
 export function drawFacts(element: HTMLElement, runs: readonly RunDescription[], say: Words): void {
-  const open = new Set(
-    [...element.querySelectorAll<HTMLDetailsElement>("details[open]")].map((each) => each.dataset.part),
-  );
   const parts: HTMLElement[] = runs.length > 1 ? drawDifferences(runs, say) : [];
   for (const { id, recipe, environment, data } of runs) {
     const add = (part: "data" | "recipe" | "environment", body: HTMLElement | null): void => {
       if (!body) return;
       const key = `${part} ${id}`;
       const name = runs.length > 1 ? ` · ${id}` : "";
-      const summary = make("summary", {}, say[part] + name);
-      parts.push(make("details", { open: open.has(key), "data-part": key }, summary, body));
+      const summary = make("summary", { "data-key": `${key} summary` }, say[part] + name);
+      parts.push(make("details", { "data-key": key }, summary, body));
     };
     const machine = Object.entries(environment).map(([key, value]) => `${key}: ${String(value)}`);
     add("data", drawData(data, say));
     add("recipe", recipe === "" ? null : make("pre", { tabindex: 0 }, recipe));
     add("environment", machine.length === 0 ? null : make("pre", { tabindex: 0 }, machine.join("\n")));
   }
-  element.replaceChildren(...parts);
+  refill(element, ...parts);
 }
 
 function drawDifferences(runs: readonly RunDescription[], say: Words): HTMLElement[] {

@@ -48,6 +48,44 @@ test("an alarm opens its step, and the head that it names", async () => {
   });
 });
 
+test("an alarm of another run opens that run; the order of runs stays", async () => {
+  const second = inventRun({ id: "second" });
+  const first = inventRun({ alarm_list: [] });
+  const { element, selection } = await mount([first, second], { run: "first,second" });
+  element.querySelectorAll<HTMLButtonElement>(".alarms button")[1]!.click();
+  expect(selection.get()).toMatchObject({
+    run: "first,second",
+    view: "learning",
+    options: { "learning.run": "1" },
+  });
+  const other = await mount([second, first], { run: "second,first", options: { "learning.run": "1" } });
+  other.element.querySelectorAll<HTMLButtonElement>(".alarms button")[1]!.click();
+  expect(other.selection.get().options).toEqual({});
+});
+
+test("news leaves the focus and what was opened", async () => {
+  const { element, news } = await mount([inventRun({ state: "running", updated: 1 })]);
+  document.body.append(element);
+  try {
+    const button = element.querySelector<HTMLButtonElement>(".alarms button")!;
+    const recipe = element.querySelector<HTMLDetailsElement>('[data-key="recipe first"]')!;
+    recipe.open = true;
+    button.focus();
+    news(inventRun({ state: "running", updated: 2, last_step: 60 }));
+    const run = () => element.querySelector("[data-run=first]")!.textContent;
+    await vi.waitFor(() => expect(run()).toContain("60 steps"), 4000);
+    expect(document.activeElement).toBe(button);
+    const [alarm] = inventRun().alarm_list;
+    const later = { ...alarm!, first_step: 70, last_step: 80 };
+    news(inventRun({ state: "running", updated: 3, last_step: 90, alarm_list: [alarm!, later] }));
+    await vi.waitFor(() => expect(element.querySelectorAll(".alarms li").length).toBe(2), 4000);
+    expect((document.activeElement as HTMLElement).dataset.key).toBe(button.dataset.key);
+    expect(element.querySelector<HTMLDetailsElement>('[data-key="recipe first"]')!.open).toBe(true);
+  } finally {
+    element.remove();
+  }
+});
+
 test("a run that goes on is drawn again when there is news", async () => {
   let numbers: RunNumbers = { curves: {}, heads: {} };
   const young = inventRun({ names: [], alarm_list: [], state: "running", last_step: 0, updated: 0 });
@@ -164,8 +202,8 @@ test("what a run learns from is told; a summary of another form is passed over",
     vocabulary: null,
   };
   const { element } = await mount([inventRun({ data }), inventRun({ id: "odd", data: { splits: 3 } })]);
-  const part = element.querySelector('[data-part="data first"]')!.textContent;
+  const part = element.querySelector('[data-key="data first"]')!.textContent;
   expect(part).toContain("1,20034,0001 / 20 / 64good 7");
   expect(part).toMatch(/3 rows of dev \(1\.5\s%\) are also in train\./);
-  expect(element.querySelector('[data-part="data odd"]')).toBeNull();
+  expect(element.querySelector('[data-key="data odd"]')).toBeNull();
 });

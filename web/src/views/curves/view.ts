@@ -33,6 +33,7 @@ import { listen, pointIn } from "../../marks/gestures";
 import { ARROWS, consume, ZOOMS } from "../../marks/keys";
 import { make, relabel } from "../../marks/make";
 import { type Inks, inks, SCREEN, sheet } from "../../marks/paper";
+import { refill } from "../../marks/refill";
 import { Tooltip } from "../../marks/tooltip";
 import { type ChartData, chartsOf, type Series, smoothed } from "./charts";
 import { drawFacts } from "./facts";
@@ -177,7 +178,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
     this.want(); // now: a picture waits for what is asked
     this.tasks.frame(() => {
       this.drawCharts();
-      this.markAlarm();
+      this.drawAlarmList();
       this.samples.draw(this.stage.selection.get().step);
     }, "charts");
   }
@@ -252,7 +253,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
   private draw(): void {
     const { runs, say } = this;
     this.fetchSamples();
-    this.runsList.replaceChildren(...runs.map((run, at) => this.drawRun(run, at)));
+    refill(this.runsList, ...runs.map((run, at) => this.drawRun(run, at)));
     this.drawCharts();
     this.drawAlarmList();
     this.drawEvents();
@@ -469,6 +470,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
       () => `${say.leave}: ${run.id}`,
     );
     leave.classList.add("small", "quiet");
+    leave.dataset.key = `leave ${run.id}`;
     leave.setAttribute("aria-label", `${say.leave}: ${run.id}`);
     const open = run.alarm_list.some((alarm) => alarm.passed_at === null);
     return make(
@@ -518,6 +520,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
       .reverse()
       .slice(0, MOST_LISTED)
       .map(({ alarm, run }) => ({
+        key: `alarm ${this.runs[run]!.id} ${alarm.first_step} ${alarm.cause}`,
         name: stage.text({
           code: `term.${alarm.cause.replaceAll("_", " ")}`,
           parameters: {},
@@ -537,9 +540,9 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
           ),
           title: common.openHeads,
           show: () => {
-            const [id, ids] = [this.runs[run]!.id, this.runs.map((each) => each.id)];
+            const { "learning.run": _, ...options } = stage.selection.get().options;
             stage.selection.set({
-              ...(run === 0 ? {} : { run: [id, ...ids.filter((each) => each !== id)].join(",") }), // it is shown first
+              options: run === 0 ? options : { ...options, "learning.run": String(run) },
               view: "learning",
               place: { stack: place.stack, kind: place.kind, layer: place.layer, step: null },
               ...(heads[0] === undefined ? {} : { head: heads[0] }),
@@ -548,22 +551,11 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
           },
         })),
       }));
-    this.alarms.replaceChildren(
+    refill(
+      this.alarms,
       make("h2", {}, common.alarms),
       items.length === 0 ? make("p", {}, common.noAlarms) : drawAlarms(items),
     );
-  }
-
-  /** Point out the alarms that began at the step in focus. */
-  private markAlarm(): void {
-    const { step } = this.stage.selection.get();
-    const items = this.alarms.querySelectorAll("li");
-    this.allAlarms()
-      .reverse()
-      .slice(0, MOST_LISTED)
-      .forEach(({ alarm }, at) => {
-        items[at]?.toggleAttribute("data-chosen", alarm.first_step === step);
-      });
   }
 
   private drawEvents(): void {
@@ -577,14 +569,15 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
         const words = `${several ? `${run.id}: ` : ""}${stage.text(event.message)}`;
         const go = button(common.stepIs(count(event.step)), () => this.focus(event.step));
         go.classList.add("small", "quiet");
+        go.dataset.key = `event ${run.id} ${event.step} ${event.kind}`;
         return make("li", { "data-kind": event.kind }, go, make("span", {}, words));
       });
-    const open = this.events.querySelector("details")?.open ?? false;
-    this.events.replaceChildren(
+    refill(
+      this.events,
       make(
         "details",
-        { open },
-        make("summary", {}, `${say.events} (${count(items.length)})`),
+        { "data-key": "events" },
+        make("summary", { "data-key": "events summary" }, `${say.events} (${count(items.length)})`),
         make("ul", {}, ...items),
       ),
     );
@@ -631,7 +624,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
     const { step } = this.stage.selection.get();
     const found = this.allAlarms().find(({ alarm }) => alarm.first_step === step);
     if (!found) return;
-    this.markAlarm();
+    this.drawAlarmList();
     this.alarms.querySelector("[data-chosen]")?.scrollIntoView?.({ block: "nearest" });
     this.stage.announce(`${this.common.stepIs(count(step!))}: ${this.stage.text(found.alarm.message)}`);
   }

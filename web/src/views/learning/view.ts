@@ -25,6 +25,7 @@ import { listen } from "../../marks/gestures";
 import { ARROWS, consume, ZOOMS } from "../../marks/keys";
 import { draw, make, relabel } from "../../marks/make";
 import { type Inks, inks, SCREEN, sheet } from "../../marks/paper";
+import { refill } from "../../marks/refill";
 import { Tooltip } from "../../marks/tooltip";
 import {
   type Block,
@@ -434,6 +435,7 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
           });
         const cause = alarm.cause.replaceAll("_", " ");
         return {
+          key: `alarm ${alarm.first_step} ${cause}`,
           name: stage.text({ code: `term.${cause}`, parameters: {}, default: cause }),
           when: common.steps(count(alarm.first_step), count(alarm.last_step)),
           end: alarm.passed_at === null ? common.open : common.passed(count(alarm.passed_at)),
@@ -449,7 +451,8 @@ class Learning extends MountedRuns<Words, LearningOptions> implements Mounted {
           })),
         };
       });
-    this.alarms.replaceChildren(
+    refill(
+      this.alarms,
       make("h2", {}, this.say.alarms),
       items.length > 0 ? drawAlarms(items.reverse()) : make("p", {}, common.noAlarms),
     );

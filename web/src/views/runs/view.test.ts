@@ -108,6 +108,34 @@ test("the list is fetched again while a run goes on, and not afterwards", async 
   }
 });
 
+test("the list that is fetched again leaves the focus where it is", async () => {
+  vi.useFakeTimers();
+  const set = await mount();
+  document.body.append(set.element);
+  try {
+    const name = set.element.querySelector<HTMLElement>('[data-run="run 9"] .run-name')!;
+    const heading = set.element.querySelector<HTMLElement>("th[data-column=steps] button")!;
+    name.focus();
+    set.list.mockResolvedValue(RUNS.map((run) => ({ ...run, last_step: run.last_step + 50, alarms: 0 })));
+    await vi.advanceTimersByTimeAsync(3500);
+    const row = set.element.querySelector<HTMLElement>('[data-run="run 9"]')!;
+    expect(row.querySelector("[data-column=steps]")!.textContent).toBe("350");
+    expect(row.hasAttribute("data-alarmed")).toBe(false);
+    expect(document.activeElement).toBe(name);
+    heading.focus();
+    await vi.advanceTimersByTimeAsync(3500);
+    expect(document.activeElement).toBe(heading);
+    heading.click(); // it is drawn anew, with its order
+    expect((document.activeElement as HTMLElement).closest("th")!.getAttribute("aria-sort")).toBe(
+      "descending",
+    );
+  } finally {
+    set.mounted.unmount();
+    set.element.remove();
+    vi.useRealTimers();
+  }
+});
+
 test("without runs it says how to start one; pictures and tables have what is shown", async () => {
   expect((await mount([])).element.textContent).toContain("glassformer train");
   expect((await mount(null)).element.textContent).toContain("glassformer serve");

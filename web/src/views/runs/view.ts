@@ -14,8 +14,9 @@ import { introduce, liveWords } from "../../i18n/core";
 import { type RunWords, words as runWords } from "../../i18n/runs";
 import { spell } from "../../marks/cells";
 import { button } from "../../marks/controls";
-import { draw, drawText, make, relabel } from "../../marks/make";
+import { draw, drawText, make, relabel, write } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
+import { refill } from "../../marks/refill";
 import { drawSparkline, reach } from "../../marks/sparkline";
 import { type Asked, COLUMNS, type Column, chooseRuns, lastLoss, seconds } from "./rows";
 import { type Words, words } from "./words";
@@ -214,14 +215,14 @@ class RunTable implements Mounted {
     const wanted = this.wanted();
     const known = new Set(runs?.map(({ id }) => id));
     if (runs) for (const id of this.chosen) if (!known.has(id)) this.chosen.delete(id);
-    this.head.replaceChildren(make("td"), ...COLUMNS.map((name) => this.drawHeading(name)));
-    this.body.replaceChildren(...wanted.slice(0, this.shown).map((run) => this.drawRow(run)));
+    refill(this.head, make("td"), ...COLUMNS.map((name) => this.drawHeading(name)));
+    this.placeRows(wanted.slice(0, this.shown).map((run) => this.drawRow(run)));
     const rest = wanted.length - this.shown;
     this.more.hidden = rest <= 0;
     this.more.textContent = say.more(count(Math.min(PART, rest)));
-    this.found.textContent = runs ? say.found(count(wanted.length), count(runs.length)) : "";
+    write(this.found, runs ? say.found(count(wanted.length), count(runs.length)) : "");
     this.grid.hidden = wanted.length === 0;
-    this.note.replaceChildren(...this.explain(wanted.length));
+    refill(this.note, ...this.explain(wanted.length));
     const chosen = this.chosen.size;
     this.overlay.hidden = this.clear.hidden = chosen === 0;
     this.overlay.textContent = say.overlay(count(chosen));
@@ -241,6 +242,7 @@ class RunTable implements Mounted {
       "button",
       {
         type: "button",
+        "data-key": name,
         onclick: () =>
           this.options.set({ sort: name, up: isSorted ? !up : name === "name" || name === "loss" }),
       },
@@ -251,21 +253,34 @@ class RunTable implements Mounted {
     return make("th", { scope: "col", "data-column": name, "aria-sort": order }, sorter);
   }
 
+  /** Rows that are in their place stay there: one that is moved loses the focus. */
+  private placeRows(rows: readonly HTMLElement[]): void {
+    const wanted = new Set<Element>(rows);
+    for (const row of [...this.body.children]) if (!wanted.has(row)) row.remove();
+    rows.forEach((row, at) => {
+      const there = this.body.children[at] ?? null;
+      if (there !== row) this.body.insertBefore(row, there);
+    });
+  }
+
   private drawRow(run: RunEntry): HTMLElement {
     const isChosen = this.chosen.has(run.id);
     const key = JSON.stringify(run);
     const known = this.rows.get(run.id);
-    if (known?.key === key) {
-      known.row.querySelector("input")!.checked = isChosen;
-      known.row.toggleAttribute("data-chosen", isChosen);
-      return known.row;
+    const row = known?.row ?? this.makeRow(run);
+    if (known && known.key !== key) {
+      const fresh = this.makeRow(run);
+      refill(row, ...fresh.children);
+      Object.assign(row.dataset, fresh.dataset);
     }
-    const row = this.makeRow(run, isChosen);
     this.rows.set(run.id, { key, row });
+    row.querySelector("input")!.checked = isChosen;
+    row.toggleAttribute("data-chosen", isChosen);
+    row.toggleAttribute("data-alarmed", run.alarms > 0);
     return row;
   }
 
-  private makeRow(run: RunEntry, isChosen: boolean): HTMLElement {
+  private makeRow(run: RunEntry): HTMLElement {
     const { say } = this;
     const box = make("input", {
       type: "checkbox",
@@ -276,7 +291,6 @@ class RunTable implements Mounted {
         this.draw();
       },
     });
-    box.checked = isChosen;
     const cells = this.cells(run);
     const line = this.sparkline(run, "var(--accent)");
     line?.setAttribute("role", "img");
@@ -289,12 +303,7 @@ class RunTable implements Mounted {
     );
     return make(
       "tr",
-      {
-        "data-run": run.id,
-        "data-state": run.state,
-        "data-chosen": isChosen,
-        "data-alarmed": run.alarms > 0,
-      },
+      { "data-run": run.id, "data-state": run.state },
       make("td", {}, box),
       ...COLUMNS.map((name) => {
         const content =

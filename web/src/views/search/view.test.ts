@@ -90,7 +90,7 @@ async function mount(search: SearchDescription | null = SEARCH, options = {}) {
       list: async () => [],
       open: () => Promise.reject(new Error("not asked")),
       searches,
-      search: async () => search!,
+      search: async (_id: string): Promise<SearchDescription> => search!,
     },
   };
   const mounted = view.mount(stage);
@@ -159,11 +159,52 @@ test("keys on an axis keep some trials; Escape keeps all", async () => {
   const { element, numbers, selection } = await mount();
   const axis = () => element.querySelector<SVGElement>('[data-axis="loss"]')!;
   const press = (key: string) => axis().dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  expect(axis().getAttribute("aria-valuetext")).toBe("the whole axis");
   press("ArrowDown");
+  expect(axis().getAttribute("aria-valuetext")).toMatch(/^from 70.%? to 100.%? of the axis$/);
   expect(selection.get().options).toMatchObject({ "search.brush": "loss:0.7-1" });
   expect(numbers()).toEqual(["2"]);
   press("Escape");
   expect(numbers()).toHaveLength(5);
+});
+
+test("a late answer does not take the place of the search that was chosen meanwhile", async () => {
+  const { stage, element, selection } = await mount();
+  const answers = new Map<string, (search: SearchDescription) => void>();
+  stage.runs.searches.mockResolvedValue([SEARCH, { ...SEARCH, id: "slow" }, { ...SEARCH, id: "quick" }]);
+  stage.runs.search = (id: string) => new Promise((resolve) => answers.set(id, resolve));
+  selection.option("search.id", "slow");
+  await vi.waitFor(() => expect(answers.has("slow")).toBe(true));
+  selection.option("search.id", "quick");
+  await vi.waitFor(() => expect(answers.has("quick")).toBe(true));
+  answers.get("quick")!({ ...SEARCH, id: "quick", trained: 7 });
+  const head = () => element.querySelector(".head")!.textContent;
+  await vi.waitFor(() => expect(head()).toContain("7 of 4"));
+  answers.get("slow")!({ ...SEARCH, id: "slow", trained: 8 });
+  await new Promise((done) => setTimeout(done));
+  expect(head()).toContain("7 of 4");
+});
+
+test("what was opened and focused stays while a search goes on", async () => {
+  vi.useFakeTimers();
+  const running = { ...SEARCH, state: "running" as const };
+  const { stage, element, mounted } = await mount(running);
+  document.body.append(element);
+  try {
+    const recipe = () => element.querySelector<HTMLDetailsElement>(".best details")!;
+    recipe().open = true;
+    element.querySelector<HTMLElement>(".trials .run-name")!.focus();
+    const more = [...SEARCH.trials, trial(5, 0.5)];
+    stage.runs.search = async () => ({ ...running, trials: more, best_trial: 5, trained: 5 });
+    await vi.advanceTimersByTimeAsync(3500);
+    expect(element.querySelector(".best")!.textContent).toContain("Trial 5");
+    expect(recipe().open).toBe(true);
+    expect(document.activeElement!.textContent).toBe("2");
+  } finally {
+    mounted.unmount();
+    element.remove();
+    vi.useRealTimers();
+  }
 });
 
 test("the example offers no runs; without any search there is a command", async () => {
@@ -186,6 +227,7 @@ test("several objectives have a front; picture, table and other languages work",
   expect(element.textContent).toContain("loss against parameters");
   expect(await mounted.picture()).toContain("<svg");
   const table = await mounted.table();
+  expect(table.columns.at(-1)).toBe("Runs");
   expect(table.rows).toHaveLength(5);
   expect(table.rows[0]!.slice(0, 4)).toEqual([2, "complete", 1, 102]);
   restyle(mounted, stage, "zh");

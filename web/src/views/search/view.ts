@@ -6,15 +6,16 @@
  */
 
 import type { SearchDescription, SearchEntry, SearchEstimate, SearchTrial } from "../../api/types";
-import { compact, count, digits, figure } from "../../core/formats";
+import { compact, count, digits, figure, percent } from "../../core/formats";
 import { flag, Options, text } from "../../core/options";
 import { isAbort } from "../../core/tasks";
 import type { Mounted, Stage, TableData, View } from "../../core/view";
 import { introduce, liveWords } from "../../i18n/core";
 import { spell } from "../../marks/cells";
 import { button } from "../../marks/controls";
-import { draw, drawChart, drawText, make, relabel } from "../../marks/make";
+import { draw, drawChart, drawText, make, relabel, write } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
+import { refill } from "../../marks/refill";
 import {
   type Axis,
   axesOf,
@@ -68,7 +69,9 @@ class Searches implements Mounted {
   private readonly parts = make("div", { class: "parts" });
   private list: readonly SearchEntry[] | null = null;
   private search: SearchDescription | null = null;
+  private asked = ""; // the search that was asked for last
   private timer: ReturnType<typeof setTimeout> | undefined;
+  private asking = new AbortController(); // of the newest answer that is awaited
 
   constructor(private readonly stage: Stage<"none">) {
     this.say = liveWords(words, () => stage.language);
@@ -91,7 +94,7 @@ class Searches implements Mounted {
   }
 
   update(): void {
-    if (this.search && this.wanted() !== this.search.id) void this.fetchSearch();
+    if (this.list && this.wanted() !== this.asked) void this.fetchSearch();
     this.draw();
   }
 
@@ -106,6 +109,7 @@ class Searches implements Mounted {
 
   unmount(): void {
     clearTimeout(this.timer);
+    this.asking.abort();
     this.stage.element.replaceChildren();
   }
 
@@ -146,7 +150,7 @@ class Searches implements Mounted {
       trial.reason ? this.stage.text(trial.reason) : null,
       trial.runs.map(({ run }) => run).join(" "),
     ]);
-    const columns = [say.trial, say.stateColumn, ...names, ...settings, say.reason, say.open("")];
+    const columns = [say.trial, say.stateColumn, ...names, ...settings, say.reason, say.runsColumn];
     return { caption: say.about, columns, rows };
   }
 
@@ -158,20 +162,26 @@ class Searches implements Mounted {
 
   private async fetchSearch(): Promise<void> {
     clearTimeout(this.timer);
-    const { runs, signal } = this.stage;
+    this.asking.abort();
+    this.asking = new AbortController();
+    const { runs } = this.stage;
+    const { signal } = this.asking;
     if (!runs?.searches || !runs.search) return;
     try {
-      this.list = await runs.searches(signal);
-      const id = this.wanted();
-      this.search = id === "" ? null : await runs.search(id, signal);
+      const list = await runs.searches(signal);
+      if (signal.aborted) return;
+      this.list = list;
+      this.asked = this.wanted();
+      const found = this.asked === "" ? null : await runs.search(this.asked, signal);
+      if (signal.aborted) return; // another one was chosen meanwhile
+      this.search = found;
     } catch (error) {
-      if (isAbort(error)) return;
+      if (signal.aborted || isAbort(error)) return;
       if (this.search === null || this.search.id !== this.wanted()) {
         this.stage.fail(error);
         return;
       } // a later one is tried again
     }
-    if (signal.aborted) return;
     this.draw();
     if (this.search?.state === "running") this.timer = setTimeout(() => void this.fetchSearch(), PAUSE);
   }
@@ -181,13 +191,11 @@ class Searches implements Mounted {
   private draw(): void {
     const { say, search, list } = this;
     const label = ({ id, shipped }: SearchEntry): string => (shipped ? say.example(id) : id);
-    this.chooser.replaceChildren(
-      ...(list ?? []).map((entry) => make("option", { value: entry.id }, label(entry))),
-    );
+    refill(this.chooser, ...(list ?? []).map((entry) => make("option", { value: entry.id }, label(entry))));
     this.chooser.value = this.wanted();
     this.chooser.hidden = (list?.length ?? 0) === 0;
-    this.head.textContent = search ? this.headline(search) : "";
-    this.note.replaceChildren(...this.explain());
+    write(this.head, search ? this.headline(search) : "");
+    refill(this.note, ...this.explain());
     if (!search) {
       this.parts.replaceChildren();
       return;
@@ -195,20 +203,14 @@ class Searches implements Mounted {
     const width = Math.max(280, this.parts.clientWidth || 720);
     const wide = width >= 760;
     const half = wide ? (width - 24) / 2 : width;
-    const focused = this.focusedKey();
-    this.parts.replaceChildren(
+    refill(
+      this.parts,
       this.drawBest(search),
       make("div", { class: "pair" }, this.drawHistory(search, half), this.drawImportance(search)),
       ...(search.objectives.length > 1 ? [this.drawFront(search, half)] : []),
       this.drawParallel(search, width),
       this.drawTrials(search),
     );
-    if (focused) this.parts.querySelector<HTMLElement>(`[data-key="${CSS.escape(focused)}"]`)?.focus();
-  }
-
-  private focusedKey(): string | undefined {
-    const active = this.parts.ownerDocument.activeElement;
-    return this.parts.contains(active) ? (active as HTMLElement | null)?.dataset?.key : undefined;
   }
 
   private explain(): (HTMLElement | string)[] {
@@ -317,9 +319,9 @@ class Searches implements Mounted {
       search.best_recipe !== "" &&
       make(
         "details",
-        {},
-        make("summary", {}, say.showRecipe),
-        make("pre", { tabindex: 0 }, search.best_recipe),
+        { "data-key": "recipe" },
+        make("summary", { "data-key": "recipe summary" }, say.showRecipe),
+        make("pre", { tabindex: 0, "data-key": "recipe text" }, search.best_recipe),
       );
     const openers = search.shipped
       ? [make("p", { class: "note" }, say.runsElsewhere)]
@@ -331,7 +333,9 @@ class Searches implements Mounted {
   }
 
   private opener(run: string, label: string): HTMLButtonElement {
-    return button(label, () => this.open(run));
+    const opener = button(label, () => this.open(run));
+    opener.dataset.key = `open ${run}`;
+    return opener;
   }
 
   private drawHistory(search: SearchDescription, width: number): HTMLElement {
@@ -463,7 +467,7 @@ class Searches implements Mounted {
     const axes = axesOf(search);
     const whole = Math.max(width, NARROWEST * axes.length);
     const chart = this.parallel(search, axes, whole, "var(--accent)", "var(--ink-soft)");
-    this.listen(chart, axes, whole);
+    this.listen(chart, axes);
     const ranges = this.ranges();
     const drawn = search.trials.filter((trial) => meanOf(trial, search.objectives[0]!.name) !== null);
     const kept = drawn.filter((trial) => passes(trial, axes, ranges));
@@ -472,6 +476,7 @@ class Searches implements Mounted {
       () => this.options.set({ brush: "" }),
     );
     clear.hidden = ranges.size === 0;
+    clear.dataset.key = "clear";
     return make(
       "section",
       { class: "parallel" },
@@ -538,7 +543,7 @@ class Searches implements Mounted {
         "aria-valuemin": 0,
         "aria-valuemax": 1,
         "aria-valuenow": range ? (range[0] + range[1]) / 2 : 0.5,
-        "aria-valuetext": range ? this.say.kept(digits(range[0], 2), digits(range[1], 2)) : this.say.clear,
+        "aria-valuetext": range ? this.say.range(percent(range[0]), percent(range[1])) : this.say.wholeRange,
       });
       group.append(
         draw("rect", { x: x(at) - 14, y: y(1), width: 28, height: y(0) - y(1), fill: "transparent" }),
@@ -575,7 +580,7 @@ class Searches implements Mounted {
   }
 
   /** Ranges by dragging and by keys. */
-  private listen(chart: SVGSVGElement, axes: readonly Axis[], width: number): void {
+  private listen(chart: SVGSVGElement, axes: readonly Axis[]): void {
     let from: { readonly axis: Axis; readonly at: number } | null = null;
     const share = (event: PointerEvent): number => {
       const box = chart.getBoundingClientRect();
@@ -610,7 +615,6 @@ class Searches implements Mounted {
         this.chooseRange(axis.name, [next, next + 3 * STEP]);
       }
     });
-    void width;
   }
 
   private chooseRange(axis: string, range: Range | null): void {
@@ -666,7 +670,7 @@ class Searches implements Mounted {
       make("h3", {}, say.trials),
       make(
         "div",
-        { class: "scroll", tabindex: 0, role: "region", "aria-label": say.trials },
+        { class: "scroll", tabindex: 0, "data-key": "trials", role: "region", "aria-label": say.trials },
         make("table", { "aria-label": say.trials }, make("thead", {}, header), make("tbody", {}, ...rows)),
       ),
     );
@@ -678,7 +682,13 @@ class Searches implements Mounted {
     if (!run || search.shipped) return make("span", {}, label);
     return make(
       "button",
-      { type: "button", class: "run-name", title: this.say.open(run), onclick: () => this.open(run) },
+      {
+        type: "button",
+        class: "run-name",
+        title: this.say.open(run),
+        "data-key": `trial ${trial.number}`,
+        onclick: () => this.open(run),
+      },
       label,
     );
   }

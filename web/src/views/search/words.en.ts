@@ -43,6 +43,8 @@ export const words = {
   parallelHelp:
     "Each line is a trial; the best are at the top of the last axis. Drag along an axis to keep the trials that pass there. Keys on an axis: up and down move the choice, Escape clears it.",
   axis: (name: string, from: string, to: string) => `${name}, from ${from} to ${to}`,
+  range: (from: string, to: string) => `from ${from} to ${to} of the axis`,
+  wholeRange: "the whole axis",
   kept: (kept: string, all: string) => `${kept} of ${all} trials`,
   clear: "Keep all",
   trials: "Trials",
@@ -51,6 +53,7 @@ export const words = {
   reason: "Why",
   own: "recipe",
   open: (run: string) => `Open the run ${run}`,
+  runsColumn: "Runs",
   none: "There are no searches yet. Start one in a terminal, in the folder where this server was started:",
   notHere: "Searches are shown by a server: start `glassformer serve`.",
   noValue: "–",

@@ -43,6 +43,8 @@ export const words: typeof en.words = {
   parallelHelp:
     "每条线是一次试验；最后一条轴上越靠上越好。沿轴拖动，只保留经过该处的试验。轴上的按键：上下移动所选范围，Esc 取消。",
   axis: (name, from, to) => `${name}，从 ${from} 到 ${to}`,
+  range: (from, to) => `轴上 ${from} 到 ${to}`,
+  wholeRange: "整条轴",
   kept: (kept, all) => `${all} 次试验中的 ${kept} 次`,
   clear: "全部保留",
   trials: "试验",
@@ -51,6 +53,7 @@ export const words: typeof en.words = {
   reason: "原因",
   own: "配方",
   open: (run) => `打开运行 ${run}`,
+  runsColumn: "运行",
   none: "还没有搜索。请在启动该服务器的文件夹中，从终端开始一次：",
   notHere: "搜索由服务器显示：请启动 `glassformer serve`。",
   noValue: "–",
