@@ -1,7 +1,7 @@
 """Every head over the steps of a training run: one statistic of the monitor as a matrix of colours.
 
 In:   a RunLog; the statistic as `metric` (the share of the largest entropy), part, layer or place.
-Out:  a row for each head, a column for each look of the monitor; alarms that name a map are marked.
+Out:  a row for each head, a column for each look of the monitor.
 """
 
 from typing import Any
