@@ -8,6 +8,7 @@ import pytest
 from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
+from glassformer.training.head_statistics import STATISTICS
 from glassformer.workbench.recipe_sizes import estimate
 from recipe_mutants import RECIPE
 
@@ -51,3 +52,23 @@ def test_a_model_to_start_from_is_measured_by_its_file() -> None:
 def test_more_steps_and_averages_take_more_disk() -> None:
     more = {**RECIPE, "train": {"steps": 1000, "average": 5, "ema": 0.9}}
     assert (estimate(more, None).disk or 0) > (estimate(RECIPE, None).disk or 0)
+
+
+@pytest.mark.parametrize(
+    ("table", "little", "much", "least"),
+    [
+        # one map with two heads of ten numbers of nine bytes, at each step
+        ("monitor", {"every": 0}, {"every": 1}, 1 * 2 * len(STATISTICS) * 9 * 10_000),
+        ("probe", {"megabytes": 1}, {"megabytes": 100}, 99_000_000),
+        ("probe", {"count": 0}, {"count": 1}, 32_000_000),
+        ("train", {"steps": 10_000}, {"steps": 10_000, "evaluate_every": 10}, 990 * 24_000),
+    ],
+)
+def test_heads_probes_and_samples_take_disk(
+    table: str, little: dict[str, Any], much: dict[str, Any], least: int
+) -> None:
+    tables = {**RECIPE, "train": {"steps": 10_000}}
+    first, second = (estimate({**tables, table: values}, None).disk for values in (little, much))
+    assert first is not None
+    assert second is not None
+    assert second - first >= least

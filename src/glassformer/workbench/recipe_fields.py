@@ -98,7 +98,7 @@ _MOST: dict[str, dict[str, float]] = {  # what one request may ask for; the sum 
     "task": {"context": 32_768, "max_length": 32_768, "repeat": 1_000, "scored": 10_000},
     "task.files": {"repeat": 1_000},
     "tokenizer": {"size": 500_000},
-    "train": {"accumulate": 1_024, "average": 100, "minutes": 60 * 24 * 30},
+    "train": {"accumulate": 1_024, "average": 100, "lora_rank": 1_024, "minutes": 60 * 24 * 30},
     "probe": {"count": 32, "tokens": 512, "megabytes": 4096},
 }
 USES = {f"{table}.{name}": use for table, names in _USES.items() for name, use in names.items()}

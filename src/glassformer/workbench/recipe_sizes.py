@@ -1,4 +1,4 @@
-"""What a recipe would take, before anything is started: parameters, memory, disk; rather too much.
+"""What a recipe would take, before anything is started: parameters, memory, disk; estimates.
 
 In:   tables of a recipe whose values are of the right types.
 Out:  `Sizes`; None where nothing is known, as of a model of the hub that is not on this machine.
@@ -15,7 +15,10 @@ from glassformer.workbench.recipe_fields import read_file
 
 BYTES = 4  # of a number in float32
 PROCESS = 600 << 20  # bytes of Python, torch and its libraries
-LOGGED = 400  # bytes of a step in the log, the numbers of heads counted
+LOGGED = 400  # bytes of a step in the log and its index, without the numbers of heads
+LOOKED = 9  # bytes of one number of a head in the log
+STATISTICS = 10  # numbers of a head at each look of the monitor
+SAMPLED = 4 * 3 * 2_000  # bytes at each evaluation: texts, answers and what was wanted
 COPIES = 5  # of a state on the disk: the two newest, the best one, one that is being written, its model
 
 
@@ -44,7 +47,21 @@ def estimate(tables: Mapping[str, Any], start: Path | None) -> Sizes:
     tokens = tables.get("batches", {}).get("tokens", 4096)
     memory = PROCESS + BYTES * (parameters * (states + 1) + _count_activations(config, tokens))
     disk = BYTES * parameters * (states * COPIES + train["average"]) + LOGGED * train["steps"]
+    disk += _count_watching(config, tables, train)
     return Sizes(parameters, memory, disk)
+
+
+def _count_watching(config: Mapping[str, Any], tables: Mapping[str, Any], train: Mapping[str, Any]) -> int:
+    """Bytes of what is written of heads, probes and samples."""
+    probe, every = tables.get("probe", {}), tables.get("monitor", {}).get("every", 100)
+    both = config.get("task") == "translation"
+    layers = config.get("layers", 12)  # of a model to start from, those of a usual one
+    maps = layers + 2 * (config.get("decoder_layers") or layers) if both else layers
+    looks = train["steps"] // every + 1 if every else 0
+    heads = maps * config.get("heads", 1 if config.get("kind") == "recurrent" else 12)
+    probes = probe.get("megabytes", 32.0) * 1e6 if probe.get("count", 2) or probe.get("texts") else 0
+    samples = SAMPLED * (train["steps"] // train["evaluate_every"] + 1)
+    return int(heads * STATISTICS * LOOKED * looks + probes + samples)
 
 
 def _complete(model: dict[str, Any], tables: Mapping[str, Any]) -> dict[str, Any]:
