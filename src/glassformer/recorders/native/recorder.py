@@ -100,8 +100,9 @@ class NativeRecorder:
         if written is not None:
             written = self.reader.prepend(self._find_start(), written)
             self._check_ids(written.ids)
-        cut = isinstance(self.network, Transformer) and isinstance(self.network.head, LanguageHead)
-        with exclusive(self.network), _only_positions(self.network, positions if cut else None):
+        head = self.network.head if isinstance(self.network, Transformer) else None
+        cut = head if isinstance(head, LanguageHead) else None
+        with exclusive(self.network), _only_positions(cut, positions):
             if together and isinstance(self.network, Transformer) and can_share_batch(edits):
                 depths = {name: stack.depth for name, stack in find_stacks(self.network).items()}
                 rows = EditedRows(edits, depths)
@@ -112,7 +113,7 @@ class NativeRecorder:
                 with applying_edits(self.network, each):
                     passes.append(self._run(source, written, None))
             logits = torch.cat(passes)
-        return logits if cut or positions is None else logits[:, list(positions)]
+        return logits if cut is not None or positions is None else logits[:, list(positions)]
 
     # What goes in
 
@@ -261,14 +262,12 @@ class NativeRecorder:
 
 
 @contextmanager
-def _only_positions(network: Network, positions: Sequence[int] | None) -> Iterator[None]:
+def _only_positions(head: LanguageHead | None, positions: Sequence[int] | None) -> Iterator[None]:
     """The head computes logits for these positions only; None: as it always does."""
-    if positions is None:
+    if head is None or positions is None:
         yield
         return
-    with network.head.register_forward_pre_hook(
-        lambda _, inputs: (inputs[0][:, list(positions)], *inputs[1:])
-    ):
+    with head.register_forward_pre_hook(lambda _, inputs: (inputs[0][:, list(positions)], *inputs[1:])):
         yield
 
 
