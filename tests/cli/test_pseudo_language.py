@@ -330,7 +330,10 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
         (f"score ./{DECODER} --links xq.txt xq.txt xq.txt", ""),
         ("metrics xqmetric", " ".join(METRICS)),
         ("export xq.bundle xq.pdf", "html"),
-        ("figure xq.bundle xq.svg --view xq", "heatmap heads lines bars rollout difference curves learning strip"),
+        (
+            "figure xq.bundle xq.svg --view xq",
+            "heatmap heads lines bars rollout difference curves learning strip",
+        ),
         ("figure xq.bundle xq.svg --view curves", "curves Recording RunLog"),
         ("figure xq.bundle xq.svg --width xq", "column page"),
         ("figure xq.bundle xq.svg --width 99", ""),
