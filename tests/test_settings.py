@@ -1,5 +1,6 @@
 """Settings check themselves: types, limits, unknown and missing names, each with the way out."""
 
+import tomllib
 from dataclasses import dataclass
 from math import inf, nan
 from pathlib import Path
@@ -22,6 +23,7 @@ from glassformer.settings import (
     fits,
     read_settings,
     read_toml,
+    write_toml,
 )
 
 
@@ -108,3 +110,8 @@ def test_an_error_shows_the_beginning_of_a_long_value(value: Any) -> None:
     with pytest.raises(ConfigurationError, match=r"low = .* is not possible") as error:
         Pair(low=value)
     assert len(str(error.value)) < 400
+
+
+def test_values_outside_of_tables_are_written_before_them() -> None:
+    tables = {"train": {"rate": 1e-3}, "plugins": ["mine.py"], "model": {"heads": 2}}
+    assert tomllib.loads(write_toml(tables)) == tables

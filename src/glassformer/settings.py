@@ -125,9 +125,13 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def write_toml(tables: Mapping[str, Any]) -> str:
-    """Tables as a TOML text; tables inside them are written in one line."""
-    parts = []
+    """Tables as a TOML text, after values outside of them; tables inside them are written in one line."""
+    outside = {name: value for name, value in tables.items() if not isinstance(value, Mapping)}
+    lines = [f"{_write_key(name)} = {write_toml_value(value)}\n" for name, value in outside.items()]
+    parts = ["".join(lines)] if lines else []
     for name, table in tables.items():
+        if name in outside:
+            continue
         lines = [f"{_write_key(key)} = {write_toml_value(value)}\n" for key, value in table.items()]
         parts.append(f"[{_write_key(name)}]\n" + "".join(lines))
     return "\n".join(parts)

@@ -30,6 +30,7 @@ from glassformer.place import Place
 from glassformer.runlog.alarms import ALARM, Alarm, AlarmRecord, join_alarms
 from glassformer.runlog.alive import Heartbeat, is_alive
 from glassformer.runlog.blocks import TornIndexError
+from glassformer.runlog.files import sort_by_time
 from glassformer.runlog.index import LogIndex
 from glassformer.runlog.lines import as_number, is_count, read_map
 from glassformer.runlog.run_index import HEADS, SCALARS, lock_index, open_indexes
@@ -220,8 +221,7 @@ def is_run(folder: str | Path) -> bool:
 
 def find_runs(folder: str | Path = "runs") -> tuple[Path, ...]:
     """The runs in a folder of runs, the one that was written to last at the end."""
-    found = [path for path in Path(folder).glob("*") if is_run(path)]
-    return tuple(sorted(found, key=lambda path: ((path / EVENTS).stat().st_mtime, path.name)))
+    return sort_by_time(Path(folder), EVENTS)
 
 
 def read_run(folder: str | Path) -> RunLog:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from glassformer.errors import InputError
 from glassformer.messages import Message
 from glassformer.runlog.alive import is_alive
+from glassformer.runlog.files import sort_by_time
 from glassformer.runlog.intervals import Estimate, estimate, estimate_difference
 
 if TYPE_CHECKING:
@@ -201,8 +202,7 @@ def is_search(folder: str | Path) -> bool:
 
 def find_searches(folder: str | Path = "runs") -> tuple[Path, ...]:
     """The searches in a folder of runs, the one that was written to last at the end."""
-    found = [path for path in Path(folder).glob("*") if is_search(path)]
-    return tuple(sorted(found, key=lambda path: ((path / SEARCH).stat().st_mtime, path.name)))
+    return sort_by_time(Path(folder), SEARCH)
 
 
 def read_search(folder: str | Path, runs: str | Path = "runs") -> SearchLog:

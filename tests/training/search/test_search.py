@@ -1,17 +1,26 @@
 """Searches with tiny networks: what they find, and that a kill loses nothing."""
 
+import itertools
 import random
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 import glassformer as gf
+from glassformer.engine import Result
 from glassformer.engine.local import LocalEngine
 from glassformer.errors import TrainingError
-from glassformer.runlog.search import find_searches, read_search
+from glassformer.messages import message
+from glassformer.runlog.search import TrialRun, find_searches, read_search
+from glassformer.tasks.scores import SCORES
+from glassformer.training.recipe import read_recipe
+from glassformer.training.search import search as searches
+from glassformer.training.search.trial import TrialOutcome, TrialTask
 from training.search.searching import HEADS, RATE, SHORT, check_whole, look
 
 
@@ -81,9 +90,102 @@ def test_a_search_is_resumed_on_purpose_only(recipe: Path) -> None:
     with pytest.raises(TrainingError) as error:
         look(recipe, HEADS, resume=True, name="t")
     assert error.value.message.code == "training.search.none"
+    with pytest.raises(TrainingError) as error:
+        look(recipe, HEADS, resume=True, overrides=SHORT | {"train.steps": 8})
+    assert error.value.message.code == "training.search.changed"
+    assert error.value.message.parameters["names"] == ("train.steps",)
     more = look(None, {"trials": 3}, resume=True, runs=recipe.parent / "runs", overrides=())
     check_whole(more, recipe.parent / "runs")
     assert more.trials[: len(found.trials)] == found.trials
+
+
+class Told:
+    """An engine that trains nothing: every run of the search ends well, every confirming one diverges."""
+
+    slots, cpus, gpus = 1, 1, 0.0
+
+    def __init__(self, diverging: str) -> None:
+        self.diverging = diverging
+        self.tasks: dict[str, TrialTask] = {}
+        self.seen: list[tuple[str, ...]] = []
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(self.tasks)
+
+    def submit(self, key: str, _call: Any, task: TrialTask, *, resources: Any) -> None:
+        self.tasks[key] = task
+        self.seen.append(tuple(name for name, _ in task.seeds))
+        self.idle = 3
+
+    def wait(self, seconds: float | None = None) -> Result | None:
+        self.idle -= 1
+        if seconds is not None and self.idle:
+            return None
+        key, task = next(iter(self.tasks.items()))
+        del self.tasks[key]
+        if key.startswith(self.diverging):
+            return Result(key, TrialOutcome((), pruned=message("training.search.same_objectives")))
+        values = {"loss": 1.0 + task.number}
+        return Result(key, TrialOutcome(tuple(TrialRun(name, seed, 6, values) for name, seed in task.seeds)))
+
+
+def test_a_diverged_confirming_run_is_an_outcome(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(searches, "read_run", lambda _: SimpleNamespace(last_step=4))
+    found = look(recipe, HEADS | {"trials": 2, "confirm": 2}, engine=Told("confirmed"))
+    assert found.state == "finished"
+    (confirmed,) = found.confirmed  # the recipe's own is the best
+    assert [(run.step, dict(run.values)) for run in confirmed.runs] == [(4, {}), (4, {})]
+    assert confirmed.estimates() == {}
+
+
+def test_a_diverged_baseline_is_not_confirmed(recipe: Path) -> None:
+    engine = Told("s trial 0")
+    found = look(recipe, HEADS | {"trials": 2, "confirm": 2}, engine=engine)
+    assert found.state == "finished"
+    assert found.baseline.state == "pruned"
+    assert [each.trial for each in found.confirmed] == [found.best.number]
+    assert ("s-000-seed2",) not in engine.seen
+
+
+def test_search_json_is_written_when_something_has_changed(
+    recipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[Any] = []
+    write = searches.write_search
+    monkeypatch.setattr(
+        searches,
+        "write_search",
+        lambda log: (written.append((log.own, log.trials, log.finished)), write(log)),
+    )
+    look(recipe, HEADS | {"trials": 2}, engine=Told("none"))
+    assert len(written) > 3
+    assert not [True for before, after in itertools.pairwise(written) if before == after]
+
+
+def test_a_recipe_with_plugins_is_searched(recipe: Path) -> None:
+    (recipe.parent / "lowest_score.py").write_text(
+        "from glassformer.tasks.scores import own_score\n"
+        "@own_score('search_lowest', best='lowest')\n"
+        "def compute(*_):\n    return 0.0\n"
+    )
+    recipe.write_text('plugins = ["lowest_score.py"]\n' + recipe.read_text())
+    space = HEADS | {"trials": 1, "objectives": ["score", "search_lowest"]}
+    with pytest.raises(KeyError, match="trained"):
+        look(recipe, space, engine=Unwilling())
+    saved = read_search("s", recipe.parent / "runs")
+    assert [each.direction for each in saved.objectives] == ["minimize", "minimize"]
+    SCORES.discard("search_lowest")
+    trial = read_recipe(recipe.parent / "runs" / "s" / "recipes" / "000.toml")
+    assert trial.tables["plugins"]["files"] == [str(recipe.parent / "lowest_score.py")]
+
+
+class Unwilling(Told):
+    def __init__(self) -> None:
+        super().__init__("none")
+
+    def submit(self, key: str, _call: Any, task: TrialTask, *, resources: Any) -> None:
+        raise KeyError("trained")
 
 
 PROGRAM = """

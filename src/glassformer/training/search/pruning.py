@@ -3,8 +3,8 @@
 In:   the journal, a trial and its scores so far.
 Out:  a `Verdict`, or None.
 
-Optuna's pruners know one objective. Here they are shown the trials with the scores of the first one, so that
-searches for several objectives are pruned, too.
+Optuna's pruners know one objective. Here they are shown the trials with the score that decides
+which checkpoint is best, so that searches for several objectives are pruned, too.
 """
 
 from collections.abc import Mapping

@@ -24,7 +24,7 @@ from typing import Any
 from glassformer.engine import Engine, Resources, Result, open_engine
 from glassformer.errors import ConfigurationError, GlassformerError, TrainingError
 from glassformer.messages import Message, literal, message
-from glassformer.runlog import RECIPE
+from glassformer.runlog import RECIPE, read_run
 from glassformer.runlog.alive import Heartbeat
 from glassformer.runlog.search import (
     Confirmation,
@@ -39,10 +39,11 @@ from glassformer.runlog.search import (
     write_search,
 )
 from glassformer.settings import read_toml, write_toml
-from glassformer.tasks.task import read_task
-from glassformer.training.changes import Overrides, override, read_overrides
-from glassformer.training.loop import LOWEST, choose_score
-from glassformer.training.recipe import Recipe, check_name, locked
+from glassformer.tasks.task import Task, read_task
+from glassformer.training.changes import Overrides, find_incomparable, override, read_overrides
+from glassformer.training.loop import choose_score
+from glassformer.training.plugins import PLUGINS, find_plugins
+from glassformer.training.recipe import SEARCH, Recipe, check_name, locked, make_recipe
 from glassformer.training.search import settings as tables
 from glassformer.training.search.importance import measure_importance
 from glassformer.training.search.pruning import PRUNED, PruningPlan
@@ -116,7 +117,11 @@ def search(  # noqa: PLR0913 - options of one verb
     settings, where = tables.read_search(table)
     if saved is not None:
         _check_same(saved, settings, where)
+    if PLUGINS in read:  # recipes of trials are in another folder
+        read[PLUGINS] = find_plugins(read[PLUGINS], Path() if file is None else file.parent)
     configurations = Configurations(Path(RECIPE) if file is None else file, read, settings, where)
+    if saved is not None:
+        _check_comparable(saved, configurations.recipe)
     new = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -185,7 +190,8 @@ class _Search:
             result = engine.wait(LOOK)
             if result is not None:
                 self._finish(result)
-            self.log = self._write()
+            elif self._has_news():
+                self.log = self._write()
         self._confirm(engine)
         self.log = self._write(finished=True)
         return self.log
@@ -312,10 +318,13 @@ class _Search:
         if not self.settings.confirm or self.log.best is None:
             return
         chosen = dict.fromkeys(
-            trial.number for trial in (self.log.best, self.log.baseline) if trial is not None
+            trial.number
+            for trial in (self.log.best, self.log.baseline)
+            if trial is not None and trial.state == "complete"
         )
         known = self.study.user_attrs
         first = self.settings.seeds
+        submitted: dict[str, tuple[str, int]] = {}
         for number in chosen:
             trial = self.log.trials[_place(self.log, number)]
             for name, seed in self._seeds(number, range(first, first + self.settings.confirm)):
@@ -323,6 +332,7 @@ class _Search:
                     task = self._make_task(number, trial.parameters, ((name, seed),), None)
                     task = replace(task, also_on=self.settings.confirm_on)
                     key = f"{CONFIRMED} {number} {seed}"
+                    submitted[key] = name, seed
                     engine.submit(key, run_trial, task, resources=self.resources)
         self._tell(message("training.search.confirming", trials=list(chosen), seeds=self.settings.confirm))
         while engine.keys:
@@ -330,10 +340,16 @@ class _Search:
             if result is None:
                 break
             outcome: TrialOutcome = result.get()
-            for problem in (outcome.failed, outcome.infeasible, outcome.pruned):
+            for problem in (outcome.failed, outcome.infeasible):
                 if problem is not None:
                     raise TrainingError("training.search.not_confirmed", problem=problem)
-            self.study.set_user_attr(result.key, _run_to_json(outcome.runs[0]))
+            if outcome.pruned is None:
+                run = outcome.runs[0]
+            else:  # it diverged, and would again: a run without scores
+                name, seed = submitted[result.key]
+                self._tell(message("training.search.diverged", run=name, problem=outcome.pruned))
+                run = TrialRun(name, seed, read_run(self.runs / name).last_step, {})
+            self.study.set_user_attr(result.key, _run_to_json(run))
             self.log = self._write()
 
     # Parts of tasks
@@ -427,6 +443,12 @@ class _Search:
         write_search(log)
         return log
 
+    def _has_news(self) -> bool:
+        """Whether trials have scores that search.json does not have."""
+        known = {trial.number: len(trial.curve) for trial in self.log.trials}
+        trials = self.study.get_trials(deepcopy=False)
+        return any(len(trial.intermediate_values) > known.get(trial.number, 0) for trial in trials)
+
     def _seconds(self) -> float:
         return self.before + time.monotonic() - self.started
 
@@ -489,6 +511,14 @@ def _check_same(saved: Path, settings: SearchSettings, space: Space) -> None:
         raise TrainingError("training.search.changed", folder=saved.parent, names=changed)
 
 
+def _check_comparable(saved: Path, recipe: Recipe) -> None:
+    """All other settings that scores depend on stay, too."""
+    before = {name: table for name, table in read_toml(saved).items() if name != SEARCH}
+    changed = find_incomparable(make_recipe(saved, "", before).settings(), recipe.settings())
+    if changed:
+        raise TrainingError("training.search.changed", folder=saved.parent, names=changed)
+
+
 def _save_recipe(folder: Path, read: Mapping[str, Any]) -> None:
     new = folder / f".{RECIPE}"
     new.write_text(write_toml(read), encoding="utf-8")
@@ -516,15 +546,17 @@ def _find_objectives(recipe: Recipe, settings: SearchSettings) -> tuple[Objectiv
     """The score that decides which checkpoint is best, and what is searched for."""
     kind, _ = read_task(recipe.tables["task"])
     score, sign = choose_score(kind, recipe.train.best_by)
-    wanted = tuple(_make_objective(name, score, sign) for name in settings.objectives)
-    return Objective(score, _direction(sign)), wanted
+    decides = Objective(score, _direction(sign))
+    wanted = tuple(
+        decides if name in ("score", score) else _make_objective(kind, name) for name in settings.objectives
+    )
+    return decides, wanted
 
 
-def _make_objective(name: str, score: str, sign: int) -> Objective:
-    if name in ("score", score):
-        return Objective(score, _direction(sign))
-    lowest = name in (*tables.OBJECTIVES, *LOWEST)
-    return Objective(name, "minimize" if lowest else "maximize")
+def _make_objective(task: type[Task], name: str) -> Objective:
+    if name in tables.OBJECTIVES:  # what a run costs
+        return Objective(name, "minimize")
+    return Objective(name, _direction(choose_score(task, name)[1]))
 
 
 def _direction(sign: int) -> Any:

@@ -52,6 +52,7 @@ class Configurations:
         known |= {f"task.{key}": value for key, value in asdict(read_task(table)[1]).items()} | {
             f"{table}.{key}": value
             for table, content in self.tables.items()
+            if isinstance(content, Mapping)  # not the list of plug-ins
             for key, value in content.items()
         }
         self.own = {name: known.get(name) for name in self.space}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.errors import ConfigurationError, TrainingError
-from glassformer.messages import Message
+from glassformer.messages import Message, message
 from glassformer.runlog import BEST, RunLog, is_run, read_run
 from glassformer.runlog.search import TrialRun
 from glassformer.training.changes import find_incomparable, read_saved
@@ -69,7 +69,7 @@ def run_trial(task: TrialTask) -> TrialOutcome:
                 return TrialOutcome(_describe_ended(task, (name, seed)), pruned=judge.find_verdict())
             if ending in ("interrupted", "alarm"):  # its scores are those of an unfinished run
                 step = read_run(task.runs / name).last_step
-                raise TrainingError(f"training.search.stopped.{ending}", run=name, step=step)
+                raise TrainingError(message(f"training.search.stopped.{ending}", run=name, step=step))
             found.append(_describe(task, name, seed))
     except ConfigurationError as error:
         return TrialOutcome(tuple(found), infeasible=error.message)
