@@ -1,5 +1,6 @@
 """Searches over HTTP."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,14 @@ def test_a_search_is_listed_and_described(site: Any) -> None:
         "own": 2,
         "importance": {"loss": 1.0},
     }
+
+
+@pytest.mark.parametrize("space", [{}, {"kind": "odd"}, {"kind": "int", "low": None, "high": 1}])
+def test_a_damaged_space_is_no_search(site: Any, tmp_path: Path, space: Any) -> None:
+    file = tmp_path / "runs" / "s" / SEARCH
+    data = json.loads(file.read_text()) | {"space": {"model.heads": space}}
+    file.write_text(json.dumps(data))
+    site.refusal("/api/searches/s", 404)
 
 
 @pytest.mark.parametrize("id", ["none", "..", "broken", "%2e%2e", "a%2Fb", "a%00b"])

@@ -267,7 +267,7 @@ def _from_json(folder: Path, data: Mapping[str, Any]) -> SearchLog:
         folder=folder,
         recipe=str(data["recipe"]),
         objectives=tuple(Objective(str(each["name"]), each["direction"]) for each in data["objectives"]),
-        space={str(name): dict(where) for name, where in data["space"].items()},
+        space={str(name): _read_where(where) for name, where in data["space"].items()},
         own=dict(data["own"]),
         trials=tuple(_trial_from_json(each) for each in data["trials"]),
         importance={str(name): _read_numbers(each) for name, each in data["importance"].items()},
@@ -279,6 +279,18 @@ def _from_json(folder: Path, data: Mapping[str, Any]) -> SearchLog:
         finished=bool(data["finished"]),
         updated=float(data["updated"]),
     )
+
+
+def _read_where(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the value of a setting is looked for."""
+    where = dict(data)
+    if where["kind"] == "choice":
+        return where | {"values": list(where["values"])}
+    if where["kind"] not in ("int", "float"):
+        raise ValueError(where["kind"])
+    for end in ("low", "high"):
+        float(where[end])
+    return where
 
 
 def _trial_from_json(data: Mapping[str, Any]) -> Trial:
