@@ -68,6 +68,11 @@ class Formatter(argparse.HelpFormatter):
         super().__init__(prog, max_help_position=28)
         self._action_max_length = 14
 
+    def _format_action(self, action: argparse.Action) -> str:
+        """Verbs without a line above them: the heading says what they are."""
+        text = super()._format_action(action)
+        return text.split("\n", 1)[1] if isinstance(action, argparse._SubParsersAction) else text
+
     def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None) -> str:
         """argparse counts characters, not columns: lay it out with a prefix of as many characters."""
         shown = _translate("usage: ") if prefix is None else prefix
