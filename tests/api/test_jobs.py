@@ -11,7 +11,7 @@ import pytest
 
 from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.api.routes import jobs
-from glassformer.recorders.edits import AblateHead
+from glassformer.recorders.edits import AblateHead, PatchHead, PatchStates, Steer
 from texts import text_of
 
 ASKED = {"kind": "record", "model": "zoo/tiny", "text": "The fox"}
@@ -59,6 +59,16 @@ def test_the_workbench_gets_ready_once_somebody_looks(site: Any, monkeypatch: py
         assert site.workbench.warm
 
 
+PATCH = {
+    "kind": "patch_head",
+    "stack": "decoder",
+    "attention": "self",
+    "layer": 1,
+    "head": 3,
+    "source": [4, 5],
+}
+
+
 def test_a_job_from_request_to_done(site: Any) -> None:
     whole = {
         **ASKED,
@@ -94,6 +104,18 @@ def test_edits_as_version_0_1_wrote_them(site: Any) -> None:
     assert site.workbench.asked[0].read_edits() == [AblateHead("decoder", "self", 0, 1)]
 
 
+def test_patches_and_vectors(site: Any) -> None:
+    states = {"kind": "patch_states", "stack": "encoder", "part": "feed_forward", "layer": 1, "source": "a"}
+    steer = {"kind": "steer", "stack": "decoder", "layer": 2, "vector": [1, 0.5], "positions": [-1]}
+    asked = {**ASKED, "edits": [{**PATCH, "positions": [0, 2]}, {**states, "target": "b"}, steer]}
+    assert site.client.post("/api/jobs", json=asked).status_code == 202
+    assert site.workbench.asked[0].read_edits() == [
+        PatchHead("decoder", "self", 1, 3, (4, 5), (0, 2)),
+        PatchStates("encoder", "feed_forward", 1, "a", target="b"),
+        Steer("decoder", 2, (1.0, 0.5), (-1,)),
+    ]
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -106,6 +128,12 @@ def test_edits_as_version_0_1_wrote_them(site: Any) -> None:
         {"edits": [{"kind": "explode"}]},
         {"edits": [{"kind": "ablate", "stack": "decoder", "layer": 0, "head": 1}]},
         {"edits": [{"kind": "layers", "count": 1, "factor": 2.0}]},
+        {"edits": [{**PATCH, "source": 5}]},
+        {"edits": [{**PATCH, "positions": [1.5]}]},
+        {"edits": [{**PATCH, "part": "residual"}]},
+        {"edits": [{"kind": "steer", "stack": "decoder", "layer": 0, "vector": []}]},
+        {"edits": [{"kind": "steer", "stack": "decoder", "layer": 0, "vector": [[1.0]]}]},
+        {"edits": [{"kind": "steer", "stack": "decoder", "layer": 0, "vector": [float("nan")]}]},
         {"decode": {"method": "beam", "beams": 1000}},
         {"text": 5},
         {"edits": [{"kind": "scale", "factor": float("inf")}]},

@@ -53,6 +53,9 @@ def test_a_long_text_is_refused_before_anybody_reads_it(build_site: Callable[...
     edit = {"kind": "ablate", **place, "how": "mean", "reference": ["x" * 30, "y" * 30]}
     edited = {**asked, "text": "x", "edits": [edit]}
     assert site.refusal("/api/jobs", 413, method="POST", json=edited)["code"] == "text_too_long"
+    patch = {"kind": "patch_head", **place, "source": "x" * 30, "target": "y" * 30}
+    patched = {**asked, "text": "x", "edits": [patch]}
+    assert site.refusal("/api/jobs", 413, method="POST", json=patched)["code"] == "text_too_long"
     asked = {"kind": "record", "model": "zoo/tiny", "sequence": "random", "length": 101}
     assert site.refusal("/api/jobs", 422, method="POST", json=asked)["code"] == "too_many_tokens"
     assert site.workbench.asked == []

@@ -3,13 +3,22 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cli.conftest import Command
 from glassformer.cli.edits import list_forms, read_decoding, read_edit
 from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.recorders.edits import AblateHead, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.edits import (
+    AblateHead,
+    CutEdge,
+    FirstLayers,
+    PatchHead,
+    PatchStates,
+    ScaleScores,
+    Steer,
+)
 
 TEXT = "the animal was too tired"
 
@@ -32,6 +41,15 @@ TEXT = "the animal was too tired"
         ("scale -1 all cross 3", ScaleScores(-1.0, layer=3, kind="cross")),
         ("first 4", FirstLayers(4)),
         ("first 1 encoder", FirstLayers(1, "encoder")),
+        (
+            "patch-head decoder self 3 2 'A dog ran' 0,-1",
+            PatchHead("decoder", "self", 3, 2, "A dog ran", (0, -1)),
+        ),
+        (
+            "patch-states encoder residual 0 all all Hund",
+            PatchStates("encoder", "residual", 0, "all", None, "Hund"),
+        ),
+        ("steer decoder 2 1,-2.5e1 1", Steer("decoder", 2, (1.0, -25.0), (1,))),
     ],
 )
 def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
@@ -59,15 +77,31 @@ def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
         ("scale much", "'much' cannot be the FACTOR"),
         ("scale nan", "between -1,000,000 and 1,000,000"),
         ("first 0", "At least one layer"),
+        ("patch-head decoder self 0 0", "`patch-head decoder self 0 0` has no SOURCE"),
+        ("patch-head decoder self 0 0 ''", "Expected a text that is not empty"),
+        ("patch-head decoder self 0 0 x 0,b", "'0,b' cannot be the POSITIONS of an edit. Expected numbers"),
+        ("patch-states decoder value 0 x", "'value' cannot be the PART"),
+        ("patch-states decoder residual 0 x all y", "Leave out `target`"),
+        ("steer decoder 0 1,nan", "'1,nan' cannot be the VECTOR"),
+        ("steer decoder 0 missing.npy", "missing.npy could not be read"),
+        ("steer decoder 0 1,2", "wide. Give a vector of that width"),
     ],
 )
 def test_an_edit_that_is_none_names_the_word(words: str, said: str, decoder: Path, complain: Command) -> None:
     assert said in complain("record", decoder, TEXT, "--edit", words)
 
 
+def test_a_vector_may_be_in_a_file(tmp_path: Path) -> None:
+    np.save(tmp_path / "direction.npy", np.array([0.5, -2.0], dtype=np.float32))
+    assert read_edit(f"steer encoder 1 '{tmp_path / 'direction.npy'}'") == Steer("encoder", 1, (0.5, -2.0))
+    np.save(tmp_path / "matrix.npy", np.zeros((2, 2)))
+    with pytest.raises(InputError, match="VECTOR"):
+        read_edit(f"steer encoder 1 '{tmp_path / 'matrix.npy'}'")
+
+
 def test_the_documents_have_every_edit() -> None:
     page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `(\w+) [A-Z]", page, re.MULTILINE) == list(list_forms())
+    assert re.findall(r"^\| `([\w-]+) [A-Z]", page, re.MULTILINE) == list(list_forms())
 
 
 @pytest.mark.parametrize(

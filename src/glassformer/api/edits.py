@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_type_hi
 from pydantic import BeforeValidator, Field, create_model
 
 from glassformer.recorders.edits import EDITS, Edit
+from glassformer.recorders.edits.edit import Text
 from glassformer.schema import RequestModel
 
 
@@ -27,6 +28,11 @@ class EditRequest(RequestModel):
         if "attention" in values:
             values["kind"] = values.pop("attention")
         return EDITS[self.kind](**values)
+
+    def list_texts(self) -> list[Text]:
+        """The other texts that the model reads for it."""
+        single = (getattr(self, name, None) for name in ("source", "target"))
+        return [*getattr(self, "reference", ()), *(text for text in single if text is not None)]
 
 
 def _build_request(name: str) -> type[EditRequest]:

@@ -1,11 +1,11 @@
 """Edits and ways of decoding, as a person writes them in a terminal.
 
 In:   `zero encoder self 2 5`, `mean encoder self 2 5 "It rained."`, `cut decoder self all all 7 3`,
-      `scale 2 decoder`, `first 4`; `beam 4`.
+      `scale 2 decoder`, `first 4`, `patch-head decoder self 3 2 "A dog ran" 0,-1`; `beam 4`.
 Out:  edits; settings of a generation; or an error that names the part that is wrong.
 
 An edit is written as its name and its fields in their order, see `Form`. A field that holds several texts is
-the last one; texts with spaces are quoted.
+the last one; texts with spaces are quoted. Numbers are separated by commas, or in a file of numpy (.npy).
 """
 
 import shlex
@@ -36,6 +36,7 @@ class Form(NamedTuple):
     given: Mapping[str, Any]  # fields that the name sets
     parts: dict[str, str]  # the other fields, each as the form shows it
     repeated: str | None = None  # the last of them, where it holds several texts
+    texts: frozenset[str] = frozenset()  # those that hold one text; ids cannot be written
 
     def __str__(self) -> str:
         return " ".join((self.name, *self.parts.values()))
@@ -48,19 +49,21 @@ def list_forms() -> dict[str, Form]:
     return {
         name: _describe_form(name, EDITS[edit], given)
         for edit in EDITS
-        for name, given in (EDITS[edit].spellings or {edit: {}}).items()
+        for name, given in (EDITS[edit].spellings or {edit.replace("_", "-"): {}}).items()
     }
 
 
 def _describe_form(name: str, edit: Any, given: Mapping[str, Any]) -> Form:
     hints, parts, repeated = get_type_hints(edit), {}, None
+    texts = frozenset(name for name, hint in hints.items() if {str, tuple[int, ...]} <= {*get_args(hint)})
     for field in fields(edit):
         if field.name not in given:
             part = field.name.upper() + (f"|{ALL}" if NoneType in get_args(hints[field.name]) else "")
+            part = f"'{field.name.upper()}'" if field.name in texts else part
             if get_origin(hints[field.name]) is tuple:
                 part, repeated = f"'{part}' …", field.name
             parts[field.name] = part if field.default is MISSING else f"[{part}]"
-    return Form(name, edit, given, parts, repeated)
+    return Form(name, edit, given, parts, repeated, texts)
 
 
 def read_edit(text: str) -> "Edit":
@@ -75,11 +78,16 @@ def read_edit(text: str) -> "Edit":
     if len(parts) > len(form.parts) and form.repeated is None:
         raise InputError("cli.edits.too_long", extra=parts[len(form.parts)], form=str(form))
     written: dict[str, Any] = dict(zip(form.parts, parts, strict=False))
-    values: dict[str, Any] = {field: None if part == ALL else part for field, part in written.items()}
+    values: dict[str, Any] = {
+        field: None if part == ALL and field not in form.texts else part for field, part in written.items()
+    }
     if form.repeated in written:
         values[form.repeated] = parts[len(form.parts) - 1 :]
     adapter: TypeAdapter[Edit] = TypeAdapter(form.edit)
     schemas = {name: _list_values(each) for name, each in adapter.json_schema()["properties"].items()}
+    for each, part in values.items():
+        if isinstance(part, str) and _holds_numbers(schemas[each]):
+            values[each] = _read_numbers(part)
     field = next((name for name, part in values.items() if not _may_be(part, schemas[name])), None)
     try:
         if field is None:
@@ -108,9 +116,27 @@ def _list_values(schema: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return list(schema.get("anyOf", [schema]))
 
 
+def _holds_numbers(schemas: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a field is several numbers; a text, which may also be given as ids, is none."""
+    kinds = {each.get("type") for each in schemas}
+    return "array" in kinds and "string" not in kinds
+
+
+def _read_numbers(part: str) -> Any:
+    """Numbers between commas, or those of a file."""
+    if not part.endswith(".npy"):
+        return part.split(",")
+    import numpy as np
+
+    try:
+        return np.load(part, allow_pickle=False).tolist()
+    except (OSError, ValueError) as error:
+        raise InputError("cli.edits.no_numbers", path=part, reason=str(error)) from error
+
+
 def _may_be(part: Any, schemas: Sequence[Mapping[str, Any]]) -> bool:
     """A count is written in digits alone: 1.0, +2 and 1_000 are none."""
-    counts = any(each.get("type") == "integer" for each in schemas)
+    counts = any(each.get("type") == "integer" for each in schemas)  # not the numbers of a list
     return not counts or part is None or (part.isascii() and part.isdecimal())
 
 
@@ -118,7 +144,7 @@ def _describe_values(schema: Mapping[str, Any]) -> Message:
     """What a part may be, from its JSON schema."""
     if "enum" in schema:
         return message("cli.edits.one_of", names=schema["enum"])
-    codes = {"integer": "cli.edits.count", "number": "cli.edits.number"}
+    codes = {"integer": "cli.edits.count", "number": "cli.edits.number", "array": "cli.edits.numbers"}
     return literal(ALL) if schema["type"] == "null" else message(codes.get(schema["type"], "cli.edits.text"))
 
 

@@ -11,6 +11,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message
 from glassformer.place import Place
@@ -32,7 +33,7 @@ class CollectOutputs(Edit):
         return self.edit.touches(place)
 
     def change_outputs(self, outputs: HeadOutputs) -> None:
-        self.found.append(outputs.read()[0].detach().float().cpu())
+        self.found.append(outputs.read()[0].detach().cpu())
 
     def as_message(self) -> Message:
         return self.edit.as_message()
@@ -73,14 +74,20 @@ class References:
     request: Request
     target_language: str | None
 
-    def read(self, edit: Edit, texts: Sequence[Text], aligned: bool) -> list[Tensor]:
+    def read(
+        self, edit: Edit, texts: Sequence[Text], aligned: bool, target: Text | None = None
+    ) -> list[Tensor]:
         """See `ReadOutputs`; the last ones stay in memory."""
-        target = self.request.target if aligned else None
-        given = (self.request.model_hash, self.target_language, tuple(texts), target and target.ids)
+        words = self.request.target if aligned else None
+        if target is not None:
+            if self.model.shape != "encoder-decoder":
+                raise InputError("recorders.edits.no_target_side", edit=edit, name=self.model.name)
+            words = self.model.reader.read(target, target=True)
+        given = (self.request.model_hash, self.target_language, tuple(texts), words and words.ids)
         where = tuple(getattr(edit, name, None) for name in ("stack", "kind", "part", "layer"))
         kept: dict[object, list[Tensor]] = self.model.cache.setdefault(References, {})
         if (given, where) not in kept:
-            found = [self._read_one(edit, each, target) for each in texts]
+            found = [self._read_one(edit, each, words) for each in texts]
             for old in list(kept)[: max(0, len(kept) - KEPT + 1)]:
                 kept.pop(old, None)
             kept[given, where] = found

@@ -182,8 +182,8 @@ def test_a_model_that_reads_no_text_says_so() -> None:
         ("zero", ("It rained.",), "needless_reference"),
         ("resample", (), "one_reference"),
         ("resample", ("One.", "Two."), "one_reference"),
-        ("mean", ("",), "bad_reference"),
-        ("mean", ([-1],), "bad_reference"),
+        ("mean", ("",), "bad_text"),
+        ("mean", ([-1],), "bad_text"),
         ("mean", 7, "bad_reference"),
     ],
 )

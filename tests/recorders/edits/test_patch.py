@@ -141,11 +141,50 @@ def test_what_cannot_be_patched_is_refused() -> None:
         gf.PatchStates("decoder", "mlp", 0, "x")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="whole numbers"):
         gf.PatchHead("decoder", "self", 0, 0, "x", "1")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="Leave out `target`"):
+        subject.record(
+            SOURCE, edits=[gf.PatchStates("decoder", "residual", 0, tuple(OTHER), target=tuple(OTHER))]
+        )
+    for text in ("", 5, (-1,), ("a",)):
+        with pytest.raises(InputError, match="other text"):
+            gf.PatchHead("decoder", "self", 0, 0, text)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="needs all queries"):
         subject.record(
             SOURCE,
             decode={"max_new_tokens": 2},
             edits=[gf.PatchStates("decoder", "residual", 0, tuple(OTHER))],
+        )
+
+
+@pytest.mark.parametrize("kind", CROSSING)
+def test_a_patch_may_name_the_target_of_the_other_text(kind: str) -> None:
+    subject, reads = make_subject(kind)
+    words = (14, 6, 5, 9)
+    states = read_states(subject, (OTHER, list(words)), "decoder", "residual")
+    edit = gf.PatchStates("decoder", "residual", LAYER, tuple(OTHER), (1,), words)
+    patched = subject.record(*reads, want=EVERYTHING, edits=[edit])
+    with put_states(subject, "decoder", "residual", states, (1,)):
+        wanted = subject.record(*reads, want=EVERYTHING)
+    same_output(patched, wanted)
+    differs(
+        patched,
+        subject.record(
+            *reads, want=EVERYTHING, edits=[gf.PatchStates("decoder", "residual", LAYER, tuple(OTHER), (1,))]
+        ),
+    )
+    assert "14 6 5 9" in str(patched.evidence.edits[0])
+
+
+@pytest.mark.parametrize("kind", CROSSING)
+def test_a_patched_encoder_writes(kind: str) -> None:
+    subject, _ = make_subject(kind)
+    edit = gf.PatchStates("encoder", "residual", 0, tuple(OTHER))
+    settings = {"max_new_tokens": 5}
+    patched = subject.record(SOURCE, decode=settings, edits=[edit])
+    assert patched.generation.text == subject.record(OTHER, decode=settings).generation.text
+    with pytest.raises(InputError, match="needs all queries"):
+        subject.record(
+            SOURCE, decode=settings, edits=[gf.PatchStates("decoder", "residual", 0, tuple(OTHER))]
         )
 
 

@@ -51,3 +51,13 @@ def test_a_vector_of_another_width_is_refused() -> None:
     with pytest.raises(InputError, match="32 wide"):
         subject.record(SOURCE, edits=[gf.Steer("decoder", 1, VECTOR[:5])])
     assert "length" in str(gf.Steer("decoder", 1, VECTOR))
+
+
+@pytest.mark.parametrize("vector", [(), 5, "1", [[1.0]], [True], [float("inf")], ["1"], None])
+def test_what_is_no_vector_is_refused(vector: Any) -> None:
+    with pytest.raises(InputError, match="finite numbers"):
+        gf.Steer("decoder", 1, vector)
+
+
+def test_a_vector_is_kept_as_numbers() -> None:
+    assert gf.Steer("decoder", 1, torch.tensor([0.5, 2.0])) == gf.Steer("decoder", 1, [0.5, 2])

@@ -176,7 +176,7 @@ def _check_size(context: AppContext, job_request: JobRequest) -> None:
     """Refuse texts that are too long before they are read."""
     settings = context.settings
     lengths = {name: len(getattr(job_request, name) or "") for name in ("text", "second_text", "target")}
-    references = (text for edit in job_request.edits for text in getattr(edit, "reference", ()))
+    references = (text for edit in job_request.edits for text in edit.list_texts())
     for name, count in {**lengths, "reference": sum(map(len, references))}.items():
         if count > settings.text_characters:
             raise ApiError(

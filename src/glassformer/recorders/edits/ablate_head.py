@@ -25,6 +25,7 @@ from glassformer.recorders.edits.edit import (
     check_head,
     check_numbers,
     check_place,
+    read_text,
 )
 from glassformer.recorders.edits.reference_texts import choose_sentences
 
@@ -182,12 +183,4 @@ def _read_texts(given: object) -> tuple[Text, ...]:
     texts = (given,) if isinstance(given, str) else given
     if not isinstance(texts, list | tuple) or len(texts) > MOST_TEXTS:
         raise InputError("recorders.edits.bad_reference", seen=repr(given)[:80], most=MOST_TEXTS)
-    return tuple(_read_text(each) for each in texts)
-
-
-def _read_text(given: object) -> Text:
-    if isinstance(given, str) and given.strip():
-        return given
-    if isinstance(given, list | tuple) and given and all(type(each) is int and each >= 0 for each in given):
-        return tuple(given)
-    raise InputError("recorders.edits.bad_reference", seen=repr(given)[:80], most=MOST_TEXTS)
+    return tuple(read_text(each) for each in texts)

@@ -16,9 +16,9 @@ The server imports this folder, and has no torch: import it here for type checke
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol, get_args
 
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
@@ -42,6 +42,7 @@ Queries = Literal["each", "numbered", "all"]
 Index = tuple[Any, ...]  # into (batch, head, query, key)
 Count = Annotated[int, Limits(least=0, most=2**31 - 1)]  # of layers; the number of a head or token
 Text = str | tuple[int, ...]  # a text, or the ids of its tokens
+Positions = tuple[int, ...]  # of tokens; negative ones count from the end
 _STACK = re.compile(r"[^\W\d]\w*(\.\w+)*")  # the path of a module
 STACKS = ("encoder", "decoder")  # models with more stacks name them by the paths of their modules
 
@@ -247,11 +248,13 @@ class States:
         self.used = True
 
 
-# What is at the place of an edit, for each of some texts: the outputs (head, token, width) of all heads, or
-# the states (token, width) of a layer; with
-# `aligned` a decoder reads the target of this recording after each text, otherwise
-# what the model writes by itself.
-ReadOutputs = Callable[[Sequence[Text], bool], "list[Tensor]"]
+class ReadOutputs(Protocol):
+    """What is at the place of an edit, for each of some texts."""
+
+    def __call__(self, texts: Sequence[Text], aligned: bool, target: Text | None = None) -> "list[Tensor]":
+        """Outputs (head, token, width) of all heads, or states (token, width) of a layer. The decoder of an
+        encoder-decoder reads `target`; without it, if `aligned`, the target of this recording, otherwise
+        what the model writes for each text."""
 
 
 class Edit(ABC):
@@ -378,6 +381,24 @@ def check_place(edit: Edit) -> None:
     check_numbers(edit, "layer")
 
 
+def read_text(given: object) -> Text:
+    """A text, or token ids as a tuple; InputError where it is neither."""
+    if isinstance(given, str) and given.strip():
+        return given
+    if isinstance(given, list | tuple) and given and all(type(each) is int and each >= 0 for each in given):
+        return tuple(given)
+    raise InputError("recorders.edits.bad_text", seen=repr(given)[:80])
+
+
+def read_positions(given: object) -> Positions | None:
+    """Positions as a tuple; InputError where they are no whole numbers. None: all."""
+    if given is None:
+        return None
+    if not isinstance(given, Sequence) or not given or not all(type(each) is int for each in given):
+        raise InputError("recorders.edits.bad_positions", seen=repr(given)[:80])
+    return tuple(given)
+
+
 def check_numbers(edit: Edit, *names: str, optional: bool = True) -> None:
     """Refuse fields that are not whole numbers from 0 up; None is allowed where it means all of them."""
     for name in names:
@@ -386,6 +407,21 @@ def check_numbers(edit: Edit, *names: str, optional: bool = True) -> None:
             continue
         if not isinstance(value, int) or isinstance(value, bool) or value < 0:
             raise InputError("recorders.edits.not_a_number", name=name, value=repr(value))
+
+
+def describe_positions(positions: Sequence[int] | None) -> Message:
+    """Which tokens an edit changes."""
+    if positions is None:
+        return message("recorders.edits.every_token")
+    return message("recorders.edits.tokens", positions=tuple(map(str, positions)))
+
+
+def describe_text(text: Text, target: Text | None = None) -> Message:
+    """The other text of an edit, and what a decoder reads with it."""
+    shown, read = (" ".join(map(str, each)) if isinstance(each, tuple) else each for each in (text, target))
+    if read is None:
+        return message("recorders.edits.other_text", text=shown)
+    return message("recorders.edits.other_texts", text=shown, target=read)
 
 
 def describe_place(stack: str | None, kind: Kind | None, layer: int | None) -> Message:

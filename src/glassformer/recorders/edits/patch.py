@@ -2,10 +2,10 @@
 
 If the answer of one text comes back although only a few vectors are its own, those vectors carry the answer.
 The other text needs as many tokens, so that each has a counterpart. What is patched in is measured in the
-unedited model.
+unedited model. The decoder of an encoder-decoder reads the target of the recording also after the other text,
+unless the patch names another `target`.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, get_args
 
@@ -13,10 +13,12 @@ from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place, name_term
 from glassformer.recorders.edits.edit import (
+    EDITS,
     Count,
     Edit,
     HeadOutputs,
     Part,
+    Positions,
     Queries,
     ReadOutputs,
     States,
@@ -24,14 +26,17 @@ from glassformer.recorders.edits.edit import (
     check_head,
     check_numbers,
     check_place,
+    describe_positions,
+    describe_text,
+    read_positions,
+    read_text,
 )
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-Positions = tuple[int, ...]
 
-
+@EDITS.register("patch_head")
 @dataclass(frozen=True, slots=True)
 class PatchHead(Edit):
     """The output of one head at some tokens (None: at all), replaced by its output for another text.
@@ -46,18 +51,19 @@ class PatchHead(Edit):
     head: Count
     source: Text
     positions: Positions | None = None
+    target: Text | None = None
 
     def __post_init__(self) -> None:
         check_place(self)
         check_numbers(self, "layer", "head", optional=False)
-        object.__setattr__(self, "positions", read_positions(self.positions))
+        _read_fields(self)
 
     @property
     def needs(self) -> Queries:
-        return "all"
+        return "each" if self.stack == "encoder" else "all"  # an encoder always reads the whole text
 
     def prepare(self, text: str, read: ReadOutputs) -> Edit:  # noqa: ARG002
-        (outputs,) = read((self.source,), True)
+        (outputs,) = read((self.source,), True, self.target)
         check_head(self.head, len(outputs), Place(self.stack, self.kind, self.layer))
         return _PatchedHead(self, outputs[self.head])
 
@@ -70,7 +76,7 @@ class PatchHead(Edit):
             "recorders.edits.head_patched",
             head=self.head,
             place=place,
-            text=_describe_text(self.source),
+            text=describe_text(self.source, self.target),
             positions=describe_positions(self.positions),
         )
 
@@ -84,7 +90,7 @@ class _PatchedHead(Edit):
 
     @property
     def needs(self) -> Queries:
-        return "all"
+        return self.edit.needs
 
     def touches(self, place: Place) -> bool:
         return self.edit.touches(place)
@@ -96,6 +102,7 @@ class _PatchedHead(Edit):
         return self.edit.as_message()
 
 
+@EDITS.register("patch_states")
 @dataclass(frozen=True, slots=True)
 class PatchStates(Edit):
     """Vectors of a layer at some tokens (None: at all), replaced by those for another text.
@@ -111,20 +118,21 @@ class PatchStates(Edit):
     layer: Count
     source: Text
     positions: Positions | None = None
+    target: Text | None = None
 
     def __post_init__(self) -> None:
         check_place(self)
         check_numbers(self, "layer", optional=False)
         if self.part not in get_args(Part):
             raise InputError("recorders.edits.unknown_part", part=str(self.part), known=get_args(Part))
-        object.__setattr__(self, "positions", read_positions(self.positions))
+        _read_fields(self)
 
     @property
     def needs(self) -> Queries:
-        return "all"
+        return "each" if self.stack == "encoder" else "all"  # an encoder always reads the whole text
 
     def prepare(self, text: str, read: ReadOutputs) -> Edit:  # noqa: ARG002
-        (states,) = read((self.source,), True)
+        (states,) = read((self.source,), True, self.target)
         return _PatchedStates(self, states)
 
     def change_states(self, states: States) -> None:
@@ -136,7 +144,7 @@ class PatchStates(Edit):
             part=name_term(self.part),
             stack=name_term(self.stack),
             layer=self.layer,
-            text=_describe_text(self.source),
+            text=describe_text(self.source, self.target),
             positions=describe_positions(self.positions),
         )
 
@@ -150,7 +158,7 @@ class _PatchedStates(Edit):
 
     @property
     def needs(self) -> Queries:
-        return "all"
+        return self.edit.needs
 
     def touches_states(self, stack: str, part: Part, layer: int) -> bool:
         return self.edit.touches_states(stack, part, layer)
@@ -162,22 +170,9 @@ class _PatchedStates(Edit):
         return self.edit.as_message()
 
 
-def read_positions(given: object) -> Positions | None:
-    """Positions as a tuple; InputError where they are no whole numbers. None: all."""
-    if given is None:
-        return None
-    if not isinstance(given, Sequence) or not given or not all(type(each) is int for each in given):
-        raise InputError("recorders.edits.bad_positions", seen=repr(given)[:80])
-    return tuple(given)
-
-
-def describe_positions(positions: Sequence[int] | None) -> Message:
-    """Which tokens an edit changes."""
-    if positions is None:
-        return message("recorders.edits.every_token")
-    return message("recorders.edits.tokens", positions=tuple(map(str, positions)))
-
-
-def _describe_text(source: Text) -> Message:
-    shown = source if isinstance(source, str) else " ".join(map(str, source))
-    return message("recorders.edits.other_text", text=shown)
+def _read_fields(edit: PatchHead | PatchStates) -> None:
+    """Texts and positions of a patch as tuples, checked."""
+    object.__setattr__(edit, "source", read_text(edit.source))
+    object.__setattr__(edit, "positions", read_positions(edit.positions))
+    if edit.target is not None:
+        object.__setattr__(edit, "target", read_text(edit.target))

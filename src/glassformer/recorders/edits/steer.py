@@ -1,19 +1,39 @@
 """Steer: add a vector to the residual stream before a layer."""
 
-from collections.abc import Sequence
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
+from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.recorders.edits.edit import Count, Edit, Part, Queries, States, check_numbers, check_place
-from glassformer.recorders.edits.patch import describe_positions, read_positions
+from glassformer.recorders.edits.edit import (
+    EDITS,
+    Count,
+    Edit,
+    Part,
+    Positions,
+    Queries,
+    States,
+    check_numbers,
+    check_place,
+    describe_positions,
+    read_positions,
+)
 
-if TYPE_CHECKING:
-    from torch import Tensor
+WIDEST = 1 << 16  # numbers of a vector
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Numbers:
+    """For pydantic: the vector of a request is a list of finite numbers; nothing of it is imported here."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        number = {"type": "float", "allow_inf_nan": False}
+        return {"type": "list", "items_schema": number, "min_length": 1, "max_length": WIDEST}
+
+
+@EDITS.register("steer")
+@dataclass(frozen=True, slots=True)
 class Steer(Edit):
     """A vector (width,) added to what goes into a layer, at some tokens (None: at all, also those generated).
 
@@ -28,12 +48,13 @@ class Steer(Edit):
 
     stack: str
     layer: Count
-    vector: Any  # (width,): an array or a tensor
-    positions: Sequence[int] | None = None
+    vector: Annotated[Any, Numbers()]  # (width,): numbers, an array or a tensor; kept as a tuple
+    positions: Positions | None = None
 
     def __post_init__(self) -> None:
         check_place(self)
         check_numbers(self, "layer", optional=False)
+        object.__setattr__(self, "vector", _read_vector(self.vector))
         object.__setattr__(self, "positions", read_positions(self.positions))
 
     @property
@@ -41,18 +62,27 @@ class Steer(Edit):
         return "each" if self.positions is None else "numbered"
 
     def change_states(self, states: States) -> None:
-        states.add(self._tensor(), self.positions)
-
-    def _tensor(self) -> "Tensor":
         import torch
 
-        return torch.as_tensor(self.vector)
+        states.add(torch.tensor(self.vector, dtype=torch.float64), self.positions)
 
     def as_message(self) -> Message:
         return message(
             "recorders.edits.steered",
-            length=float(self._tensor().double().norm()),
+            length=math.hypot(*self.vector),
             stack=name_term(self.stack),
             layer=self.layer,
             positions=describe_positions(self.positions),
         )
+
+
+def _read_vector(given: Any) -> tuple[float, ...]:
+    """Numbers of a list, an array or a tensor; InputError where they are not one row of finite numbers."""
+    numbers = given.tolist() if hasattr(given, "tolist") else given
+    if (
+        not isinstance(numbers, list | tuple)
+        or not 0 < len(numbers) <= WIDEST
+        or not all(type(each) in (int, float) and math.isfinite(each) for each in numbers)
+    ):
+        raise InputError("recorders.edits.bad_vector", seen=repr(given)[:80], most=WIDEST)
+    return tuple(map(float, numbers))
