@@ -4,7 +4,9 @@ import { type Plugin, runnerImport } from "vite";
 import type { Spoken } from "./src/api/types";
 
 const NAME = "virtual:views";
-const LESSON = /^(walk|playground)$/; // large, and not for everybody: fetched when they are opened
+
+/** Views with a chunk of their own, fetched when they are opened: large, and not for everybody. A view named here needs no other line. */
+export const ALONE: readonly string[] = ["walk", "playground"];
 
 /** Titles need no styles, and a module for other pages has them inside: those that views bring are left out. */
 export const noStyles: Plugin = {
@@ -35,7 +37,7 @@ export function listViews(): Plugin {
         return `say(${JSON.stringify(Object.fromEntries(texts))})`;
       };
       const list = module.allViews.map(({ name, title, about, needs, panel, transport, controls }) => {
-        const words = `title: ${inAll(title)}${LESSON.test(name) ? `, about: ${inAll(about)}` : ""}`;
+        const words = `title: ${inAll(title)}${ALONE.includes(name) ? `, about: ${inAll(about)}` : ""}`;
         return `{ ...${JSON.stringify({ name, needs, panel, transport, controls })}, ${words} }`;
       });
       return `const say = (texts) => (language) => texts[language] ?? texts.en;\nexport default [${list}]`;

@@ -1,12 +1,10 @@
-/** Every style sheet of the page: the theme, what is shared, the shell, marks, then views. */
+/** The style sheets that the first picture needs: theme, shell, canvas. Other views and marks bring their own. */
 
 import "./styles/tokens.css";
 import "./styles/reset.css";
 import "./styles/controls.css";
 import "./shell/style.css";
-
-// Lessons bring their own with them.
-import.meta.glob(
-  ["./marks/*.css", "./views/*/style.css", "!./views/{walk,playground,curves,learning}/style.css"],
-  { eager: true },
-);
+import "./marks/field.css";
+import "./marks/heat_plot.css";
+import "./marks/view.css";
+import "./views/canvas/style.css";

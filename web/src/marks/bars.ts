@@ -9,6 +9,7 @@ import { chance } from "../core/formats";
 import type { Theme } from "../core/view";
 import { make, type Text } from "./make";
 import { figure, inks, label } from "./paper";
+import "./bars.css";
 
 export interface Bar {
   readonly text: string;

@@ -10,6 +10,7 @@ import { clearCanvas } from "./canvas";
 import { pointIn } from "./gestures";
 import { consume, moveInList } from "./keys";
 import { make, setStyle, type Text, uniqueId, write } from "./make";
+import "./columns.css";
 
 export type Axis = "query" | "key";
 export interface Place {

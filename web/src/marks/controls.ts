@@ -7,6 +7,7 @@
  */
 
 import { make, relabel, type Text, uniqueId } from "./make";
+import "./controls.css";
 
 export interface Control<Value> {
   readonly element: HTMLElement;

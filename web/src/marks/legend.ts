@@ -9,6 +9,7 @@ import { digits, round, significant } from "../core/formats";
 import { drawRamp, spell } from "./cells";
 import { make, write } from "./make";
 import { figure, label } from "./paper";
+import "./legend.css";
 
 export interface Key {
   readonly text: string;

@@ -11,6 +11,7 @@ import { inkOn, pick, sequential } from "./colours";
 import { ARROWS, consume } from "./keys";
 import { make, setStyle, type Text, uniqueId } from "./make";
 import { escapeText, figure } from "./paper";
+import "./passage.css";
 
 /** One token in running text: blanks stay outside of what is coloured. */
 export interface Piece {

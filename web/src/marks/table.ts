@@ -8,6 +8,7 @@
 import { aligned, exact } from "../core/formats";
 import { consume, moveInList } from "./keys";
 import { make, setStyle, write } from "./make";
+import "./table.css";
 
 export interface Column<Row> {
   readonly name: string;

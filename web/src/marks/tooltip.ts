@@ -6,6 +6,7 @@
  */
 
 import { make } from "./make";
+import "./tooltip.css";
 
 const AWAY = 14; // CSS pixels from the pointer
 

@@ -13,6 +13,7 @@ import { consume, moveInList } from "./keys";
 import { draw, make, uniqueId } from "./make";
 import { inks, label } from "./paper";
 import { clip } from "./text";
+import "./tree.css";
 
 export interface Point {
   readonly x: number;

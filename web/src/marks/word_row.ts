@@ -7,6 +7,7 @@
 
 import { consume, moveInList } from "./keys";
 import { make, type Text, uniqueId } from "./make";
+import "./word_row.css";
 
 export interface Word {
   readonly text: string;

@@ -18,6 +18,7 @@ import { makePlayer } from "./player";
 import { Points } from "./points";
 import { Spread } from "./spread";
 import { type Words, words } from "./words";
+import "./style.css";
 
 export const view = recordingView({
   name: "embeddings",

@@ -34,6 +34,7 @@ import { figure, inks, label, SCREEN, sheet } from "../../marks/paper";
 import { drawProfile, type Level, summarise } from "../../marks/profile";
 import { clip } from "../../marks/text";
 import { type Words, words } from "./words";
+import "./style.css";
 
 const MOST_IN_PICTURE = 160;
 const MOST_IN_TABLE = 2000;

@@ -23,6 +23,7 @@ import { writePicture } from "./picture";
 import { canFlow, stacksOf, whyNot } from "./stacks";
 import { type LayerToken, LEAST, percent, type Traced, tellTrace, traceToken } from "./trace";
 import { type Words, words } from "./words";
+import "./style.css";
 
 const EXACT_UP_TO = 200; // tokens whose weights come in single precision
 const WHOLE = 80; // tokens: a picture of more shows the window only

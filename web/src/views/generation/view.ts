@@ -22,6 +22,7 @@ import {
 import { type KeptPredicting, Predicting, predictsOf } from "./predicting";
 import { Steps } from "./steps";
 import { type Words, words } from "./words";
+import "./style.css";
 
 const BARS = 480; // pixels, in a picture
 

@@ -34,6 +34,7 @@ import { printMap, tabulate } from "./report";
 import { type HeatmapOptions, options, usualScale } from "./settings";
 import { ShownMap } from "./shown_map";
 import { type Words, words } from "./words";
+import "./style.css";
 
 const ASK_AGAIN = 5500; // ms: a little longer than failed tiles are left alone
 

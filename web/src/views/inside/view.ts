@@ -19,6 +19,7 @@ import { type InsidePanel, type InsideSetting, options, type PanelName } from ".
 import { Products } from "./products";
 import { Values } from "./values";
 import { words } from "./words";
+import "./style.css";
 
 const PANELS: Record<PanelName, new (setting: InsideSetting, kept: KeptWork | undefined) => InsidePanel> = {
   distributions: Distributions,

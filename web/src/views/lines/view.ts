@@ -27,6 +27,7 @@ import { describeHidden, describeToken, nameAxis, short } from "./readout";
 import { chosenHeads, type LinesOptions, options } from "./settings";
 import { type Tokens, tabulateLines, tabulateToken } from "./table";
 import { type Words, words } from "./words";
+import "./style.css";
 
 const MOST = 6000; // lines at once
 const MOST_MOVING = 1500; // while scrolling

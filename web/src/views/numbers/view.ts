@@ -27,6 +27,7 @@ import { familiesOf, Grids } from "./grids";
 import { emptyRows, fillRows, type MeasureRow } from "./measures";
 import { Sparks } from "./sparks";
 import { type Words, words } from "./words";
+import "./style.css";
 
 const PATIENCE = 120; // milliseconds between the slider's last step and the question
 

@@ -25,6 +25,7 @@ import { captionGallery, type Report, tabulate } from "./report";
 import { printGallery } from "./sheet";
 import { Thumbnails } from "./thumbnails";
 import { type Words, words } from "./words";
+import "./style.css";
 
 export const view = recordingView({
   name: "overview",

@@ -23,6 +23,7 @@ import { writePicture } from "./picture";
 import { type Chosen, summarise } from "./readout";
 import { type Axis, type Mode, moveWindow, options, type TextOptions, WINDOW, windowOf } from "./settings";
 import { type Words, words } from "./words";
+import "./style.css";
 
 export const view = recordingView({
   name: "text",
