@@ -56,6 +56,24 @@ def test_a_path_leads_only_into_the_folders(zoo: Path, mine: Path, tmp_path: Pat
         catalog.find("/etc/\0passwd")
 
 
+def test_a_run_has_its_best_network_as_a_model(build: Build, zoo: Path, tmp_path: Path) -> None:
+    runs = tmp_path / "runs"
+    for name in ("first", "none", "outside"):
+        (runs / name).mkdir(parents=True)
+        (runs / name / "events.jsonl").write_text("")
+    kept = build(runs / "first" / "checkpoints" / "step-00000002", "decoder")
+    (runs / "first" / "best").symlink_to("checkpoints/step-00000002")
+    (runs / "outside" / "best").symlink_to(build(tmp_path / "elsewhere", "decoder"))
+    catalog = ModelCatalog(zoo, (), offline=False, runs=runs)
+    found = catalog.find("run:first")
+    assert (found.name, found.folder) == ("run:first", kept)
+    assert found.description is not None
+    for name in ("run:none", "run:outside", "run:../elsewhere", "run:", "run:missing"):
+        with pytest.raises(ApiError) as caught:
+            catalog.find(name)
+        assert (caught.value.message.code, caught.value.status) == ("workbench.no_run_model", 404)
+
+
 def test_the_nearest_name_is_offered(zoo: Path) -> None:
     with pytest.raises(ApiError, match="Did you mean 'zoo/translator'"):
         ModelCatalog(zoo, (), offline=True).find("zoo/translater")

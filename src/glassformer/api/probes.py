@@ -13,6 +13,8 @@ from glassformer.runlog import find_probes, is_run
 from glassformer.runlog.probes import PROBES, name_probe
 from glassformer.schema import ResponseModel
 
+BEST = "best"  # in the folder of a run, a link to the best checkpoint
+
 
 class ProbeStep(ResponseModel):
     """One recording of a series."""
@@ -63,6 +65,16 @@ def find_run(runs: Path, id: str) -> Path | None:
     path = runs / id
     outside = "/" in id or "\\" in id or "\0" in id or id in ("", ".", "..")
     return None if outside or not is_run(path) else path
+
+
+def find_best(run: Path) -> Path | None:
+    """The best network that a run kept, inside its own folder; None where it kept none."""
+    try:
+        best = (run / BEST).resolve()
+        found = best.is_relative_to(run.resolve()) and (best / "config.json").is_file()
+    except (OSError, RuntimeError):  # a loop of links
+        return None
+    return best if found else None
 
 
 def find_file(runs: Path, id: str) -> Path | None:

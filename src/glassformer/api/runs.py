@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.api.probes import ProbeStep, find_run, list_series
+from glassformer.api.probes import ProbeStep, find_best, find_run, list_series
 from glassformer.errors import ApiError, InputError
 from glassformer.place import Place
 from glassformer.runlog import (
@@ -160,6 +160,7 @@ class RunDescription(RunEntry):
     damaged: int  # lines that could not be read
     revision: int  # grows when the run is started or resumed: what was fetched before may be void
     probes: tuple[ProbeStep, ...]  # recordings of its first text, in order of steps
+    checkpoint: bool  # whether it kept its best network, which jobs call "run:ID"
 
 
 class _Events(NamedTuple):
@@ -342,6 +343,7 @@ def _describe_run(run: RunIndex, entry: RunEntry, read: _Events) -> RunDescripti
         damaged=run.damaged + read.damaged,
         revision=sum(event.kind in ("started", "resumed") for event in read.events),
         probes=next(iter(list_series(run.folder).values()), ()),
+        checkpoint=find_best(run.folder) is not None,
     )
 
 

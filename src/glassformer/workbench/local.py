@@ -45,7 +45,7 @@ class LocalWorkbench:
         self.settings = settings
         self.folder = folder
         self.add = add
-        self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline)
+        self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline, runs=settings.runs)
         self.store = JobStore(settings.queue, settings.kept)
         self.worker: WorkerProcess | None = None
         self._closing = threading.Event()

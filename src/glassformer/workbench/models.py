@@ -1,4 +1,4 @@
-"""What can be chosen: the zoo, models found in folders, and names on the hub.
+"""What can be chosen: the zoo, models found in folders, best networks of training runs, and names on the hub.
 
 In:   folders, and a name that a person chose or typed.
 Out:  `Model`: where it lies and what is known about it without opening it (and without torch): its
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from glassformer.api.jobs import ModelDescription
+from glassformer.api.probes import find_best, find_run
 from glassformer.errors import ApiError
 from glassformer.registry import suggestion
 from glassformer.workbench.cards import Origin, describe_model, is_tagged, read_model_card
@@ -22,6 +23,7 @@ DEEPEST = 3  # levels below a folder in which models are looked for
 MOST = 500  # models of one folder
 MOST_LOOKED_AT = 20_000  # folders
 LONGEST_HUB_NAME = 96
+OF_RUN = "run:"  # before the name of a training run
 HUB_NAME = re.compile(r"\w(?!.*(?:--|\.\.))(?:[\w.-]*\w)?(?:/\w(?:[\w.-]*\w)?)?", re.ASCII)
 QUICK = 2.0  # seconds of a search that may be done again for every unknown name
 PAUSES = 5  # otherwise it waits so many times as long as the last one took
@@ -41,8 +43,11 @@ class Model:
 class ModelCatalog:
     """All models that can be chosen; folders are searched again now and then, in the background."""
 
-    def __init__(self, zoo: Path, folders: Sequence[Path], *, offline: bool) -> None:
+    def __init__(
+        self, zoo: Path, folders: Sequence[Path], *, offline: bool, runs: Path | None = None
+    ) -> None:
         self.zoo = zoo
+        self.runs = runs
         self.folders = tuple(folder.expanduser().resolve() for folder in folders)
         self.offline = offline
         self._models: dict[str, Model] = {}
@@ -73,6 +78,8 @@ class ModelCatalog:
 
     def find(self, name: str) -> Model:
         """The model of this name; one on the hub where it is none of ours and the hub may be asked."""
+        if name.startswith(OF_RUN):
+            return self._find_run(name)
         known = {model.name: model for model in self.models()}
         if name in known:
             return known[name]
@@ -95,6 +102,16 @@ class ModelCatalog:
 
     def _describe_published(self, name: str) -> ModelDescription:
         return describe_published(name, fetched=was_fetched(name), offline=self.offline)
+
+    def _find_run(self, name: str) -> Model:
+        """The best network of a training run, which is in no list: "run:first"."""
+        run = None if self.runs is None else find_run(self.runs, name.removeprefix(OF_RUN))
+        folder = None if run is None else find_best(run)
+        if folder is None:
+            raise ApiError(
+                "workbench.no_run_model", code="no_model", status=404, name=name.removeprefix(OF_RUN)
+            )
+        return _open(folder, name, "folder")
 
     def _find_path(self, name: str) -> Model:
         """A path that a person typed: only below a folder that was named when the program was started."""

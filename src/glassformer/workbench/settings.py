@@ -18,6 +18,7 @@ class WorkbenchSettings(RunSettings):
     """Limits of the worker process."""
 
     models: tuple[Path, ...] = ()  # folders that are searched for models, besides the zoo
+    runs: Path | None = None  # training runs, whose best networks can be run
     kept: int = 100  # finished jobs that are remembered
     patience: float = 0.75  # seconds that a worker has to stop by itself before it is ended
     new_tokens: int = 1_024  # that one generation may write

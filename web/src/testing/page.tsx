@@ -50,6 +50,7 @@ const run: RunDescription = {
   damaged: 0,
   revision: 1,
   probes: [],
+  checkpoint: false,
 };
 
 const oneRun: RunSource = {

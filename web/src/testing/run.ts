@@ -96,6 +96,7 @@ export function inventRun(change: Partial<RunDescription> = {}): RunDescription 
     damaged: 0,
     revision: 1,
     probes: [],
+    checkpoint: false,
     ...change,
   };
 }

@@ -210,7 +210,9 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
     """Runs models, in a process that starts when the first model is needed."""
     from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 
-    chosen = WorkbenchSettings(models=tuple(arguments.models), offline=arguments.offline)
+    chosen = WorkbenchSettings(
+        models=tuple(arguments.models), runs=Path(arguments.runs).expanduser(), offline=arguments.offline
+    )
     return LocalWorkbench(
         chosen, folder=library.folder, add=lambda path, request: library.adopt(path, request=request)
     )

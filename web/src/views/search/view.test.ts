@@ -1,7 +1,9 @@
 import { expect, test, vi } from "vitest";
-import type { SearchDescription, SearchTrial } from "../../api/types";
-import { restyle } from "../../testing/recording";
-import { setRunStage } from "../../testing/run";
+import type { JobRequest, RunDescription, SearchDescription, SearchTrial } from "../../api/types";
+import type { RunList } from "../../core/source";
+import type { Rerunner } from "../../core/view";
+import { restyle, said } from "../../testing/recording";
+import { inventRun, setRunStage } from "../../testing/run";
 import { axesOf, bestSoFar, isBrush, passes, readBrush, sortTrials, writeBrush } from "./shapes";
 import { view } from "./view";
 
@@ -78,7 +80,12 @@ const SEARCH: SearchDescription = {
   best_recipe: "[model]\nheads = 4\n",
 };
 
-async function mount(search: SearchDescription | null = SEARCH, options = {}) {
+interface Host {
+  readonly open?: RunList["open"];
+  readonly rerunner?: Rerunner | null;
+}
+
+async function mount(search: SearchDescription | null = SEARCH, options = {}, host: Host = {}) {
   const set = setRunStage([], { view: "search", options });
   const { subject: _, source: __, ...rest } = set.stage;
   const searches = vi.fn(async () => (search ? [search] : []));
@@ -86,9 +93,10 @@ async function mount(search: SearchDescription | null = SEARCH, options = {}) {
     ...rest,
     subject: { kind: "none" as const },
     source: null,
+    rerunner: host.rerunner ?? null,
     runs: {
       list: async () => [],
-      open: () => Promise.reject(new Error("not asked")),
+      open: host.open ?? (() => Promise.reject(new Error("gone"))),
       searches,
       search: async (_id: string): Promise<SearchDescription> => search!,
     },
@@ -232,4 +240,37 @@ test("several objectives have a front; picture, table and other languages work",
   expect(table.rows[0]!.slice(0, 4)).toEqual([2, "complete", 1, 102]);
   restyle(mounted, stage, "zh");
   expect(element.textContent).toContain("最佳注意力配置");
+});
+
+test("its attention: the recording nearest to the best step, its checkpoint on one of its texts, or why there is none", async () => {
+  const recording = (step: number) => ({ step, id: `s-002:${step}:0` });
+  const best = { step: 20, kind: "best", message: said(""), topic: "loss", value: 1, time: null };
+  const shown = async (run: Partial<RunDescription>, rerunner: Rerunner | null = null) => {
+    const set = await mount(
+      SEARCH,
+      {},
+      { open: async () => setRunStage([inventRun(run)]).stage.source[0]!, rerunner },
+    );
+    await vi.waitFor(() => expect(set.element.textContent).toContain("Its attention"));
+    const button = [...set.element.querySelectorAll<HTMLButtonElement>(".best button")].find(
+      (each) => each.textContent === "Its attention",
+    )!;
+    return { ...set, button };
+  };
+  const probed = await shown({ probes: [0, 10, 18, 50].map(recording), events: [best] });
+  probed.button.click();
+  expect(probed.selection.get()).toMatchObject({ recording: "s-002:18:0", run: "", view: "heatmap" });
+
+  const kept = await shown({ checkpoint: true });
+  expect(kept.button.disabled).toBe(true);
+  expect(kept.element.querySelector(".actions")!.textContent).toContain("--no-models");
+  const run = vi.fn(async (_request: JobRequest) => "new");
+  const running = await shown({ checkpoint: true }, { run } as unknown as Rerunner);
+  running.button.click();
+  await vi.waitFor(() => expect(running.selection.get().recording).toBe("new"));
+  expect(run.mock.calls[0]![0]).toMatchObject({ kind: "record", model: "run:s-002" });
+
+  const bare = await shown({});
+  expect(bare.button.disabled).toBe(true);
+  expect(bare.element.querySelector(".actions")!.textContent).toContain("no checkpoint");
 });

@@ -30,6 +30,12 @@ export const words = {
   measure: "Measure",
   difference: "Difference",
   interval: (mean: string, half: string) => `${mean} ± ${half}`,
+  attention: "Its attention",
+  runningModel: "Running its checkpoint …",
+  noCheckpoint: "Its run kept no recording and no checkpoint: there is no attention to show.",
+  noModels:
+    "Its run made no recordings. Its checkpoint can be run where the server runs models (without --no-models).",
+  runGone: "Its run is not on this machine any more.",
   openRun: "Open its run",
   openOwn: "Open the recipe's own run",
   showRecipe: "Its recipe",
