@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from glassformer.model.generation_settings import GenerationSettings as GenerationSettings
     from glassformer.model.transformer import Transformer as Transformer
     from glassformer.place import Place as Place
+    from glassformer.recorders.causes.estimates import Estimate as Estimate
+    from glassformer.recorders.causes.estimates import estimate as estimate
     from glassformer.recorders.causes.outcomes import ClassProbability as ClassProbability
     from glassformer.recorders.causes.outcomes import LogitDifference as LogitDifference
     from glassformer.recorders.causes.outcomes import LogProbability as LogProbability
@@ -111,6 +113,7 @@ _NAMES = {
     "glassformer.model.generation_settings": "GenerationSettings",
     "glassformer.model.transformer": "Transformer",
     "glassformer.place": "Place",
+    "glassformer.recorders.causes.estimates": "Estimate, estimate",
     "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
     "Loss, TextScore",
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",

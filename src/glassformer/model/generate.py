@@ -82,8 +82,8 @@ def open_search(
 
 
 @contextmanager
-def at_inference(network: object) -> Iterator[None]:
-    """No gradients, no dropout; afterwards every module is in the mode that it was found in.
+def at_inference(network: object, *, gradients: bool = False) -> Iterator[None]:
+    """No dropout, and no gradients unless asked for; afterwards every module is in its mode from before.
 
     A network compiled in place (`network.compile()`) runs as it is written: compiled code shows no windows.
     """
@@ -94,7 +94,7 @@ def at_inference(network: object) -> Iterator[None]:
         for module in training:
             module.training = False
         eager = torch.compiler.set_stance("force_eager") if compiled else nullcontext()
-        with torch.inference_mode(), eager:
+        with torch.inference_mode(not gradients), torch.set_grad_enabled(gradients), eager:
             yield
     finally:
         for module in training:

@@ -83,7 +83,7 @@ def change_states(batch: Tensor, at: StatesAt, stack: str, part: Part, layer: in
     """Vectors (batch, token, width) with the rows that are edited here changed."""
     result = batch
     for rows, active in at(stack, part, layer, len(batch)):
-        before = batch[rows]
+        before = batch if rows == slice(None) else batch[rows]
         after = active.change(stack, part, layer, before)
         if after is before:
             continue

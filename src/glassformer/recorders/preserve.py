@@ -92,6 +92,11 @@ def preserving_state(model: nn.Module) -> Iterator[None]:
                 _put_back(config.__dict__, found)
 
 
+def frozen(model: nn.Module) -> AbstractContextManager[None]:
+    """No parameter of the model needs a gradient."""
+    return replacing("requires_grad", [(each, False) for each in model.parameters() if each.requires_grad])
+
+
 def using_attention(model: nn.Module, implementation: str) -> AbstractContextManager[None]:
     """Every part of the model uses this attention implementation."""
     name = "_attn_implementation_internal"

@@ -27,6 +27,7 @@ from glassformer.text.tokenizer import Encoding
 WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output")
 TRACES = ("trace", "parameters")  # for models with the capability "traces"
 LARGEST_MAPS = 8 << 30  # bytes of matrices that one recording may form
+COPIES = 4  # of the matrices of a pass that keeps what gradients need: scores, weights, gradients of both
 USUAL = ("weights", "output")  # what is kept by default; statistics always are
 
 OnStep = Callable[[Step | None], None]  # gets each step of a generation, and None when the text is finished
@@ -82,6 +83,20 @@ class Recorder(Protocol):
         """Logits (row, position, vocabulary) or (row, class): of a pass without edits, then of one with each
         of these. Nothing is generated: an encoder-decoder needs a target. `positions` None: all of them.
         `together`: as one batch where that is possible, otherwise one pass after the other."""
+
+    def read_sides(self, request: Request) -> tuple[Tokens | None, Tokens | None]:
+        """Source and target (from its start token on) without a pass; None: not text, or not written yet."""
+
+    def differentiate(
+        self, request: Request, edits: Sequence[Edit], positions: Sequence[int] | None
+    ) -> Tensor:
+        """Logits as of `measure`, of one pass with edits that keeps what gradients need: those of what edits
+        turn into tensors that require them; parameters have none. Refuses texts whose maps fill memory."""
+
+
+def check_gradients(tokens: int, heads: int, layers: int) -> None:
+    """Refuse a pass whose weights, scores and their gradients no memory holds."""
+    check_size("recorders.estimates.too_long", tokens, heads * COPIES, layers)
 
 
 def check_size(code: str, tokens: int, heads: int, layers: int) -> None:

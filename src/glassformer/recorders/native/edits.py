@@ -188,7 +188,7 @@ class _Windows:
         """The batch with the rows that are edited here changed; the batch itself where none is."""
         result = batch
         for rows, active in self.at(self.place, len(batch)):
-            part = batch[rows]
+            part = batch if rows == slice(None) else batch[rows]
             changed = change(part, rows, active)
             if changed is part:
                 continue

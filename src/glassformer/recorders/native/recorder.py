@@ -36,8 +36,8 @@ from glassformer.recorders.native.selfcheck import check_network
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
 from glassformer.recorders.native.windows import Watch
 from glassformer.recorders.outputs import ALTERNATIVES, StepReader, read_classes, read_generation, read_words
-from glassformer.recorders.preserve import exclusive
-from glassformer.recorders.request import Request, Run, check_size
+from glassformer.recorders.preserve import exclusive, frozen
+from glassformer.recorders.request import Request, Run, check_gradients, check_size
 from glassformer.recorders.store import LONGEST_DENSE
 from glassformer.recording import Generation, Output, Tokens
 from glassformer.text.tokenizer import Encoding
@@ -115,6 +115,38 @@ class NativeRecorder:
             logits = torch.cat(passes)
         return logits if cut is not None or positions is None else logits[:, list(positions)]
 
+    def read_sides(self, request: Request) -> tuple[Tokens | None, Tokens | None]:
+        """Source and target without a pass; see `Recorder`."""
+        source = request.source
+        assert isinstance(source, Encoding)
+        written = request.target
+        if written is not None:
+            written = self.reader.prepend(self._find_start(), written)
+        return _read_sides(source, written)[0]
+
+    def differentiate(
+        self, request: Request, edits: Sequence[Edit], positions: Sequence[int] | None
+    ) -> Tensor:
+        """Logits of one pass that keeps what gradients need; see `Recorder`."""
+        source, written = request.source, request.target
+        assert isinstance(source, Encoding)
+        if written is not None:
+            written = self.reader.prepend(self._find_start(), written)
+        for side in filter(None, (source, written)):
+            self._check_ids(side.ids)
+        config = self.network.config
+        if isinstance(config, ModelConfig):
+            if config.best_keys is not None:
+                raise InputError("recorders.estimates.hard_attention", name=self.model.name)
+            longest = max(len(side) for side in (source, written) if side is not None)
+            check_gradients(longest, config.heads, sum(config.depth.values()))
+        head = self.network.head if isinstance(self.network, Transformer) else None
+        cut = head if isinstance(head, LanguageHead) else None
+        with exclusive(self.network), frozen(self.network), _only_positions(cut, positions):
+            with applying_edits(self.network, edits):
+                logits = self._run(source, written, None, gradients=True)
+            return logits if cut is not None or positions is None else logits[:, list(positions)]
+
     # What goes in
 
     def _check_ids(self, ids: Sequence[int]) -> None:
@@ -191,10 +223,12 @@ class NativeRecorder:
 
     # One run
 
-    def _run(self, source: Encoding, written: Encoding | None, watch: Watch | None) -> Tensor:
+    def _run(
+        self, source: Encoding, written: Encoding | None, watch: Watch | None, *, gradients: bool = False
+    ) -> Tensor:
         """Logits (row, token, vocabulary), or (row, class); the only text is one row."""
         watching = nullcontext() if watch is None else watch.watching()
-        with at_inference(self.network), watching:
+        with at_inference(self.network, gradients=gradients), watching:
             ids = self._tensor(source.ids)
             if written is not None:
                 return self.network(ids, target=self._tensor(written.ids))

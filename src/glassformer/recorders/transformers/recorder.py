@@ -23,8 +23,8 @@ from glassformer.recorders.edited_rows import EditedRows, can_share_batch
 from glassformer.recorders.edits.active import ActiveEdits, ActiveStates, limit_layers
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
 from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
-from glassformer.recorders.preserve import preserving_state
-from glassformer.recorders.request import Request, Run, check_size
+from glassformer.recorders.preserve import frozen, preserving_state
+from glassformer.recorders.request import Request, Run, check_gradients, check_size
 from glassformer.recorders.store import LONGEST_DENSE
 from glassformer.recorders.transformers.edits import check_first_layers, run_first_layers
 from glassformer.recorders.transformers.generation import GeneratedText, generate, watch
@@ -38,7 +38,7 @@ from glassformer.recorders.transformers.rows import editing_rows
 from glassformer.recorders.transformers.selfcheck import Verdict, check_fast, check_model
 from glassformer.recorders.transformers.softmaxes import check_reports, editing_reports
 from glassformer.recorders.transformers.states import editing_states
-from glassformer.recording import AttentionMap
+from glassformer.recording import AttentionMap, Tokens
 from glassformer.rounding import SHARPEST
 
 KERNELS = {
@@ -105,6 +105,38 @@ class TransformersRecorder:
                 if len(logits) == len(edits) + 1:
                     return rows.finish(logits)
             return torch.cat([self._measure_alone(given, request, each, positions) for each in ((), *edits)])
+
+    def read_sides(self, request: Request) -> tuple[Tokens | None, Tokens | None]:
+        """Source and target without a pass; see `Recorder`."""
+        given = self._build(request)
+        return given.source, given.target
+
+    def differentiate(
+        self, request: Request, edits: Sequence[Edit], positions: Sequence[int] | None
+    ) -> Tensor:
+        """Logits of one pass that keeps what gradients need; see `Recorder`."""
+        given = self._build(request)
+        active, states = ActiveEdits(edits), ActiveStates(edits)
+        with preserving_state(self.model), self.builder.explaining_inputs(given):
+            verdict = self._check_once(given)
+            if not verdict.routed:
+                raise InputError("recorders.estimates.off_interface", kind=type(self.model).__name__)
+            heads = getattr(self.builder.config.get_text_config(), "num_attention_heads", 1)
+            check_gradients(
+                given.length, heads if isinstance(heads, int) else 1, sum(verdict.layers.values())
+            )
+            capture = Capture(self.stacks, "exact", lambda _: None, active)
+            with (
+                editing_states(self.stacks, verdict.layers, states),
+                capturing(self.model, capture, preserved=True),
+                self.builder.explaining_lookups(),
+                frozen(self.model),
+                torch.inference_mode(False),
+                torch.enable_grad(),
+            ):
+                logits = self._compute_logits(given, positions)
+            active.check_used()
+            return logits
 
     def _measure_alone(
         self, given: ModelInputs, request: Request, edits: Sequence[Edit], positions: Sequence[int] | None
