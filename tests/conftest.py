@@ -2,6 +2,7 @@
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two workers, two cores; read when torch is first imported
@@ -10,6 +11,7 @@ os.environ["GLASSFORMER_CACHE"] = "off"  # tests of the cache choose a folder of
 import hypothesis
 import pytest
 
+import forking
 from machine import find_chromium, find_firefox
 
 # The same examples on every run, and no stop-watch: a slow machine must not fail a test.
@@ -40,6 +42,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Tests marked with what this machine lacks are skipped with the reason – except browsers in CI."""
+    forking.active = item.get_closest_marker("real_start") is None
     if item.get_closest_marker("network") and os.environ.get("GLASSFORMER_NETWORK") != "1":
         pytest.skip("reads a model hub; set GLASSFORMER_NETWORK=1 to run it")
     if item.get_closest_marker("gpu"):
@@ -51,6 +54,13 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
             if os.environ.get("CI") == "true":
                 pytest.fail(f"no {name} on this machine; install it, as .ci/run does", pytrace=False)
             pytest.skip(f"no {name} on this machine")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forked_starts() -> Iterator[None]:
+    """Processes that the product starts are forked from one that has imported torch."""
+    with forking.fork_starts():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -1,20 +1,18 @@
 """Checkpoints: averaged, damaged, and on a disk that is full."""
 
-import multiprocessing
 import resource
 from pathlib import Path
 
 import pytest
 import torch
 
+from forking import CONTEXT
 from glassformer.errors import CheckpointError, TrainingError
 from glassformer.runlog import read_run
 from glassformer.training.checkpoints import Checkpoints, load_state
 from glassformer.training.recipe import train
 from glassformer.weights.checkpoint import open_checkpoint
 from training.runs import assert_same, losses, run
-
-CONTEXT = multiprocessing.get_context("forkserver")
 
 
 def _run_with_little_room(recipe: Path, runs: Path) -> None:

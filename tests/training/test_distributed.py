@@ -1,7 +1,6 @@
 """Several processes learn exactly what one learns."""
 
 import json
-import multiprocessing
 import os
 import random
 import socket
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from forking import CONTEXT
 from glassformer import bundle
 from glassformer.errors import ConfigurationError
 from glassformer.rounding import rounding
@@ -23,9 +23,6 @@ from glassformer.text.opening import open_tokenizer
 from glassformer.training.distributed import join_processes
 from glassformer.training.recipe import read_recipe_of_run, train
 from glassformer.weights.checkpoint import open_checkpoint
-
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["glassformer.training.recipe", "glassformer.tasks.translation"])
 
 TRANSLATION = """
 [task]

@@ -19,6 +19,7 @@ import pytest
 import torch
 
 from campaigns import campaign, rounds
+from forking import CONTEXT
 from glassformer import bundle
 from glassformer.cli import main
 from glassformer.errors import TrainingError
@@ -29,11 +30,6 @@ from glassformer.training import checkpoints
 from glassformer.training.loop import find_onset
 from glassformer.training.recipe import train
 from training.runs import assert_same, losses
-
-CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(
-    ["glassformer.training.recipe", "glassformer.tasks.language_modelling", "glassformer.tasks.translation"]
-)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def test_the_real_process_trains_stops_and_resumes(trainer: LocalTrainer, tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.real_start
 def test_what_only_training_can_find_is_told_in_a_message(trainer: LocalTrainer, tmp_path: Path) -> None:
     (tmp_path / "data" / "text.txt").write_text("")
     trainer.start(START)

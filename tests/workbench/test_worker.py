@@ -68,6 +68,7 @@ time.sleep(600)
     assert not is_alive(worker)
 
 
+@pytest.mark.real_start
 def test_what_a_model_prints_stays_out_of_the_messages(zoo: Path, tmp_path: Path) -> None:
     """The worker's stdout carries lines of JSON only, and Ctrl-C is not for it."""
     words = [sys.executable, "-P", "-m", "glassformer.workbench.worker", "--memory", str(1 << 40)]

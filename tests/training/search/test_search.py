@@ -2,9 +2,6 @@
 
 import itertools
 import random
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +9,7 @@ from typing import Any
 import pytest
 
 import glassformer as gf
+from forking import CONTEXT, fork_starts
 from glassformer.engine import Result
 from glassformer.engine.local import LocalEngine
 from glassformer.errors import TrainingError
@@ -20,6 +18,7 @@ from glassformer.runlog.search import TrialRun, find_searches, read_search
 from glassformer.tasks.scores import SCORES
 from glassformer.training.recipe import read_recipe
 from glassformer.training.search import search as searches
+from glassformer.training.search.search import search
 from glassformer.training.search.trial import TrialOutcome, TrialTask
 from training.search.searching import HEADS, RATE, SHORT, check_whole, look
 
@@ -188,21 +187,32 @@ class Unwilling(Told):
         raise KeyError("trained")
 
 
-PROGRAM = """
-import sys
-from pathlib import Path
-from glassformer.training.search.search import search
-if __name__ == "__main__":
-    folder = Path(sys.argv[1])
+def search_on(folder: Path) -> None:
+    """Begin a search, or go on with it, in a process of its own."""
     resume = (folder / "runs" / "s" / "search.json").is_file()
-    search(
-        None if resume else folder / "tiny.toml",
-        {"model.heads": [1, 2, 4], "train.rate": {"low": 1e-4, "high": 1e-1, "log": True},
-         "trials": 6, "seeds": 2, "confirm": 2, "pruner": "none"},
-        overrides={"train.steps": 60, "train.evaluate_every": 20, "train.save_every": 5, "monitor.every": 0},
-        resume=resume, name="s", runs=folder / "runs", jobs=2, silent=True,
-    )
-"""
+    with fork_starts(here=True):
+        search(
+            None if resume else folder / "tiny.toml",
+            {
+                "model.heads": [1, 2, 4],
+                "train.rate": {"low": 1e-4, "high": 1e-1, "log": True},
+                "trials": 6,
+                "seeds": 2,
+                "confirm": 2,
+                "pruner": "none",
+            },
+            overrides={
+                "train.steps": 60,
+                "train.evaluate_every": 20,
+                "train.save_every": 5,
+                "monitor.every": 0,
+            },
+            resume=resume,
+            name="s",
+            runs=folder / "runs",
+            jobs=2,
+            silent=True,
+        )
 
 
 @pytest.mark.slow
@@ -211,15 +221,15 @@ def test_kills_lose_and_double_nothing(recipe: Path) -> None:
     folder, draw = recipe.parent, random.Random(7)
     kills = 0
     while True:
-        process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(folder)])
-        limit = draw.uniform(2.0, 6.0) if kills < 5 else 300.0
-        try:
-            assert process.wait(limit) == 0
+        process = CONTEXT.Process(target=search_on, args=(folder,))
+        process.start()
+        process.join(draw.uniform(0.3, 2.5) if kills < 5 else 300.0)
+        if process.exitcode is not None:
+            assert process.exitcode == 0
             break
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-            process.wait()
-            kills += 1
+        process.kill()
+        process.join()
+        kills += 1
     found = read_search("s", folder / "runs")
     assert kills >= 3
     assert found.state == "finished"
