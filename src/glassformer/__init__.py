@@ -47,6 +47,10 @@ if TYPE_CHECKING:
     from glassformer.place import Place as Place
     from glassformer.recorders.causes.estimates import Estimate as Estimate
     from glassformer.recorders.causes.estimates import estimate as estimate
+    from glassformer.recorders.causes.logit_attribution import LogitAttribution as LogitAttribution
+    from glassformer.recorders.causes.logit_attribution import attribute_logits as attribute_logits
+    from glassformer.recorders.causes.logit_lens import LogitLens as LogitLens
+    from glassformer.recorders.causes.logit_lens import logit_lens as logit_lens
     from glassformer.recorders.causes.outcomes import ClassProbability as ClassProbability
     from glassformer.recorders.causes.outcomes import LogitDifference as LogitDifference
     from glassformer.recorders.causes.outcomes import LogProbability as LogProbability
@@ -114,6 +118,8 @@ _NAMES = {
     "glassformer.model.transformer": "Transformer",
     "glassformer.place": "Place",
     "glassformer.recorders.causes.estimates": "Estimate, estimate",
+    "glassformer.recorders.causes.logit_attribution": "LogitAttribution, attribute_logits",
+    "glassformer.recorders.causes.logit_lens": "LogitLens, logit_lens",
     "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
     "Loss, TextScore",
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
