@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from glassformer.recorders.causes.outcomes import LogitDifference as LogitDifference
     from glassformer.recorders.causes.outcomes import LogProbability as LogProbability
     from glassformer.recorders.causes.outcomes import Loss as Loss
+    from glassformer.recorders.causes.outcomes import Rank as Rank
     from glassformer.recorders.causes.outcomes import TextScore as TextScore
     from glassformer.recorders.causes.sweep import Sweep as Sweep
     from glassformer.recorders.causes.sweep import all_heads as all_heads
@@ -121,7 +122,7 @@ _NAMES = {
     "glassformer.recorders.causes.logit_attribution": "LogitAttribution, attribute_logits",
     "glassformer.recorders.causes.logit_lens": "LogitLens, logit_lens",
     "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
-    "Loss, TextScore",
+    "Loss, Rank, TextScore",
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
     "glassformer.recorders.edits": "AblateHead, CutEdge, FirstLayers, PatchHead, PatchStates, "
     "ScaleScores, Steer",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from glassformer.errors import RecordingError
-from glassformer.recording import Alternative, Generation, Output, Step
+from glassformer.recording import Alternative, Generation, Output, Step, TargetScores
 
 
 def test_output_in_words():
@@ -26,6 +26,10 @@ def test_output_in_words():
         ({"vocabulary": {1: "one"}}, "Id 2 has no text"),
         ({"vocabulary": {1: "one", 2: 2}}, "Output.vocabulary is 2. Expected str"),
         ({"kind": "words"}, "Output.kind is 'words'"),
+        ({"logits": [[0.0], [1.0]]}, "Output.logits has shape"),
+        ({"targets": 5}, "Output.targets is 5"),
+        ({"targets": TargetScores([7], [[0.0]], [[-1.0]], [[0]])}, "Id 7 has no text"),
+        ({"targets": TargetScores([1], [[0.0]] * 2, [[-1.0]] * 2, [[0]] * 2)}, "Output.targets has shape"),
     ],
 )
 def test_output_that_cannot_be(changes, message):
@@ -37,6 +41,19 @@ def test_output_that_cannot_be(changes, message):
     }
     with pytest.raises(RecordingError, match=message):
         Output(**(parts | changes))
+
+
+def test_targets_that_cannot_be():
+    scores = TargetScores([1, 2], [[3.0, 1.5]], [[-0.5, -2.0]], [[0, 4]])
+    assert scores.losses.tolist() == [[0.5, 2.0]]
+    assert scores.difference(1, 0).tolist() == [-1.5]
+    for changes, message in (
+        ({"log_probabilities": [[0.5, 0.0]]}, "log_probabilities is 0.5"),
+        ({"ranks": [[0, -1]]}, "ranks is -1"),
+        ({"logits": [[0.0]]}, "logits has shape"),
+    ):
+        with pytest.raises(RecordingError, match=message):
+            replace(scores, **changes)
 
 
 def test_a_beam_tree():

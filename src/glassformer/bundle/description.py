@@ -28,7 +28,7 @@ _TYPES: dict[str, type[Any]] = {
     name: getattr(recording_types, name)
     for name in (
         "Alternative", "AttentionMap", "Evidence", "Factors", "Generation", "HeadStatistics", "Output",
-        "Pyramid", "Recording", "Step", "Tokens",
+        "Pyramid", "Recording", "Step", "TargetScores", "Tokens",
     )
 }  # fmt: skip
 
@@ -40,6 +40,7 @@ _FIELDS["AttentionMap"] = [*_PLACE, *_FIELDS["AttentionMap"][1:]]
 _LATER: dict[str, dict[str, Any]] = {
     "Recording": {"architecture": None, "trace": {}},
     "HeadStatistics": {"content": "weights"},
+    "Output": {"logits": None, "targets": None},
 }
 
 
@@ -88,7 +89,7 @@ class _Writer:
         parts = {
             each: self.write(getattr(value, each), f"{where}/{each}")
             for each in _FIELDS[name]
-            if each not in later or getattr(value, each) != later[each]
+            if each not in later or not _is_default(getattr(value, each), later[each])
         }
         return {"type": name, "fields": parts}
 
@@ -97,6 +98,10 @@ class _Writer:
             self._numbers[id(tokens)] = number = len(self.tokens)
             self.tokens.append(self._write_fields(tokens, f"tokens/{number}"))
         return {"tokens": self._numbers[id(tokens)]}
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    return value is None if default is None else bool(value == default)
 
 
 class _Reader:

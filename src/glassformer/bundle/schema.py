@@ -230,12 +230,26 @@ class _Map(_Part):
     fields: _MapFields
 
 
+class _TargetScoresFields(_Part):
+    ids: _Array
+    logits: _Array
+    log_probabilities: _Array
+    ranks: _Array
+
+
+class _TargetScores(_Part):
+    type: Literal["TargetScores"]
+    fields: _TargetScoresFields
+
+
 class _OutputFields(_Part):
     stack: Name
     ids: _Array
     log_probabilities: _Array
     vocabulary: _Vocabulary
     kind: Literal["tokens", "classes"]
+    logits: _Array | None = None
+    targets: _TargetScores | None = None
 
 
 class _Output(_Part):

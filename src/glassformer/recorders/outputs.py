@@ -5,36 +5,84 @@ Out:  `Output` and `Generation`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Choice, Generated, Node
-from glassformer.recording import Alternative, Generation, Output, Step
+from glassformer.recording import Alternative, Generation, Output, Step, TargetScores
 
 ALTERNATIVES = 5  # kept for each generated token by default
 LIKELIEST = 10  # outputs kept for each position
+LARGEST_LOGITS = 2 << 30  # bytes of them that a recording may keep
 
 _POSITIONS = 1024  # whose logits are converted to float32 at once: all of a long text would take gigabytes
 
 Show = Callable[[Iterable[int]], Sequence[str]]
 
 
-def read_words(logits: Tensor, stack: str, show: Show) -> Output:
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is kept of logits beside the likeliest outputs."""
+
+    logits: bool = False  # all of them
+    targets: tuple[int, ...] = ()  # ids of tokens or classes that are scored at every position
+
+
+NOTHING = Wanted()
+
+
+def read_words(logits: Tensor, stack: str, show: Show, wanted: Wanted = NOTHING) -> Output:
     """The likeliest tokens at each position; logits (token, vocabulary)."""
     values, ids = _best(logits)
-    known = sorted({int(token) for token in np.unique(ids)})
-    return Output(stack, ids, values, dict(zip(known, show(known), strict=True)))
+    known = sorted({*np.unique(ids).tolist(), *wanted.targets})
+    texts = dict(zip(known, show(known), strict=True))
+    return Output(stack, ids, values, texts, "tokens", *_read_wanted(logits, wanted))
 
 
-def read_classes(logits: Tensor, stack: str, labels: Sequence[str]) -> Output:
+def read_classes(logits: Tensor, stack: str, labels: Sequence[str], wanted: Wanted = NOTHING) -> Output:
     """The likeliest classes of the text; logits (class,)."""
     values, ids = _best(logits[None])
     names = labels or [f"class {number}" for number in range(len(logits))]
-    return Output(stack, ids, values, dict(enumerate(names)), kind="classes")
+    return Output(stack, ids, values, dict(enumerate(names)), "classes", *_read_wanted(logits[None], wanted))
+
+
+def score_targets(logits: Tensor, targets: Sequence[int]) -> TargetScores:
+    """Logits, log-probabilities and ranks of given outputs; logits (position, vocabulary)."""
+    chosen = torch.tensor(targets, dtype=torch.long, device=logits.device)
+    values, logarithms, ranks = [], [], []
+    for part in map(as_floats, logits.split(_POSITIONS)):
+        own = part[:, chosen]
+        values.append(own)
+        logarithms.append(part.log_softmax(-1)[:, chosen])
+        ranks.append(torch.stack([count_likelier(part, token) for token in targets], dim=1))
+    return TargetScores(
+        np.array(targets), *(torch.cat(each).cpu().numpy() for each in (values, logarithms, ranks))
+    )
+
+
+def count_likelier(logits: Tensor, token: int) -> Tensor:
+    """How many outputs have a higher logit than one of them: from (…, vocabulary) to (…)."""
+    return (logits > logits[..., token, None]).sum(-1)
+
+
+def as_floats(logits: Tensor) -> Tensor:
+    """In float32 at least."""
+    return logits if logits.dtype == torch.float64 else logits.float()
+
+
+def _read_wanted(logits: Tensor, wanted: Wanted) -> tuple[np.ndarray | None, TargetScores | None]:
+    """`Output.logits` and `Output.targets`."""
+    if wanted.logits and 4 * logits.numel() > LARGEST_LOGITS:
+        size = 4 * logits.numel() / 2**30
+        raise InputError("record.large_logits", size=size, limit=LARGEST_LOGITS / 2**30)
+    whole = as_floats(logits).cpu().numpy() if wanted.logits else None
+    return whole, score_targets(logits, wanted.targets) if wanted.targets else None
 
 
 def read_generation(generated: Generated, settings: GenerationSettings, show: Show) -> Generation:

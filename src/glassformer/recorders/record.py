@@ -21,6 +21,7 @@ from glassformer.loaded.reading import Inputs
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import name_term
 from glassformer.recorders.call import Kernel
+from glassformer.recorders.causes.outcomes import Token, find_targets
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.native.recorder import NativeRecorder
 from glassformer.recorders.references import prepare_edits
@@ -56,6 +57,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     prefix: Sequence[int] = (),
     on_step: OnStep | None = None,
     want: Collection[str] = USUAL,
+    targets: Sequence[Token] = (),
     edits: Sequence[Edit] = (),
     kernel: Kernel | None = None,
     keep: ArrayStore | None = None,
@@ -84,14 +86,19 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
             "queries", "keys", "values"   of every head
             "hidden"      hidden states after every layer
             "output"      the likeliest tokens or classes
+            "logits"      all logits (position, vocabulary), in `recording.output.logits`
             "statistics"  nothing else
             "trace", "parameters"   every step of the pass and the weights (our own networks)
+        targets: tokens (a text that is one token, or an id) or classes (labels) whose logit, log-probability
+            and rank are kept at every position, in `recording.output.targets`.
         edits: changes for this recording only:
             AblateHead(stack, kind, layer, head, how="zero", reference=())   take away what a head gives, or
                 replace it: how = "zero", "uniform", "mean" or "resample"
             CutEdge(stack, kind, layer, head, query, key)            hide a key from a query
             ScaleScores(factor, stack=None, kind=None, layer=None)   sharpen or flatten attention
             FirstLayers(count, stack=None)                           run the first layers only
+            PatchHead, PatchStates                                   put in what another text gives
+            Steer(stack, layer, vector)                              add a vector
         kernel: "exact" forms the attention matrices, "fast" never does; by default the length decides.
         keep: where large arrays go (see `glassformer.recorders.store`).
 
@@ -101,10 +108,16 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     >>> edit = gf.AblateHead("encoder", "self", 3, head=2)
     >>> gf.record("zoo/bert", "The cat", edits=[edit], want=("hidden",)).hidden["encoder"].shape
     (7, 4, 256)
+    >>> scores = gf.record("zoo/gpt2", "The men on the road", targets=(" were", " was")).output.targets
+    >>> bool(scores.difference()[-1] > 0)  # logit of " were" minus that of " was", after the last token
+    True
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")
     wanted, settings = check_want(want), loaded.read_settings(decode)
+    chosen = find_targets(loaded, targets)
+    if chosen or "logits" in wanted:
+        wanted |= {"output"}
     if wanted & set(TRACES):
         loaded.require("traces")
     check_computing(kernel, keep)
@@ -122,6 +135,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         keep=keep or store_temporarily,
         prefix=tuple(prefix),
         on_step=on_step,
+        targets=chosen,
     )
     recorder = find_recorder(loaded)
     request = replace(request, edits=prepare_edits(loaded, recorder, request, target_language))

@@ -19,12 +19,13 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.comparison import Comparison
 from glassformer.recorders.edits.edit import Edit
+from glassformer.recorders.outputs import Wanted
 from glassformer.recorders.store import ArrayStore
 from glassformer.recording import AttentionMap, Generation, Output, Step, Tokens
 from glassformer.registry import suggestion
 from glassformer.text.tokenizer import Encoding
 
-WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output")
+WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output", "logits")
 TRACES = ("trace", "parameters")  # for models with the capability "traces"
 LARGEST_MAPS = 8 << 30  # bytes of matrices that one recording may form
 COPIES = 4  # of the matrices of a pass that keeps what gradients need: scores, weights, gradients of both
@@ -47,6 +48,12 @@ class Request:
     model_hash: str
     prefix: tuple[int, ...] = ()  # the first tokens of what the model writes
     on_step: OnStep | None = None
+    targets: tuple[int, ...] = ()  # ids of outputs that are scored at every position
+
+    @property
+    def wanted(self) -> Wanted:
+        """What is kept of logits."""
+        return Wanted("logits" in self.want, self.targets)
 
 
 @dataclass(slots=True)

@@ -31,15 +31,52 @@ from glassformer.recording.arrays import (
 _SLACK = 1e-3
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TargetScores(Rebuilt):
+    """Given tokens (or classes) as possible outputs at each position: how much the model expects each."""
+
+    ids: NDArray[np.int64]  # (target,)
+    logits: Floats  # (position, target)
+    log_probabilities: Floats  # (position, target)
+    ranks: NDArray[np.int64]  # (position, target): how many outputs are likelier; 0 is the likeliest
+
+    def __post_init__(self) -> None:
+        freeze_field(self, "ids", LONGS, [("target", None)])
+        count = len(self.ids)
+        freeze_field(self, "logits", FLOATS, [("position", None), ("target", count)])
+        axes = [("position", len(self.logits)), ("target", count)]
+        freeze_field(self, "log_probabilities", FLOATS, axes)
+        freeze_field(self, "ranks", LONGS, axes)
+        if not (self.log_probabilities <= _SLACK).all():
+            worst = self.log_probabilities.max()
+            raise wrong_value("TargetScores.log_probabilities", worst, "log_probability")
+        if (self.ranks < 0).any():
+            raise wrong_value("TargetScores.ranks", int(self.ranks.min()), "count")
+
+    @property
+    def losses(self) -> Floats:
+        """(position, target): cross-entropy, if the target were the right output there."""
+        return -self.log_probabilities
+
+    def difference(self, target: int = 0, against: int = 1) -> Floats:
+        """(position,): logit of one target minus that of another, by their places in `ids`."""
+        return self.logits[:, target] - self.logits[:, against]
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Output(Rebuilt):
-    """The k most likely outputs at each position; `vocabulary` holds the text of every id that occurs."""
+    """The k most likely outputs at each position; `vocabulary` holds the text of every id that occurs.
+
+    `targets` and `logits` are there where they were asked for.
+    """
 
     stack: str
     ids: NDArray[np.int64]  # (position, k) best first
     log_probabilities: Floats  # (position, k)
     vocabulary: Mapping[int, str]
     kind: Literal["tokens", "classes"] = "tokens"  # tokens: one row per token; classes: one row for the text
+    logits: Floats | None = None  # (position, vocabulary)
+    targets: TargetScores | None = None
 
     def __post_init__(self) -> None:
         require_text("Output.stack", self.stack)
@@ -53,7 +90,15 @@ class Output(Rebuilt):
             require_type("Output.vocabulary", text, str)
         if not (self.log_probabilities <= _SLACK).all():
             raise wrong_value("Output.log_probabilities", self.log_probabilities.max(), "log_probability")
-        missing = set(np.unique(self.ids).tolist()) - set(self.vocabulary)
+        freeze_field(self, "logits", FLOATS, [("position", positions), ("vocabulary", None)])
+        if self.targets is not None:
+            require_type("Output.targets", self.targets, TargetScores)
+            if len(self.targets.logits) != positions:
+                axes = f"(position {positions}, target)"
+                shape = str(self.targets.logits.shape)
+                raise RecordingError("recording.wrong_shape", name="Output.targets", shape=shape, axes=axes)
+        shown = self.ids if self.targets is None else np.append(self.ids, self.targets.ids)
+        missing = set(np.unique(shown).tolist()) - set(self.vocabulary)
         if missing:
             raise RecordingError("recording.id_without_text", id=min(missing))
 

@@ -1,7 +1,9 @@
 """Outcomes against what torch gives for the same logits, computed by hand."""
 
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -44,9 +46,87 @@ def test_outcomes_are_read_from_the_logits(kind: str) -> None:
         gf.Loss(): -sum(chosen) / len(chosen),
         gf.Loss((2, 3)): -(chosen[1] + chosen[2]) / 2,
         gf.TextScore(): sum(chosen),
+        gf.Rank(7, position=2): (logits[2] > logits[2, 7]).sum(),
     }
     for outcome, value in wanted.items():
         assert_near(measure(kind, outcome), value, layers=5, scores=64, magnitude=32, where=outcome)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_several_outcomes_of_the_same_passes(kind: str) -> None:
+    subject, reads = make_subject(kind)
+    outcomes = (gf.LogProbability(7), gf.Rank(7), gf.LogitDifference(7, 9, position=1), gf.Loss())
+    edits = [EDIT, gf.AblateHead("decoder", "self", 0, 1)]
+    together = gf.sweep(subject, *reads, outcome=outcomes, edits=edits)
+    for outcome, several in zip(outcomes, together, strict=True):
+        alone = gf.sweep(subject, *reads, outcome=outcome, edits=edits)
+        assert several.outcome == outcome
+        assert_near(several.baseline, alone.baseline, layers=5, scores=64, magnitude=32, where=outcome)
+        assert_near(several.values, alone.values, layers=5, scores=64, magnitude=32, where=outcome)
+    for wrong in ((), [gf.Rank(7), "rank"]):
+        with pytest.raises(InputError) as error:
+            gf.sweep(subject, *reads, outcome=wrong, edits=edits)
+        assert error.value.message.code == "recorders.causes.not_an_outcome"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("edits", [(), (EDIT,)])
+def test_targets_of_a_recording_are_scored_at_every_position(kind: str, edits: Any, tmp_path: Path) -> None:
+    subject, reads = make_subject(kind)
+    recording = subject.record(*reads, want=("logits",), targets=(7, 9), edits=edits)
+    logits, scores = recording.output.logits, recording.output.targets
+    if not edits:
+        assert_near(logits, compute_logits(kind), layers=5, scores=64, magnitude=32)
+    logs = torch.tensor(logits).log_softmax(-1).numpy()
+    assert scores.ids.tolist() == [7, 9]
+    assert (scores.logits == logits[:, [7, 9]]).all()
+    assert_near(scores.log_probabilities, logs[:, [7, 9]])
+    assert_near(scores.losses, -logs[:, [7, 9]])
+    assert (scores.ranks == [[(row > row[7]).sum(), (row > row[9]).sum()] for row in logits]).all()
+    assert (scores.difference() == logits[:, 7] - logits[:, 9]).all()
+    recording.save(tmp_path / "targets.bundle")
+    opened = gf.Recording.open(tmp_path / "targets.bundle").output
+    for name in ("ids", "logits", "log_probabilities", "ranks"):
+        assert (getattr(opened.targets, name) == getattr(scores, name)).all()
+    assert (opened.logits == logits).all()
+    plain = subject.record(*reads, edits=edits)
+    assert plain.output.logits is plain.output.targets is None
+
+
+def test_targets_may_be_classes() -> None:
+    model = gf.load("zoo/sentiment")
+    recording = model.record("A moving film.", targets=("positive", 0))
+    (answer,) = gf.classify(model, ["A moving film."])
+    assert_near(
+        np.exp(recording.output.targets.log_probabilities[0]),
+        [answer.probabilities["positive"], answer.probabilities[model.labels[0]]],
+        layers=5,
+    )
+
+
+@pytest.mark.parametrize(
+    ("targets", "code"),
+    [
+        (" Mary", "record.targets_not_a_list"),
+        (7, "record.targets_not_a_list"),
+        ([None], "record.targets_not_a_list"),
+        ([True], "record.targets_not_a_list"),
+        ([30], "recorders.causes.unknown_token"),
+        ([-1], "recorders.causes.unknown_token"),
+    ],
+)
+def test_targets_that_cannot_be(targets: Any, code: str) -> None:
+    subject, reads = make_subject("GPT-2")
+    with pytest.raises(InputError) as error:
+        subject.record(*reads, targets=targets)
+    assert error.value.message.code == code
+
+
+def test_logits_that_no_recording_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    subject, reads = make_subject("GPT-2")
+    monkeypatch.setattr("glassformer.recorders.outputs.LARGEST_LOGITS", 100)
+    with pytest.raises(InputError, match="targets"):
+        subject.record(*reads, want="logits")
 
 
 def test_probability_of_a_class() -> None:

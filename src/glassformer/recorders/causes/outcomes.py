@@ -6,7 +6,7 @@ Out:  `Outcome`. `read(model, …)` finds the ids of its tokens once; the `Readi
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -16,6 +16,7 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
 from glassformer.place import name_term
+from glassformer.recorders.outputs import as_floats, count_likelier
 from glassformer.recording import Tokens
 
 Token = str | int  # a text that is one token of the vocabulary, or its id
@@ -89,7 +90,7 @@ class LogitDifference(Outcome):
         token, against = find_token(model, self.token), find_token(model, self.against)
         return Reading(
             (find_position(tokens, self.position),),
-            lambda logits: logits[:, 0, token] - logits[:, 0, against],
+            lambda logits: as_floats(logits)[:, 0, token] - as_floats(logits)[:, 0, against],
         )
 
     def as_message(self) -> Message:
@@ -172,18 +173,73 @@ class ClassProbability(Outcome):
 
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:  # noqa: ARG002
         model.require("classifies")
-        number = self.label
-        if isinstance(number, str):
-            if number not in model.labels:
-                raise InputError("recorders.causes.unknown_label", label=number, known=model.labels)
-            number = model.labels.index(number)
-        elif model.labels and not 0 <= number < len(model.labels):
-            raise InputError("recorders.causes.unknown_label", label=str(number), known=model.labels)
-        chosen = int(number)
+        chosen = find_class(model, self.label)
         return Reading(None, lambda logits: _log_softmax(logits)[:, chosen].exp())
 
     def as_message(self) -> Message:
         return message("recorders.causes.class_probability", label=str(self.label))
+
+
+@dataclass(frozen=True, slots=True)
+class Rank(Outcome):
+    """How many tokens are likelier than this one at a position: 0 is the likeliest.
+
+    >>> gf.sweep("zoo/gpt2", "The cat sat on the", outcome=gf.Rank(" floor")).baseline < 20
+    True
+    """
+
+    token: Token
+    position: int = -1
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        _check_words(model)
+        token = find_token(model, self.token)
+        return Reading(
+            (find_position(tokens, self.position),), lambda logits: count_likelier(logits[:, 0], token)
+        )
+
+    def as_message(self) -> Message:
+        return message("recorders.causes.rank", token=str(self.token), position=self.position)
+
+
+def read_together(readings: Sequence[Reading]) -> Reading:
+    """Several outcomes of the same passes as one: from logits to (row, outcome)."""
+    if any(each.positions is None for each in readings):  # of a classifier, all of them are
+        return Reading(None, lambda logits: torch.stack([each.read(logits) for each in readings], dim=1))
+    positions = sorted({position for each in readings for position in each.positions or ()})
+    places = [[positions.index(position) for position in each.positions or ()] for each in readings]
+
+    def read(logits: Tensor) -> Tensor:
+        found = (each.read(logits[:, at]) for each, at in zip(readings, places, strict=True))
+        return torch.stack([values.double() for values in found], dim=1)
+
+    return Reading(tuple(positions), read)
+
+
+def find_targets(model: LoadedModel, targets: object) -> tuple[int, ...]:
+    """The ids of tokens, or the numbers of classes, that a recording scores at every position."""
+    if isinstance(targets, str) or not isinstance(targets, Sequence):
+        raise InputError("record.targets_not_a_list", seen=repr(targets)[:80])
+    for target in targets:
+        if not isinstance(target, str | int) or isinstance(target, bool):
+            raise InputError("record.targets_not_a_list", seen=repr(targets)[:80])
+    if not targets:
+        return ()
+    if model.head == "classes":
+        return tuple(find_class(model, target) for target in targets)
+    _check_words(model)
+    return tuple(find_token(model, target) for target in targets)
+
+
+def find_class(model: LoadedModel, label: str | int) -> int:
+    """The number of a class; InputError where the model has none such."""
+    if isinstance(label, str):
+        if label not in model.labels:
+            raise InputError("recorders.causes.unknown_label", label=label, known=model.labels)
+        return model.labels.index(label)
+    if label < 0 or (model.labels and label >= len(model.labels)):
+        raise InputError("recorders.causes.unknown_label", label=str(label), known=model.labels)
+    return label
 
 
 def _check_words(model: LoadedModel) -> None:
@@ -217,5 +273,4 @@ def find_position(tokens: Tokens, position: int) -> int:
 
 
 def _log_softmax(logits: Tensor) -> Tensor:
-    """In float32 at least."""
-    return (logits if logits.dtype == torch.float64 else logits.float()).log_softmax(-1)
+    return as_floats(logits).log_softmax(-1)

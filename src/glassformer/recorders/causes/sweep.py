@@ -7,7 +7,7 @@ Out:  `Sweep`: the outcome without edits and under each of them. Edits are rows 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from glassformer.loaded.opening import load
 from glassformer.loaded.reading import Inputs
 from glassformer.messages import message
 from glassformer.place import Kind
-from glassformer.recorders.causes.outcomes import Outcome, Reading
+from glassformer.recorders.causes.outcomes import Outcome, Reading, read_together
 from glassformer.recorders.comparison import tolerance_of
 from glassformer.recorders.edited_rows import can_share_batch
 from glassformer.recorders.edits.ablate_head import AblateHead, How
@@ -91,7 +91,8 @@ class Sweep:
         return "\n".join(map(str, lines))
 
 
-def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
+@overload
+def sweep(
     model: Any,
     inputs: Inputs,
     target: Inputs | None = None,
@@ -102,14 +103,43 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
     device: str | torch.device | None = None,
     target_language: str | None = None,
     second_text: str | None = None,
-) -> Sweep:
+) -> Sweep: ...
+
+
+@overload
+def sweep(
+    model: Any,
+    inputs: Inputs,
+    target: Inputs | None = None,
+    *,
+    outcome: Sequence[Outcome],
+    edits: Sequence[Edit | Sequence[Edit]] | None = None,
+    tokenizer: Any = None,
+    device: str | torch.device | None = None,
+    target_language: str | None = None,
+    second_text: str | None = None,
+) -> tuple[Sweep, ...]: ...
+
+
+def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
+    model: Any,
+    inputs: Inputs,
+    target: Inputs | None = None,
+    *,
+    outcome: Outcome | Sequence[Outcome],
+    edits: Sequence[Edit | Sequence[Edit]] | None = None,
+    tokenizer: Any = None,
+    device: str | torch.device | None = None,
+    target_language: str | None = None,
+    second_text: str | None = None,
+) -> Sweep | tuple[Sweep, ...]:
     """Measure an outcome under each of many edits, and without any; the model is left exactly as found.
 
     Arguments:
         model, inputs, target, tokenizer, device, target_language, second_text: see `record`. Without a target
             an encoder-decoder writes its own, without edits, and that is what every pass reads.
-        outcome: LogProbability(token), LogitDifference(token, against), Loss(), TextScore() or
-            ClassProbability(label).
+        outcome: LogProbability(token), LogitDifference(token, against), Rank(token), Loss(), TextScore() or
+            ClassProbability(label); several of them are measured in the same passes and give a `Sweep` each.
         edits: one pass for each: an edit, or a list of edits that act together. None: every head silenced,
             one after the other; `all_heads` makes others.
 
@@ -120,7 +150,8 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records", "edits")
-    if not isinstance(outcome, Outcome):
+    outcomes = (outcome,) if isinstance(outcome, Outcome) else tuple(outcome)
+    if not outcomes or not all(isinstance(each, Outcome) for each in outcomes):
         raise InputError("recorders.causes.not_an_outcome", seen=repr(outcome))
     request = make_request(loaded, inputs, target, second_text=second_text, target_language=target_language)
     recorder = find_recorder(loaded)
@@ -129,7 +160,7 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
     if run.target is not None:
         request = replace(request, target=loaded.reader.read(run.target.ids[1:], target=True))
     rows = _read_rows(_list_heads(run.maps, "zero", ()) if edits is None else edits)
-    reading = outcome.prepare(loaded, tokens)
+    reading = read_together([each.prepare(loaded, tokens) for each in outcomes])
     order = sorted(range(len(rows)), key=lambda number: _first_layer(rows[number]))
     prepared = [  # in the order of layers, so that what other texts give there is read once
         prepare_edits(loaded, recorder, replace(request, edits=rows[number]), target_language)
@@ -137,10 +168,14 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
     ]
     largest = max(each.statistics.allowed.shape[0] * each.shape[1] * each.shape[2] for each in run.maps)
     batches = _Batches(loaded, recorder, request, reading, largest)
-    baseline, *found = batches.run(prepared)
-    values = np.empty(len(rows))
-    values[order] = found
-    return Sweep(loaded.name, outcome, tokens, baseline, rows, values, batches.error)
+    found = batches.run(prepared)
+    values = np.empty((len(rows), len(outcomes)))
+    values[order] = found[1:]
+    sweeps = tuple(
+        Sweep(loaded.name, each, tokens, float(found[0, number]), rows, values[:, number], batches.error)
+        for number, each in enumerate(outcomes)
+    )
+    return sweeps[0] if isinstance(outcome, Outcome) else sweeps
 
 
 def all_heads(
@@ -184,17 +219,14 @@ class _Batches:
     together: bool = True  # False: rows of a batch differ from passes of their own in this model
     error: float = 0.0
 
-    def run(self, edits: Sequence[Row]) -> list[float]:
-        """The outcome without edits, then under each; those that begin in early layers come first."""
+    def run(self, edits: Sequence[Row]) -> NDArray[np.float64]:
+        """(pass, outcome): without edits, then under each; those that begin in early layers come first."""
         positions = len(self.reading.positions or (0,))
         row = max(positions * (self.model.vocabulary_size or 1), self.weights)
         size = min(MOST_ROWS, max(1, NUMBERS // row))
         self._check(next((each for each in edits if can_share_batch((each,))), edits[0]))
-        values: list[float] = []
-        for start in range(0, len(edits), size):
-            found = self._measure(edits[start : start + size])
-            values += found if not values else found[1:]
-        return values
+        parts = [self._measure(edits[start : start + size]) for start in range(0, len(edits), size)]
+        return np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
 
     def _check(self, edits: Row) -> None:
         """Compare a batch with a pass for itself: a model may mix rows, or fail to copy them."""
@@ -210,9 +242,9 @@ class _Batches:
         if not self.together:
             self.error = 0.0
 
-    def _measure(self, edits: Sequence[Row]) -> list[float]:
+    def _measure(self, edits: Sequence[Row]) -> NDArray[np.float64]:
         logits = self._compute(edits, together=self.together)
-        return [float(value) for value in self.reading.read(logits)]
+        return self.reading.read(logits).double().cpu().numpy()
 
     def _compute(self, edits: Sequence[Row], *, together: bool) -> Tensor:
         with torch.no_grad():

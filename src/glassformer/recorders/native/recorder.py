@@ -35,7 +35,14 @@ from glassformer.recorders.native.measured_attention import KERNELS, can_measure
 from glassformer.recorders.native.selfcheck import check_network
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
 from glassformer.recorders.native.windows import Watch
-from glassformer.recorders.outputs import ALTERNATIVES, StepReader, read_classes, read_generation, read_words
+from glassformer.recorders.outputs import (
+    ALTERNATIVES,
+    StepReader,
+    Wanted,
+    read_classes,
+    read_generation,
+    read_words,
+)
 from glassformer.recorders.preserve import exclusive, frozen
 from glassformer.recorders.request import Request, Run, check_gradients, check_size
 from glassformer.recorders.store import LONGEST_DENSE
@@ -78,7 +85,7 @@ class NativeRecorder:
             kernel=KERNELS["exact" if watch.maker is None else watch.kernel],
             comparison=comparison,
             hidden=watch.hidden,
-            output=self._output(logits) if "output" in want else None,
+            output=self._output(logits, request.wanted) if "output" in want else None,
             generation=generation,
             architecture=asdict(self.network.config),
             trace={**watch.steps, **(read_parameters(self.network) if "parameters" in want else {})},
@@ -276,13 +283,13 @@ class NativeRecorder:
 
     # What comes out
 
-    def _output(self, logits: Tensor) -> Output | None:
+    def _output(self, logits: Tensor, wanted: Wanted) -> Output | None:
         stack = "encoder" if self.model.shape == "encoder" else "decoder"
         if self.model.head == "none":
             return None
         if self.model.head == "classes":
-            return read_classes(logits, stack, self.model.labels)
-        return read_words(logits, stack, self.reader.show)
+            return read_classes(logits, stack, self.model.labels, wanted)
+        return read_words(logits, stack, self.reader.show, wanted)
 
     def _notes(self, want: Collection[str], watch: Watch) -> list[Message]:
         notes: list[Message] = [*self.reader.tell_size(self.model.vocabulary_size)]

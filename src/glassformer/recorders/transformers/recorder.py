@@ -84,7 +84,7 @@ class TransformersRecorder:
                     given = written.given
                 seen = self._see(given, request, verdict, written)
                 check_first_layers(seen.maps, verdict.layers, edits)
-        return self._finish(given, request.want, written, seen)
+        return self._finish(given, request, written, seen)
 
     def measure(
         self,
@@ -285,8 +285,9 @@ class TransformersRecorder:
     # What comes out
 
     def _finish(
-        self, given: ModelInputs, want: frozenset[str], written: GeneratedText | None, seen: PassResult
+        self, given: ModelInputs, request: Request, written: GeneratedText | None, seen: PassResult
     ) -> Run:
+        want = request.want
         source, target = given.source, given.target
         axes = [axis for each in seen.maps for axis in (each.query, each.key)]
         unseen = source is not None and target is None and len(source) not in map(len, axes)
@@ -313,7 +314,7 @@ class TransformersRecorder:
             run.notes = [*run.notes, *notes]
         if "output" in want:
             stack = "decoder" if self.builder.translates else reader
-            output = read_output(self.model, seen.outputs, stack, self.loaded.reader.show)
+            output = read_output(self.model, seen.outputs, stack, self.loaded.reader.show, request.wanted)
             run.output, notes = place_output(output, seen.maps, lengths)
             run.notes = [*run.notes, *notes]
         return run

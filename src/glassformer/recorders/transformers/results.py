@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.recorders.outputs import Show, read_classes, read_words
+from glassformer.recorders.outputs import NOTHING, Show, Wanted, read_classes, read_words
 from glassformer.recorders.store import Array
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap, Output
@@ -53,22 +53,23 @@ def read_hidden(
     return hidden, notes
 
 
-def read_output(model: nn.Module, outputs: Any, stack: str, show: Show) -> Output | None:
+def read_output(
+    model: nn.Module, outputs: Any, stack: str, show: Show, wanted: Wanted = NOTHING
+) -> Output | None:
     """The likeliest tokens at each position, or the likeliest classes; None where the model gives neither."""
     logits = outputs.get("logits")
     if not isinstance(logits, Tensor) or logits.shape[0] != 1:
         return None
     labels: Mapping[int, str] = getattr(model.config, "id2label", None) or {}
     if logits.dim() == 2:
-        return read_classes(
-            logits[0], stack, [labels.get(each, f"class {each}") for each in range(logits.shape[1])]
-        )
+        names = [labels.get(each, f"class {each}") for each in range(logits.shape[1])]
+        return read_classes(logits[0], stack, names, wanted)
     if logits.dim() != 3:
         return None
     predicts_tokens = model.get_output_embeddings() is not None  # type: ignore[operator]
     if predicts_tokens or logits.shape[2] != len(labels):
-        return read_words(logits[0], stack, show)
-    return read_words(logits[0], stack, lambda ids: [labels[each] for each in ids])
+        return read_words(logits[0], stack, show, wanted)
+    return read_words(logits[0], stack, lambda ids: [labels[each] for each in ids], wanted)
 
 
 def place_output(
