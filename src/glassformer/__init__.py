@@ -22,8 +22,14 @@ if TYPE_CHECKING:
     from glassformer.api.frames import encode_frame as encode_frame
     from glassformer.api.frames import quantise as quantise
     from glassformer.api.library import Library as Library
+    from glassformer.comparison import Alignment as Alignment
+    from glassformer.comparison import Difference as Difference
+    from glassformer.comparison import HeadMatching as HeadMatching
+    from glassformer.comparison import difference as difference
     from glassformer.config import ModelConfig as ModelConfig
     from glassformer.config import RecurrentConfig as RecurrentConfig
+    from glassformer.corpus.compare import Comparison as Comparison
+    from glassformer.corpus.compare import compare as compare
     from glassformer.engine.opening import open_engine as open_engine
     from glassformer.lessons.long_text import invent_text as invent_text
     from glassformer.lessons.long_text import open_rotary as open_rotary
@@ -35,7 +41,6 @@ if TYPE_CHECKING:
     from glassformer.metrics import METRICS as METRICS
     from glassformer.metrics import Part as Part
     from glassformer.metrics import Score as Score
-    from glassformer.metrics import difference as difference
     from glassformer.metrics import pool as pool
     from glassformer.metrics import score as score
     from glassformer.metrics.dependencies import table_relations as table_relations
@@ -104,14 +109,16 @@ _NAMES = {
     "glassformer.api.app": "create_app",
     "glassformer.api.frames": "Frame, decode_frame, dequantise, encode_frame, quantise",
     "glassformer.api.library": "Library",
+    "glassformer.comparison": "Alignment, Difference, HeadMatching, difference",
     "glassformer.config": "ModelConfig, RecurrentConfig",
+    "glassformer.corpus.compare": "Comparison, compare",
     "glassformer.engine.opening": "open_engine",
     "glassformer.lessons.long_text": "invent_text, open_rotary",
     "glassformer.lessons.run": "run_topic",
     "glassformer.lessons.topics": "find_topic, read_parameters",
     "glassformer.loaded.model": "LoadedModel",
     "glassformer.loaded.opening": "load",
-    "glassformer.metrics": "METRICS, Part, Score, difference, pool, score",
+    "glassformer.metrics": "METRICS, Part, Score, pool, score",
     "glassformer.metrics.dependencies": "table_relations",
     "glassformer.metrics.gold": "read_alignments, read_conllu",
     "glassformer.metrics.words": "roll_up_recording",

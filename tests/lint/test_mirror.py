@@ -11,6 +11,8 @@ SOURCES = ROOT / "src" / "glassformer"
 PACKAGES = {
     "bundle",
     "cli",
+    "comparison",
+    "corpus",
     "lessons",
     "loaded",
     "metrics",

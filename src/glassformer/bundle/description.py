@@ -19,7 +19,7 @@ from glassformer import recording as recording_types
 from glassformer.errors import BundleError
 from glassformer.messages import Message
 from glassformer.place import Place
-from glassformer.recording import Recording, Tokens
+from glassformer.recording import DifferenceMap, Recording, Tokens
 from glassformer.recording.arrays import AnyArray
 
 StoreArray = Callable[[str, AnyArray], str]  # where an array was met and the array → its name in the file
@@ -85,6 +85,8 @@ class _Writer:
 
     def _write_fields(self, value: Any, where: str) -> dict[str, Any]:
         name = type(value).__name__
+        if isinstance(value, DifferenceMap):
+            raise BundleError("bundle.description.long_difference", place=value.place)
         later = _LATER.get(name, {})
         parts = {
             each: self.write(getattr(value, each), f"{where}/{each}")

@@ -25,14 +25,18 @@ def difference(
     A layer or a model is compared by the heads that have a value in both: a head that an edit ablated has no
     entropy, and leaving it out on one side only would look like a change of all the others.
 
-    >>> text, edit = "The cat sleeps on the mat.", gf.AblateHead("encoder", "self", 0, head=1)
-    >>> before, after = gf.record("zoo/bert", text), gf.record("zoo/bert", text, edits=[edit])
-    >>> gf.difference(before, after, "entropy").part(layer=1).values  # what changed in the layer above
-    array([...])
+    Both have the same tokens and maps; `glassformer.comparison` aligns those that have not.
     """
+    require_alike(first, second)
+    return subtract(first, second, name, over=over, **parameters)
+
+
+def subtract(
+    first: Recording, second: Recording, name: str, *, over: Over | None = None, **parameters: Any
+) -> Score:
+    """The same of two recordings with the same places and heads, whatever their tokens are."""
     if METRICS[name].unit == "cluster":
         raise InputError("metrics.no_difference", metric=name)
-    require_alike(first, second)
     rolled = over in ("layer", "model") and METRICS[name].rule != "none"
     level = "head" if rolled else over
     left, right = (score(each, name, over=level, **parameters) for each in (first, second))

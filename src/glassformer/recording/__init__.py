@@ -6,6 +6,7 @@ Out:  Recording, AttentionMap, Tokens and their parts; tile arithmetic. Torch is
 
 from glassformer.place import Kind as Kind
 from glassformer.recording.attention_map import AttentionMap as AttentionMap
+from glassformer.recording.difference_map import DifferenceMap as DifferenceMap
 from glassformer.recording.evidence import Evidence as Evidence
 from glassformer.recording.factors import Factors as Factors
 from glassformer.recording.from_arrays import from_arrays as from_arrays

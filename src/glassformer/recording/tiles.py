@@ -17,8 +17,17 @@ from numpy.typing import NDArray
 from glassformer.errors import RecordingError
 from glassformer.recording.arrays import Floats, require_choice, require_count, wrong_value
 from glassformer.recording.attention_map import AttentionMap
+from glassformer.recording.difference_map import DifferenceMap
 from glassformer.recording.factors import Factors
-from glassformer.recording.pooling import POOL_PEAKS, count_cells, count_pixels, pool_max, pool_mean, pool_sum
+from glassformer.recording.pooling import (
+    POOL_PEAKS,
+    count_cells,
+    count_pixels,
+    pool_extreme,
+    pool_max,
+    pool_mean,
+    pool_sum,
+)
 from glassformer.recording.products import BLOCK, arrange_keys, multiply
 from glassformer.recording.statistics import Content, Pyramid
 
@@ -27,6 +36,7 @@ Pixels = NDArray[np.float32]
 
 SIZE = 256  # pixels a side
 PYRAMID_LEVEL = 6  # 64 tokens a pixel: finer tiles are computed in time, coarser ones are not
+MOST_EXTREMES = 1 << 24  # differences that one tile of extremes may compute
 _PANEL = 256  # query rows at once
 _CHUNK = 512  # keys at once: a panel of both stays in the second-level cache
 _WORKERS = min(4, os.cpu_count() or 1)
@@ -72,6 +82,13 @@ def tile(
         )
     if level == 0:
         return attention_map.weights(head, rows, columns)
+    if isinstance(attention_map, DifferenceMap):
+        if how == "max":
+            return _pool_difference(attention_map, head, level, rows, columns)
+        minuend, subtrahend = attention_map.minuend, attention_map.subtrahend
+        return tile(minuend, head, level, row, column, size) - tile(
+            subtrahend, head, level, row, column, size
+        )
     pyramid = _pyramid_of(attention_map, head, level)
     if pyramid is not None:
         return _coarsen(pyramid, level, rows, columns, how, attention_map.content)
@@ -79,6 +96,21 @@ def tile(
         pool = pool_mean if how == "mean" else POOL_PEAKS[attention_map.content]
         return pool(attention_map.dense[head, rows, columns], level)
     return _pool_factors(attention_map.require_factors(), head, level, rows, columns, how)
+
+
+def _pool_difference(
+    attention_map: DifferenceMap, head: int, level: int, rows: slice, columns: slice
+) -> Pixels:
+    """The differences farthest from zero: they do not follow from two tiles; every one is computed."""
+    cells = (rows.stop - rows.start) * (columns.stop - columns.start)
+    if cells > MOST_EXTREMES:
+        raise RecordingError("recording.no_extremes", cells=cells, most=MOST_EXTREMES)
+    strip = max(_PANEL, 1 << level)
+    parts = [
+        pool_extreme(attention_map.weights(head, slice(start, min(start + strip, rows.stop)), columns), level)
+        for start in range(rows.start, rows.stop, strip)
+    ]
+    return np.concatenate(parts)
 
 
 def _pool_factors(factors: Factors, head: int, level: int, rows: slice, columns: slice, how: How) -> Pixels:
