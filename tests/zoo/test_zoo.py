@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import generate
 from glassformer.tasks.masked_language_modelling import fill
 from glassformer.tasks.translation import translate
+from glassformer.text.vocabulary import HAN
 from glassformer.training.monitor import Monitor, _repeat_random
 from glassformer.training.settings import MonitorSettings
 from glassformer.weights.hub import ZOO
@@ -133,24 +133,16 @@ SHARED = Path(__file__).parents[3] / "shared"
 
 
 @pytest.mark.skipif(not (SHARED / "data").is_dir(), reason="the training data is not here")
-def test_every_chinese_character_of_the_data_is_one_token(translator: LoadedModel) -> None:
+def test_every_chinese_character_and_mark_of_the_data_is_one_token(translator: LoadedModel) -> None:
     files = [*(SHARED / "data/translation/en-zh").glob("*.tsv.gz"), *(SHARED / "seeds").glob("*.txt")]
     assert len(files) > 3
     found: set[str] = set()
     for file in files:
         raw = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        found |= set(re.findall("[\u4e00-\u9fff]", raw.decode("utf-8", errors="ignore")))
-    pieces = {each: translator.tokenizer.encode(each).texts for each in found}
-    assert {each for each, texts in pieces.items() if each not in texts} == set()
-
-
-def test_the_card_says_which_chinese_marks_are_byte_pieces(translator: LoadedModel) -> None:
-    card = (ZOO / "translator" / "README.md").read_text(encoding="utf-8")
-    named = re.search(r"its punctuation \((\S+) and rarer\nmarks; not (\S+)\) is spelt in", card)
-    assert named is not None
-    pieces = {mark: len(translator.require_tokenizer().encode(mark, special=False).ids) for mark in named[1]}
-    assert all(2 <= count <= 3 for count in pieces.values()), pieces
-    assert len(translator.require_tokenizer().encode(named[2], special=False).ids) == 1
+        found |= set(HAN.findall(raw.decode("utf-8", errors="ignore")))
+    assert {*"，？！、。：；（）…"} <= found
+    tokenizer = translator.require_tokenizer()
+    assert {each for each in found if len(tokenizer.encode(each, special=False).ids) != 1} == set()
 
 
 @pytest.mark.parametrize("name", ["bert", "albert"])
