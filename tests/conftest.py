@@ -2,7 +2,7 @@
 
 import os
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two workers, two cores; read when torch is first imported
@@ -10,6 +10,7 @@ os.environ["GLASSFORMER_CACHE"] = "off"  # tests of the cache choose a folder of
 
 import hypothesis
 import pytest
+from filelock import FileLock
 
 import forking
 from machine import find_chromium, find_firefox
@@ -63,12 +64,44 @@ def _forked_starts() -> Iterator[None]:
         yield
 
 
+BuildOnce = Callable[[str, Callable[[Path], object]], Path]
+
+
 @pytest.fixture(scope="session")
-def tiny_zoo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def build_once(tmp_path_factory: pytest.TempPathFactory) -> BuildOnce:
+    """A folder that the first process to ask for it fills; tests only read it."""
+    alone = "PYTEST_XDIST_WORKER" not in os.environ
+    home = tmp_path_factory.getbasetemp() if alone else tmp_path_factory.getbasetemp().parent
+
+    def build(name: str, fill: Callable[[Path], object]) -> Path:
+        folder = home / f"shared-{name}"
+        with FileLock(f"{folder}.lock"):
+            if not folder.is_dir():
+                begun = folder.with_suffix(".begun")
+                begun.mkdir()
+                fill(begun)
+                begun.rename(folder)
+        return folder
+
+    return build
+
+
+@pytest.fixture(scope="session")
+def tiny_zoo(build_once: BuildOnce) -> Path:
     """A folder with one tiny model of each kind, as the zoo has them; tests only read it."""
     from tiny_models import build_zoo  # imports torch
 
-    return build_zoo(tmp_path_factory.mktemp("zoo"))
+    return build_once("zoo", build_zoo)
+
+
+@pytest.fixture(scope="session")
+def invented(build_once: BuildOnce) -> dict[str, Path]:
+    """Files of invented recordings by their names; tests only read them."""
+    from inventions import save_invented
+
+    folder = build_once("invented", save_invented)
+    names = ("decoder", "single", "translation", "long", "wide")
+    return {name: folder / f"{name}.bundle" for name in names}
 
 
 @pytest.fixture(autouse=True)

@@ -1,10 +1,12 @@
 """Recordings made up for tests: small, deterministic, NumPy only, with everything that a page can show."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from glassformer import bundle
 from glassformer.place import Kind, Place
 from glassformer.recording import (
     Alternative,
@@ -155,3 +157,13 @@ def invent_long(tokens: int = 3000, heads: int = 2, width: int = 8) -> Recording
     place = Place("decoder", "self", 0)
     whole = AttentionMap(place, side, side, statistics, factors=factors, pyramids=pyramids)
     return Recording(model="invented reader", evidence=invent_evidence(), source=side, maps=(whole,))
+
+
+def save_invented(folder: Path) -> None:
+    """Bundles: decoder (3 x 4 heads, 24 tokens), single (one token), wide (12 x 12 heads, 128 tokens),
+    translation (6 and 9 tokens, beams) and long (3,000 tokens)."""
+    bundle.save(invent_decoder(), folder / "decoder.bundle")
+    bundle.save(invent_decoder(tokens=1, layers=1), folder / "single.bundle")
+    bundle.save(invent_decoder(tokens=128, layers=12, heads=12), folder / "wide.bundle")
+    bundle.save(invent_translation(), folder / "translation.bundle")
+    bundle.save(invent_long(), folder / "long.bundle")

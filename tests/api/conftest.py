@@ -9,7 +9,6 @@ import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
-from glassformer import bundle
 from glassformer.api.app import create_app
 from glassformer.api.frames import Frame, decode_frame
 from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
@@ -20,7 +19,6 @@ from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, read_defaults
 from glassformer.messages import literal, message
 from glassformer.recording import Recording
-from inventions import invent_decoder, invent_long, invent_translation
 from texts import text_of
 
 HOST = "http://localhost:5000"
@@ -142,21 +140,6 @@ class Site:
         return f"/api/recordings/{self.ids[name]}"
 
 
-@pytest.fixture(scope="session")
-def invented(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Bundle files by name."""
-    folder = tmp_path_factory.mktemp("invented")
-    made = {
-        "decoder": invent_decoder(),
-        "single": invent_decoder(tokens=1, layers=1),
-        "translation": invent_translation(),
-        "long": invent_long(),
-    }
-    for name, recording in made.items():
-        bundle.save(recording, folder / f"{name}.bundle")
-    return {name: folder / f"{name}.bundle" for name in made}
-
-
 @pytest.fixture
 def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[..., Site]]:
     """Make a server: `build_site(workbench=False, token="secret")`."""
@@ -169,7 +152,8 @@ def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[.
         static.mkdir(exist_ok=True)
         (static / "index.html").write_text("<!doctype html><title>Glassformer</title>" + "x" * 600)
         library = Library(tmp_path / "library", shipped=None)
-        ids = {name: library.open_file(path) for name, path in invented.items()}
+        names = ("decoder", "single", "translation", "long")
+        ids = {name: library.open_file(invented[name]) for name in names}
         pretended = PretendWorkbench(library, invented["single"])
         app = create_app(
             library,

@@ -16,7 +16,6 @@ import uvicorn
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
 from browser.waiting import COUNT, PATIENCE
-from glassformer import bundle
 from glassformer.api.app import create_app
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
@@ -26,10 +25,10 @@ from glassformer.place import Place
 from glassformer.runlog import ALARM, Event, RunWriter
 from glassformer.weights.hub import ZOO
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
-from inventions import invent_decoder, invent_long, invent_translation
 from machine import find_chromium
 from rehearsal import Rehearsal
 
+FILES = ("decoder", "single", "wide", "translation", "long")  # as they are added to the library
 STATIC_HERE = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
 
 
@@ -125,22 +124,12 @@ def require_page() -> None:
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Library, dict[str, str]]]:
-    """Recordings: decoder (3 x 4 heads, 24 tokens), single (one token), wide (12 x 12 heads, 128 tokens),
-    translation (6 and 9 tokens, beams), long (3,000 tokens), and those that ship."""
-    folder = tmp_path_factory.mktemp("recordings")
-    made = {
-        "decoder": invent_decoder(),
-        "single": invent_decoder(tokens=1, layers=1),
-        "wide": invent_decoder(tokens=128, layers=12, heads=12),
-        "translation": invent_translation(),
-        "long": invent_long(),
-    }
-    library = Library(folder / "made")
-    ids = {}
-    for name, recording in made.items():
-        bundle.save(recording, folder / f"{name}.bundle")
-        ids[name] = library.open_file(folder / f"{name}.bundle")
+def library(
+    invented: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[Library, dict[str, str]]]:
+    """Invented recordings, and those that ship."""
+    library = Library(tmp_path_factory.mktemp("recordings") / "made")
+    ids = {name: library.open_file(invented[name]) for name in FILES}
     for entry in library.entries():
         if entry.origin == "shipped":
             ids.setdefault("shipped", entry.id)

@@ -65,8 +65,8 @@ LONG = os.environ.get("GLASSFORMER_LONG") == "1"
 
 @pytest.mark.parametrize("views", [[view] for view in VIEWS] if LONG else [list(VIEWS)], ids="-".join)
 def test_nothing_is_left_of_a_view(served: Any, open_page: Callable[..., Page], views: list[str]) -> None:
-    """In `make test-long` a hundred mounts of each view; eight rounds through all views in `make test`."""
-    rounds = 100 if LONG else 8
+    """In `make test-long` a hundred mounts of each view; five rounds through all views in `make test`."""
+    rounds = 100 if LONG else 5
     other = "text" if views != ["text"] else "numbers"
     page = open_page(served.address("decoder", view=other))
     page.add_init_script(COUNT_LEFT)
