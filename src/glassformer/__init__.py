@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from glassformer.model.generation_settings import GenerationSettings as GenerationSettings
     from glassformer.model.transformer import Transformer as Transformer
     from glassformer.place import Place as Place
+    from glassformer.recorders.causes.attributions import Attribution as Attribution
+    from glassformer.recorders.causes.attributions import attribute as attribute
     from glassformer.recorders.causes.estimates import Estimate as Estimate
     from glassformer.recorders.causes.estimates import estimate as estimate
     from glassformer.recorders.causes.logit_attribution import LogitAttribution as LogitAttribution
@@ -125,6 +127,7 @@ _NAMES = {
     "glassformer.model.generation_settings": "GenerationSettings",
     "glassformer.model.transformer": "Transformer",
     "glassformer.place": "Place",
+    "glassformer.recorders.causes.attributions": "Attribution, attribute",
     "glassformer.recorders.causes.estimates": "Estimate, estimate",
     "glassformer.recorders.causes.logit_attribution": "LogitAttribution, attribute_logits",
     "glassformer.recorders.causes.logit_lens": "LogitLens, logit_lens",

@@ -253,6 +253,8 @@ def test_what_cannot_be_estimated_is_refused(monkeypatch: pytest.MonkeyPatch) ->
         gf.estimate(make_ours("decoder", best_keys=2), SOURCE, outcome=OUTCOME)
     with pytest.raises(InputError, match="not an outcome"):
         gf.estimate("zoo/gpt2", "The cat", outcome="loss")
+    with pytest.raises(InputError, match="no gradient"):
+        gf.estimate("zoo/gpt2", "The cat", outcome=gf.Rank(5))
     with pytest.raises(InputError, match="no attention"):
         gf.estimate(build_recurrent("fixed"), [5, 6], [7], outcome=OUTCOME)
     monkeypatch.setattr(requests, "LARGEST_MAPS", 1 << 10)

@@ -94,7 +94,10 @@ class OutcomePass:
         """The outcome, a number that can be differentiated for what edits kept."""
         with torch.inference_mode(False), torch.enable_grad():
             logits = self.recorder.differentiate(self.request, edits, self.reading.positions)
-            return self.reading.read(logits)[0]
+            value = self.reading.read(logits)[0]
+        if edits and not value.requires_grad:
+            raise InputError("recorders.estimates.not_smooth", name=self.model.name)
+        return value
 
 
 def open_pass(
