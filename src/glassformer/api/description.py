@@ -10,6 +10,7 @@ from pydantic import BeforeValidator
 
 from glassformer.api.jobs import JobRequest
 from glassformer.api.probes import ProbeDescription
+from glassformer.comparison.difference import Difference
 from glassformer.config import Shape
 from glassformer.messages import Message
 from glassformer.recording import AttentionMap, Evidence, Output, Recording, Side, Step, Tokens, count_levels
@@ -139,6 +140,24 @@ class OutputDescription(ResponseModel):
     last: tuple[TokenChoice, ...]  # of the last position: the next word
 
 
+class ComparedRecording(ResponseModel):
+    """One of two recordings that are compared."""
+
+    id: str
+    title: MessageField
+    model: str
+    mark: MessageField | None  # that its model was edited
+
+
+class DifferenceDescription(ResponseModel):
+    """What was subtracted from what, how tokens were aligned, and what was left out."""
+
+    first: ComparedRecording
+    second: ComparedRecording
+    identical: bool  # both have the same tokens in the same order
+    notes: tuple[MessageField, ...]
+
+
 class Description(ResponseModel):
     """Everything about a recording but its arrays and its tokens."""
 
@@ -156,6 +175,7 @@ class Description(ResponseModel):
     generation: GenerationDescription | None
     request: JobRequest | None  # that made it, where it is known
     probe: ProbeDescription | None = None  # of a training run: its other steps and texts
+    difference: DifferenceDescription | None = None  # of the id FIRST~SECOND
 
 
 class TokenSlice(ResponseModel):
@@ -178,6 +198,7 @@ def describe(
     title: Message,
     request: JobRequest | None = None,
     probe: ProbeDescription | None = None,
+    difference: DifferenceDescription | None = None,
 ) -> Description:
     """The description of a recording."""
     generation, written = recording.generation, find_written(recording)
@@ -196,6 +217,23 @@ def describe(
         generation=None if generation is None else GenerationDescription.model_validate(generation),
         request=request,
         probe=probe,
+        difference=difference,
+    )
+
+
+def describe_difference(
+    difference: Difference, first: tuple[str, Message], second: tuple[str, Message]
+) -> DifferenceDescription:
+    """What was compared; ids and titles are those of the two recordings."""
+    sides = []
+    for (id, title), recording in ((first, difference.first), (second, difference.second)):
+        mark = recording.evidence.mark
+        sides.append(ComparedRecording(id=id, title=title, model=recording.model, mark=mark))
+    return DifferenceDescription(
+        first=sides[0],
+        second=sides[1],
+        identical=difference.identical,
+        notes=difference.recording.evidence.notes[1:],
     )
 
 

@@ -25,6 +25,7 @@ from secrets import token_hex
 
 from glassformer import bundle
 from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, slugify
+from glassformer.api.differences import Differences, split_id
 from glassformer.api.index import Origin, RecordingIndex, Row
 from glassformer.api.inspection import INSPECTOR, Facts, list_facts
 from glassformer.api.jobs import JobRequest
@@ -38,6 +39,7 @@ from glassformer.api.probes import (
     list_series,
     read_id,
 )
+from glassformer.comparison.difference import Difference
 from glassformer.config import Shape
 from glassformer.errors import ApiError, BundleError
 from glassformer.messages import Message, literal, message
@@ -120,6 +122,7 @@ class Library:
         self._lock = threading.RLock()  # of the table of open recordings; never held during I/O
         self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
         self._hashes: dict[str, str] = {}  # of recordings whose id stays when their file is written again
+        self._differences = Differences(self.get)
         self.runs: Path | None = None  # a folder of training runs, whose probes are recordings, too
         self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
@@ -168,20 +171,40 @@ class Library:
         return self._index.count(origin, search)
 
     def entry(self, id: str) -> RecordingEntry:
-        """The list entry of one recording."""
-        return _read_entry(self._find(id))
+        """The list entry of one recording; of a difference, made of those of the two."""
+        pair = split_id(id)
+        if pair is None:
+            return _read_entry(self._find(id))
+        first, second = map(self.entry, pair)
+        return RecordingEntry(
+            id=id,
+            title=message("api.difference_title", first=first.title, second=second.title),
+            model=first.model,
+            shape=first.shape,
+            source_excerpt=first.source_excerpt,
+            source_tokens=first.source_tokens,
+            target_tokens=first.target_tokens,
+            origin=first.origin,
+            note=None,
+            parent=first.id,
+        )
+
+    def difference(self, id: str) -> Difference | None:
+        """The difference with the id FIRST~SECOND; None for the id of one recording."""
+        return self._differences.find(id)
 
     def request(self, id: str) -> JobRequest | None:
         """The request that made a recording, where it is known."""
-        return _read_card(self._find(id)).request
+        return None if split_id(id) is not None else _read_card(self._find(id)).request
 
     def preset(self, id: str) -> str | None:
         """The id of the preset that a shipped recording shows."""
-        return self._find(id).preset
+        return None if split_id(id) is not None else self._find(id).preset
 
     def content_hash(self, id: str) -> str | None:
         """The hash of a recording whose id stays when its file is written again (shipped, a probe)."""
-        return self._hashes.get(id)
+        hashes = [self._hashes.get(each) for each in split_id(id) or (id,)]
+        return None if not any(hashes) else "~".join(each or "" for each in hashes)
 
     def list_probes(self, run: str) -> ProbeSeries:
         """The probes of a training run; ApiError where there is no such run."""
@@ -214,7 +237,11 @@ class Library:
         return self._index.find_preset(preset)
 
     def get(self, id: str) -> Recording:
-        """The recording; opens its file if needed."""
+        """The recording; opens its file if needed. FIRST~SECOND is the first minus the second."""
+        if split_id(id) is not None:
+            found = self._differences.find(id)
+            assert found is not None
+            return found.recording
         known = self._find_open(id)
         if known is None:
             with self._disk_lock:
@@ -300,6 +327,8 @@ class Library:
 
     def path(self, id: str) -> Path:
         """The bundle file of a recording, written now if it was only in memory."""
+        if split_id(id) is not None:
+            raise ApiError("api.no_file_of_difference", status=409, id=id[:80])
         with self._disk_lock:
             return self._write(id)
 

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from glassformer.api.cancellation import make_cancellable
 from glassformer.api.frames import Frame
 from glassformer.api.tiles import MOST_CELLS, Precision, convert
+from glassformer.comparison.difference import Difference
 from glassformer.errors import ApiError
 from glassformer.messages import message
 from glassformer.metrics import METRICS, PANEL, Metric, Over, Parameter, Part, Score, score
@@ -95,15 +96,23 @@ def describe_metrics() -> list[MetricDescription]:
 
 
 def measure_recording(
-    recording: Recording, name: str, over: Over | None, given: dict[str, str]
+    recording: Recording,
+    name: str,
+    over: Over | None,
+    given: dict[str, str],
+    difference: Difference | None = None,
 ) -> ScoreDescription:
-    """Compute a metric; parameters are texts of the URL."""
+    """Compute a metric, of a difference the first's minus the second's; parameters are texts of the URL."""
     if name not in METRICS:
         raise ApiError("api.no_metric", status=404, name=name[:80])
     metric = METRICS[name]
     types = {parameter.name: parameter.type for parameter in metric.parameters}
     parameters = {word: _read(types.get(word), text) for word, text in given.items()}
-    _require_short(recording, metric, parameters)
+    both = (recording,) if difference is None else (difference.first, difference.second)
+    for each in both:
+        _require_short(each, metric, parameters)
+    if difference is not None:
+        return _describe_score(difference.score(name, over=over, **parameters))
     measured = score(make_cancellable(recording), name, over=over, **parameters)
     return _describe_score(measured)
 

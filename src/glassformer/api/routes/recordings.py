@@ -16,8 +16,10 @@ from glassformer.api.description import (
     Description,
     TokenSlice,
     describe,
+    describe_difference,
     slice_tokens,
 )
+from glassformer.api.differences import split_id
 from glassformer.api.index import Origin
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
@@ -71,7 +73,13 @@ async def read_recording(request: Request, context: Context, id: Id) -> Response
     def make() -> Description:
         library = context.library
         recording, entry = library.get(id), library.entry(id)
-        return describe(recording, id, entry.title, find_request(context, id), library.describe_probe(id))
+        difference, pair = library.difference(id), split_id(id)
+        compared = None
+        if difference is not None and pair is not None:
+            first, second = ((each, library.entry(each).title) for each in pair)
+            compared = describe_difference(difference, first, second)
+        probe = None if compared is not None else library.describe_probe(id)
+        return describe(recording, id, entry.title, find_request(context, id), probe, compared)
 
     return await respond(request, context, make, keep=REVALIDATE, recording=id)
 

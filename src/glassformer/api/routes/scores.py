@@ -44,9 +44,11 @@ async def read_score(
 ) -> Response:
     """One metric of a recording. Other words in the address are its parameters, as threshold=0.02."""
     given = {name: value for name, value in request.query_params.items() if name != "over"}
-    return await respond_about(
-        request, context, id, lambda recording: measure_recording(recording, metric, over, given), slow=True
-    )
+
+    def make(recording: Recording) -> ScoreDescription:
+        return measure_recording(recording, metric, over, given, context.library.difference(id))
+
+    return await respond_about(request, context, id, make, slow=True)
 
 
 @router.get("/recordings/{id}/flow", responses=FRAME, response_class=Response)
