@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from glassformer.model.generation_settings import GenerationSettings as GenerationSettings
     from glassformer.model.transformer import Transformer as Transformer
     from glassformer.place import Place as Place
+    from glassformer.recorders.branch import branch as branch
+    from glassformer.recorders.branch import open_hypothesis as open_hypothesis
     from glassformer.recorders.causes.attributions import Attribution as Attribution
     from glassformer.recorders.causes.attributions import attribute as attribute
     from glassformer.recorders.causes.estimates import Estimate as Estimate
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from glassformer.recorders.causes.sweep import all_heads as all_heads
     from glassformer.recorders.causes.sweep import sweep as sweep
     from glassformer.recorders.edits import AblateHead as AblateHead
+    from glassformer.recorders.edits import Block as Block
     from glassformer.recorders.edits import CutEdge as CutEdge
     from glassformer.recorders.edits import FirstLayers as FirstLayers
     from glassformer.recorders.edits import PatchHead as PatchHead
@@ -76,6 +79,7 @@ if TYPE_CHECKING:
     from glassformer.recorders.edits import Steer as Steer
     from glassformer.recorders.record import record as record
     from glassformer.recording import AttentionMap as AttentionMap
+    from glassformer.recording import Branch as Branch
     from glassformer.recording import Evidence as Evidence
     from glassformer.recording import Generation as Generation
     from glassformer.recording import HeadStatistics as HeadStatistics
@@ -83,6 +87,7 @@ if TYPE_CHECKING:
     from glassformer.recording import Tokens as Tokens
     from glassformer.recording import from_arrays as from_arrays
     from glassformer.recording import tile as tile
+    from glassformer.recording import tree as tree
     from glassformer.recording.axes import name_rows as name_rows
     from glassformer.render.figures import figure as figure
     from glassformer.render.html.export import export as export
@@ -131,14 +136,15 @@ _NAMES = {
     "glassformer.recorders.causes.estimates": "Estimate, estimate",
     "glassformer.recorders.causes.logit_attribution": "LogitAttribution, attribute_logits",
     "glassformer.recorders.causes.logit_lens": "LogitLens, logit_lens",
+    "glassformer.recorders.branch": "branch, open_hypothesis",
     "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
     "Loss, Rank, TextScore",
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
-    "glassformer.recorders.edits": "AblateHead, CutEdge, FirstLayers, PatchHead, PatchStates, "
+    "glassformer.recorders.edits": "AblateHead, Block, CutEdge, FirstLayers, PatchHead, PatchStates, "
     "ScaleScores, Steer",
     "glassformer.recorders.record": "record",
-    "glassformer.recording": "AttentionMap, Evidence, Generation, HeadStatistics, Recording, Tokens, "
-    "from_arrays, tile",
+    "glassformer.recording": "AttentionMap, Branch, Evidence, Generation, HeadStatistics, Recording, "
+    "Tokens, from_arrays, tile, tree",
     "glassformer.recording.axes": "name_rows",
     "glassformer.render.figures": "figure",
     "glassformer.render.html.export": "export",

@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from glassformer.model import linear
-from glassformer.model.linear import PACK_AFTER, Linear, PackedWeight, generating, multiply
+from glassformer.model.linear import PACK_AFTER, Linear, PackedWeight, generating, multiply, packing_at_once
 from tolerances import assert_near
 
 
@@ -170,3 +170,11 @@ def test_without_onednn_torch_is_used(layer, monkeypatch):
     monkeypatch.setattr(linear, "_onednn_works", lambda: False)
     inputs = torch.randn(3, 12)
     assert torch.equal(layer(inputs), F.linear(inputs, layer.weight, layer.bias))
+
+
+def test_weights_that_are_packed_at_once_give_the_same_bits_from_the_first_call_on() -> None:
+    torch.manual_seed(0)
+    linear, inputs = Linear(96, 80), torch.randn(1, 96)
+    with torch.no_grad(), packing_at_once(), generating(object()):
+        first, *others = (linear(inputs) for _ in range(5))
+    assert all(torch.equal(first, other) for other in others)

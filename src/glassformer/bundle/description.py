@@ -27,8 +27,8 @@ StoreArray = Callable[[str, AnyArray], str]  # where an array was met and the ar
 _TYPES: dict[str, type[Any]] = {
     name: getattr(recording_types, name)
     for name in (
-        "Alternative", "AttentionMap", "Evidence", "Factors", "Generation", "HeadStatistics", "Output",
-        "Pyramid", "Recording", "Step", "TargetScores", "Tokens",
+        "Alternative", "AttentionMap", "Branch", "Evidence", "Factors", "Generation", "HeadStatistics",
+        "Output", "Pyramid", "Recording", "Step", "TargetScores", "Tokens",
     )
 }  # fmt: skip
 
@@ -38,7 +38,8 @@ _FIELDS["AttentionMap"] = [*_PLACE, *_FIELDS["AttentionMap"][1:]]
 
 # Fields that the first bundles lack; not written where they have their default.
 _LATER: dict[str, dict[str, Any]] = {
-    "Recording": {"architecture": None, "trace": {}},
+    "Recording": {"architecture": None, "trace": {}, "branch": None},
+    "Generation": {"forced": (), "settings": (), "edits": ()},
     "HeadStatistics": {"content": "weights"},
     "Output": {"logits": None, "targets": None},
 }

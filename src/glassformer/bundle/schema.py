@@ -284,15 +284,45 @@ class _Step(_Part):
     fields: _StepFields
 
 
+_Item = Setting | Annotated[list[Setting], Field(max_length=MOST_STEPS)]
+
+
+class _Choices(_Part):
+    """Settings of a generation, or the fields of an edit."""
+
+    pairs: Annotated[
+        Pairs[Name, _Item | Annotated[list[_Item], Field(max_length=MOST_STEPS)]],
+        Field(max_length=LONGEST_LIST),
+    ]
+
+
+ChoicesList = Annotated[list[_Choices], Field(max_length=LONGEST_LIST)]
+
+
 class _GenerationFields(_Part):
     steps: Annotated[list[_Step], Field(max_length=MOST_STEPS)]
     nodes: Annotated[list[_Step], Field(max_length=MOST_STEPS)]
     method: Name
+    forced: Annotated[list[StepIndex], Field(max_length=MOST_STEPS)] = Field(default_factory=list)
+    settings: ChoicesList = Field(default_factory=list)
+    edits: ChoicesList = Field(default_factory=list)
 
 
 class _Generation(_Part):
     type: Literal["Generation"]
     fields: _GenerationFields
+
+
+class _BranchFields(_Part):
+    parent: Name
+    step: StepIndex
+    token: Count | None
+    name: Annotated[str, Field(max_length=LONGEST_NAME)]
+
+
+class _Branch(_Part):
+    type: Literal["Branch"]
+    fields: _BranchFields
 
 
 class _RecordingFields(_Part):
@@ -306,6 +336,7 @@ class _RecordingFields(_Part):
     generation: _Generation | None
     architecture: _Settings | None = None
     trace: _Arrays | None = None
+    branch: _Branch | None = None
 
 
 class _Recording(_Part):

@@ -8,10 +8,12 @@ Out:  one `Generated` for each row, or the nodes of the search one step at a tim
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
+from glassformer.errors import InputError
 from glassformer.model.beam import BeamSearch
 from glassformer.model.decoding import GenerationNetwork
 from glassformer.model.generation_settings import GenerationSettings
@@ -27,9 +29,35 @@ from glassformer.model.hypotheses import (
     read_hypothesis,
 )
 from glassformer.model.prompt import SearchStart, read_prompt
-from glassformer.model.sampling import best_of, draw, draw_uniforms, likeliest
+from glassformer.model.sampling import NEVER, Rules, best_of, draw, draw_uniforms, likeliest
 
 GREEDY = GenerationSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """The first tokens of a text, which are taken whatever the network prefers.
+
+    Some of them may have been chosen earlier in another way: `stages` say how, each from its first step on,
+    so that their probabilities are what they were.
+    """
+
+    tokens: tuple[int, ...] = ()
+    stages: tuple[tuple[int, GenerationSettings], ...] = ()
+
+    def find(self, step: int) -> GenerationSettings:
+        """How the token of a step was chosen; each step belongs to the last stage that begins before it."""
+        return next(settings for first, settings in reversed(self.stages) if first <= step)
+
+    def check(self, settings: GenerationSettings, size: int) -> None:
+        """Refuse tokens that cannot be forced."""
+        if settings.beams > 1:
+            raise InputError("model.forced_beams", beams=settings.beams)
+        if len(self.tokens) > settings.max_new_tokens:
+            raise InputError("model.forced_too_many", count=len(self.tokens), most=settings.max_new_tokens)
+        for token in self.tokens:
+            if not 0 <= token < size:
+                raise InputError("model.forced_unknown", token=token, size=size)
 
 
 def generate(
@@ -75,10 +103,15 @@ def open_search(
     real: Tensor | None,
     settings: GenerationSettings,
     prefix: Tensor | None,
+    forced: Forced | None = None,
 ) -> "BeamSearch | SinglePathSearch":
-    """Read the prompt; nothing is chosen yet."""
+    """Read the prompt; nothing is chosen yet. The first tokens may be forced, in place of beams."""
+    if forced is not None:
+        forced.check(settings, network.config.vocabulary_size)
     start = read_prompt(network, ids, real, settings, prefix)
-    return BeamSearch(start, settings) if settings.beams > 1 else SinglePathSearch(start, settings)
+    if settings.beams > 1:
+        return BeamSearch(start, settings)
+    return SinglePathSearch(start, settings, forced or Forced())
 
 
 @contextmanager
@@ -104,10 +137,12 @@ def at_inference(network: object, *, gradients: bool = False) -> Iterator[None]:
 class SinglePathSearch:
     """One hypothesis for each row: always the likeliest token, or one that is drawn."""
 
-    def __init__(self, start: SearchStart, settings: GenerationSettings) -> None:
+    def __init__(self, start: SearchStart, settings: GenerationSettings, forced: Forced) -> None:
         self.trace = SearchTrace()
         self.settings = settings
         self.start = start
+        self.forced = forced
+        self.stages = [(first, Rules(each, start.end_id)) for first, each in forced.stages]
         self.decoding = start.decoding
         self.history = start.history
         self.rows = list(range(len(start.limits)))  # of the batch, those that still go on
@@ -127,7 +162,8 @@ class SinglePathSearch:
             self.decoding.step(self.last)
         step = len(self.trace.steps)
         tokens, log_probabilities, alternatives = self._choose(step)
-        self.totals = self.totals + log_probabilities
+        # A forced token may have the probability 0, as outside the k likeliest; it is not counted.
+        self.totals = self.totals + log_probabilities.masked_fill(log_probabilities == NEVER, 0.0)
         running = [
             place
             for place, (row, token) in enumerate(zip(self.rows, tokens.tolist(), strict=True))
@@ -167,22 +203,35 @@ class SinglePathSearch:
 
     def _choose(self, step: int) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor] | None]:
         """Tokens (row,), their log-probabilities, and those of the likeliest with them."""
+        rules = self._find_rules(step)
         scores = self.decoding.logits.float()
-        if self.start.rules.hold(step):
+        searched = rules.settings.beams > 1  # the steps of a beam search, which are forced here
+        if searched:
+            scores = scores.log_softmax(dim=-1)
+        if rules.hold(step):
             last = [step + 1 == self.start.limits[row] for row in self.rows]
             scores = scores.clone()  # the network's own logits stay as they are
-            self.start.rules.apply(scores, self.history, step, torch.tensor(last, device=scores.device))
-        if self.uniforms is None:
+            rules.apply(scores, self.history, step, torch.tensor(last, device=scores.device))
+        if rules.settings.sample:
+            scores = rules.narrow(scores)
+        if step < len(self.forced.tokens):
+            tokens = torch.full((len(scores),), self.forced.tokens[step], device=scores.device)
+        elif self.uniforms is None:
             tokens = likeliest(scores)
         else:
-            scores = self.start.rules.narrow(scores)
             tokens = draw(scores, self.uniforms[:, step])
-        log_probabilities = scores.log_softmax(dim=-1)
+        log_probabilities = scores if searched else scores.log_softmax(dim=-1)
         alternatives = None
         if self.settings.alternatives:
             values, others = best_of(log_probabilities, min(self.settings.alternatives, scores.shape[1]))
             alternatives = values[:, None], others[:, None]  # (row, 1, alternative)
         return tokens, log_probabilities.gather(1, tokens[:, None])[:, 0], alternatives
+
+    def _find_rules(self, step: int) -> Rules:
+        """Those of a forced step may be of an earlier stage."""
+        if step >= len(self.forced.tokens):
+            return self.start.rules
+        return next((rules for first, rules in reversed(self.stages) if first <= step), self.start.rules)
 
     def _continue(self, running: list[int]) -> None:
         """Go on with these places only, so that finished rows cost nothing."""

@@ -73,6 +73,20 @@ def generating(which: object) -> Iterator[None]:
         _generation.reset(token)
 
 
+_at_once: ContextVar[bool] = ContextVar("at_once", default=False)
+
+
+@contextmanager
+def packing_at_once() -> Iterator[None]:
+    """Weights are packed when they are first used: the first generation computes as all later ones do, to the
+    last bit."""
+    token = _at_once.set(True)
+    try:
+        yield
+    finally:
+        _at_once.reset(token)
+
+
 class PackedWeight:
     """A weight laid out for products with few rows: made when it pays, anew when the weight has changed.
 
@@ -101,7 +115,7 @@ class PackedWeight:
             self._key, self._calls, self._weight = key, 0, None
         self._checked = which
         self._calls += 1
-        if self._weight is None and self._calls > PACK_AFTER:
+        if self._weight is None and (self._calls > PACK_AFTER or _at_once.get()):
             self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), PACK_FOR)
         return weight if self._weight is None else self._weight
 

@@ -9,6 +9,7 @@ import platform
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from secrets import randbits
 from typing import Any
 
 import torch
@@ -18,11 +19,13 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import Decode, LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.loaded.reading import Inputs
+from glassformer.model.generate import Forced
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import name_term
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.causes.outcomes import Token, find_targets
 from glassformer.recorders.edits.edit import Edit
+from glassformer.recorders.kept_settings import write_edits, write_stages
 from glassformer.recorders.native.recorder import NativeRecorder
 from glassformer.recorders.references import prepare_edits
 from glassformer.recorders.request import (
@@ -40,6 +43,7 @@ from glassformer.recorders.store import ArrayStore, store_temporarily
 from glassformer.recorders.transformers.recorder import TransformersRecorder
 from glassformer.recording import Evidence, Recording
 
+SEED_BITS = 31
 RECORDERS = {"native": NativeRecorder, "transformers": TransformersRecorder}
 
 
@@ -55,6 +59,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     second_text: str | None = None,
     decode: Decode = None,
     prefix: Sequence[int] = (),
+    forced: Sequence[int] = (),
     on_step: OnStep | None = None,
     want: Collection[str] = USUAL,
     targets: Sequence[Token] = (),
@@ -78,6 +83,8 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         decode: let the model write first: `GenerationSettings`, a dictionary in our names or in those of
             transformers ({"do_sample": True, "max_new_tokens": 20}), or a `transformers.GenerationConfig`.
         prefix: token ids with which the text starts that the model writes.
+        forced: token ids that the model has to write first; unlike `prefix` they are steps, with the
+            probabilities that the model gave them. See `gf.branch`, too.
         on_step: called with each `Step` of what the model writes, and with None when it is finished. Our
             networks call it at once, models of transformers after the last step.
         want: what to keep; statistics of every map always are:
@@ -99,6 +106,8 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
             FirstLayers(count, stack=None)                           run the first layers only
             PatchHead, PatchStates                                   put in what another text gives
             Steer(stack, layer, vector)                              add a vector
+            Block(stack, kind, layer, head, key=None, first=0)       silence a head, or hide a key, from a
+                query on
         kernel: "exact" forms the attention matrices, "fast" never does; by default the length decides.
         keep: where large arrays go (see `glassformer.recorders.store`).
 
@@ -122,8 +131,12 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         loaded.require("traces")
     check_computing(kernel, keep)
     _check_sides(loaded, target, settings, source_language)
-    if prefix and (target is not None or (settings is None and loaded.shape != "encoder-decoder")):
-        raise InputError("record.prefix_not_continued")
+    writes = target is None and (settings is not None or loaded.shape == "encoder-decoder")
+    for name, given in {"prefix": prefix, "forced": forced}.items():
+        if given and not writes:
+            raise InputError("record.prefix_not_continued", name=name)
+    if settings is not None and settings.sample and settings.seed is None:
+        settings = replace(settings, seed=randbits(SEED_BITS))  # known, so that the text can be drawn again
     request = make_request(
         loaded, inputs, target, second_text=second_text, target_language=target_language, edits=edits
     )
@@ -136,19 +149,37 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         prefix=tuple(prefix),
         on_step=on_step,
         targets=chosen,
+        forced=_force(forced, settings or loaded.generation) if forced else None,
     )
-    recorder = find_recorder(loaded)
-    request = replace(request, edits=prepare_edits(loaded, recorder, request, target_language))
-    run = recorder.run(request)
+    return run_request(loaded, request, target_language)
+
+
+def _force(tokens: Sequence[int], settings: GenerationSettings) -> Forced:
+    return Forced(tuple(int(token) for token in tokens), ((0, settings),))
+
+
+def run_request(model: LoadedModel, request: Request, target_language: str | None = None) -> Recording:
+    """Carry out a request that has been checked."""
+    recorder = find_recorder(model)
+    ready = replace(request, edits=prepare_edits(model, recorder, request, target_language))
+    run = recorder.run(ready)
+    generation = run.generation
+    if generation is not None:
+        generation = replace(
+            generation,
+            forced=tuple(range(0 if request.forced is None else len(request.forced.tokens))),
+            settings=write_stages(model, request),
+            edits=write_edits(request.edits),
+        )
     return Recording(
-        model=loaded.name,
-        evidence=_make_evidence(loaded, request, run),
+        model=model.name,
+        evidence=_make_evidence(model, ready, run),
         source=run.source,
         target=run.target,
         maps=tuple(run.maps),
         hidden=run.hidden,
         output=run.output,
-        generation=run.generation,
+        generation=generation,
         architecture=run.architecture,
         trace=run.trace,
     )

@@ -105,6 +105,7 @@ class References:
             kernel=None,
             prefix=(),
             on_step=None,
+            forced=None,
         )
         if self.model.shape == "encoder-decoder" and target is None:
             written = self.recorder.run(plain).target  # begins with the start token

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from glassformer.errors import InputError
 from glassformer.messages import Message
+from glassformer.model.generate import Forced
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.comparison import Comparison
@@ -48,6 +49,7 @@ class Request:
     model_hash: str
     prefix: tuple[int, ...] = ()  # the first tokens of what the model writes
     on_step: OnStep | None = None
+    forced: Forced | None = None  # the first tokens that it writes, among its steps
     targets: tuple[int, ...] = ()  # ids of outputs that are scored at every position
 
     @property

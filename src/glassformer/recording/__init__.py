@@ -6,6 +6,7 @@ Out:  Recording, AttentionMap, Tokens and their parts; tile arithmetic. Torch is
 
 from glassformer.place import Kind as Kind
 from glassformer.recording.attention_map import AttentionMap as AttentionMap
+from glassformer.recording.branch import Branch as Branch
 from glassformer.recording.difference_map import DifferenceMap as DifferenceMap
 from glassformer.recording.evidence import Evidence as Evidence
 from glassformer.recording.factors import Factors as Factors
@@ -32,3 +33,5 @@ from glassformer.recording.tiles import count_levels as count_levels
 from glassformer.recording.tiles import tile as tile
 from glassformer.recording.tokens import Side as Side
 from glassformer.recording.tokens import Tokens as Tokens
+from glassformer.recording.tree import identify as identify
+from glassformer.recording.tree import tree as tree

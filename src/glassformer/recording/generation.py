@@ -6,7 +6,7 @@ Out:  Output, Step, Alternative and Generation, checked and read-only.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from math import isnan
+from math import fsum, isnan
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -166,9 +166,21 @@ class Generation(Rebuilt):
     steps: tuple[Step, ...]
     nodes: tuple[Step, ...] = field(default=())
     method: str = "greedy"  # how tokens were chosen: greedy, sampling, beam …
+    forced: tuple[int, ...] = ()  # the steps whose tokens were given, not chosen
+    # What is needed to go on from any step: GenerationSettings by name, with the first `step` that they hold
+    # for, and the edits by name and fields. Empty where they are not known, as in files of version 0.1.
+    settings: tuple[Mapping[str, Any], ...] = ()
+    edits: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        keep(self, steps=tuple(self.steps), nodes=tuple(self.nodes))
+        keep(self, steps=tuple(self.steps), nodes=tuple(self.nodes), forced=tuple(self.forced))
+        keep(self, settings=tuple(self.settings), edits=tuple(self.edits))
+        for written in (*self.settings, *self.edits):
+            require_type("Generation.settings", written, Mapping)
+        for number in self.forced:
+            require_count("Generation.forced", number)
+            if number >= len(self.steps):
+                raise RecordingError("recording.forced_step", step=number, count=len(self.steps))
         for each in (*self.steps, *self.nodes):
             require_type("Generation.steps", each, Step)
         require_text("Generation.method", self.method)
@@ -189,6 +201,26 @@ class Generation(Rebuilt):
     @property
     def text(self) -> str:
         return "".join(step.text for step in self.steps)
+
+    @property
+    def score(self) -> float:
+        """The logarithm of the probability of the whole text; forced tokens count like all others."""
+        return fsum(step.log_probability for step in self.steps)
+
+    def path(self, node: int) -> tuple[Step, ...]:
+        """The nodes of a beam search from a first token to this one."""
+        if not 0 <= node < len(self.nodes):
+            raise RecordingError("recording.no_node", node=node, count=len(self.nodes))
+        path = [self.nodes[node]]
+        while path[-1].parent is not None:
+            path.append(self.nodes[path[-1].parent])
+        return tuple(path[::-1])
+
+    def hypotheses(self) -> list[int]:
+        """The nodes of a beam search that none continues, best first: each is the end of a hypothesis."""
+        continued = {node.parent for node in self.nodes}
+        ends = [place for place in range(len(self.nodes)) if place not in continued]
+        return sorted(ends, key=lambda place: -(self.nodes[place].score or 0.0))
 
     def __repr__(self) -> str:
         return f"Generation({self.method}, {len(self.steps)} steps, {len(self.nodes)} nodes)"

@@ -31,6 +31,7 @@ from glassformer.recording.arrays import (
     wrong_value,
 )
 from glassformer.recording.attention_map import MOST_BYTES, AttentionMap
+from glassformer.recording.branch import Branch
 from glassformer.recording.evidence import Evidence
 from glassformer.recording.generation import Generation, Output
 from glassformer.recording.tokens import Tokens
@@ -65,12 +66,18 @@ class Recording(Rebuilt):
     generation: Generation | None = None
     architecture: Mapping[str, Setting] | None = None  # the configuration, where the network is one of ours
     trace: Mapping[str, Floats] = field(default_factory=dict)  # each step of the pass, and the parameters
+    branch: Branch | None = None  # where it left another recording
 
     def __post_init__(self) -> None:
         require_text("Recording.model", self.model)
         require_type("Recording.evidence", self.evidence, Evidence)
         require_type("Recording.source", self.source, Tokens)
-        for name, wanted in (("target", Tokens), ("output", Output), ("generation", Generation)):
+        for name, wanted in (
+            ("target", Tokens),
+            ("output", Output),
+            ("generation", Generation),
+            ("branch", Branch),
+        ):
             if getattr(self, name) is not None:
                 require_type(f"Recording.{name}", getattr(self, name), wanted)
         if self.source.side != "source" or (self.target is not None and self.target.side != "target"):

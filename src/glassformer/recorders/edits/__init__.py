@@ -7,6 +7,7 @@ One file holds one edit; edit.py says what an edit is and which operations execu
 """
 
 from glassformer.recorders.edits.ablate_head import AblateHead
+from glassformer.recorders.edits.block import Block
 from glassformer.recorders.edits.cut_edge import CutEdge
 from glassformer.recorders.edits.edit import EDITS, Edit, HeadOutputs, Scores, Weights
 from glassformer.recorders.edits.first_layers import FirstLayers
@@ -15,6 +16,6 @@ from glassformer.recorders.edits.scale_scores import ScaleScores
 from glassformer.recorders.edits.steer import Steer
 
 __all__ = [
-    "EDITS", "AblateHead", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "PatchHead", "PatchStates",
-    "ScaleScores", "Scores", "Steer", "Weights",
+    "EDITS", "AblateHead", "Block", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "PatchHead",
+    "PatchStates", "ScaleScores", "Scores", "Steer", "Weights",
 ]  # fmt: skip

@@ -31,6 +31,7 @@ class ActiveEdits:
 
     def __init__(self, edits: Iterable[Edit] = ()) -> None:
         self.edits = inside_attention(edits)
+        self.start = 0  # the position of the first query of a pass: a cache holds what was read before
         self.places: dict[Place, None] = {}  # of all calls, in order
         self.hidden: dict[Place, Sequence[Index]] = {}  # of the last call at each place
         self.replaced: dict[Place, set[int]] = {}  # heads whose weights were replaced, in the last call
@@ -47,6 +48,7 @@ class ActiveEdits:
 
     def change_scores(self, scores: Scores) -> None:
         """Apply all edits to the scores of a call."""
+        scores.start = self.start
         for number, edit in self._at(scores.place):
             scores.changed = scores.masked_before = False
             edit.change_scores(scores)
@@ -58,6 +60,7 @@ class ActiveEdits:
 
     def change_weights(self, weights: Weights) -> None:
         """Apply all edits to the weights of a call."""
+        weights.start = self.start
         for number, edit in self._at(weights.place):
             before = weights.tensor
             edit.change_weights(weights)

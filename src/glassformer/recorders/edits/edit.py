@@ -54,6 +54,7 @@ class Scores(ABC):
         self.place = place
         self.shape = shape
         self.queries = shape[2] if queries is None else queries  # of one sequence: beams may be more rows
+        self.start = 0  # the position of the first query in the text
         self.changed = False  # whether an operation has taken place
         self.masked_before = False  # whether something was to be hidden that is hidden already
         self.flattened = False  # whether a head looks everywhere alike
@@ -69,14 +70,17 @@ class Scores(ABC):
         self._add(bias)
         self.changed = True
 
-    def hide(self, *, head: int | None = None, query: int | None = None, key: int | None = None) -> None:
+    def hide(
+        self, *, head: int | None = None, query: int | slice | None = None, key: int | None = None
+    ) -> None:
         """Hide keys from queries; None: all. Nothing happens where there is no such query or key (yet)."""
         if head is not None:
             check_head(head, self.shape[1], self.place)
-        if (query or 0) >= self.queries or (key or 0) >= self.shape[3]:
+        first = (query.start if isinstance(query, slice) else query) or 0
+        if first >= self.queries or (key or 0) >= self.shape[3]:
             return
         everything = slice(None)
-        rows = everything if query is None else slice(query, self.shape[2], self.queries)
+        rows = slice(query, self.shape[2], self.queries) if isinstance(query, int) else query or everything
         at = (everything, everything if head is None else head, rows, everything if key is None else key)
         if not self._sees(at):
             self.masked_before = True
@@ -157,6 +161,7 @@ class Weights:
     def __init__(self, place: Place, weights: "Tensor") -> None:
         self.place = place
         self.tensor = weights
+        self.start = 0  # the position of the first query in the text
         self.replaced: set[int] = set()  # heads whose weights were replaced
         self.silenced: set[int] = set()  # those of them that have no weight left, not even for a sink
 
@@ -274,6 +279,11 @@ class Edit(ABC):
     def needs(self) -> Queries:
         """Which queries it must see: each by itself, by its number in the text, or all of them at once."""
         return "each"
+
+    @property
+    def starts(self) -> int:
+        """The first query, by its position in the text, that it may change."""
+        return 0
 
     @property
     def relaxes(self) -> bool:

@@ -33,20 +33,55 @@ RowsAt = Callable[[Place, int], Iterable[tuple[slice, ActiveEdits]]]
 @contextmanager
 def applying_edits(network: nn.Module, edits: Sequence[Edit]) -> Iterator[None]:
     """Inside this context the network computes with the edits; one that changed nothing is an error."""
-    active, states = ActiveEdits(edits), ActiveStates(edits)
     with ExitStack() as changes:
-        if edits:
-            _check_network(network, active)
-            changes.enter_context(_fewer_layers(network, edits))
-            touched = [found for found in find_attentions(network) if _touches(active, found)]
-            active.check_places()
-            for found in touched:
-                _open_windows(found, lambda _, __: ((slice(None), active),), changes)
-        if states:
-            _open_states(network, lambda *_: ((slice(None), states),), changes)
+        active, states = _apply(network, edits, changes)
         yield
     active.check_used()
     states.check_used()
+
+
+class GenerationEdits:
+    """The edits of a generation: each acts from the pass on whose queries it may change.
+
+    Before that the network computes as if there were no such edit, to the last bit.
+    """
+
+    def __init__(self, network: nn.Module, edits: Sequence[Edit]) -> None:
+        self.network = network
+        self.edits = edits
+        self._changes = ExitStack()
+        self._acting: Sequence[Edit] | None = None
+        self._active = ActiveEdits()
+
+    def __enter__(self) -> "GenerationEdits":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._changes.close()
+
+    def begin_pass(self, start: int, queries: int) -> None:
+        """The next pass has queries from the position `start` on."""
+        acting = [edit for edit in self.edits if edit.starts < start + queries]
+        if acting != self._acting:
+            self._changes.close()
+            self._active, _ = _apply(self.network, acting, self._changes)
+            self._acting = acting
+        self._active.start = start
+
+
+def _apply(network: nn.Module, edits: Sequence[Edit], changes: ExitStack) -> tuple[ActiveEdits, ActiveStates]:
+    """Open the windows through which edits change the network, until `changes` are closed."""
+    active, states = ActiveEdits(edits), ActiveStates(edits)
+    if edits:
+        _check_network(network, active)
+        changes.enter_context(_fewer_layers(network, edits))
+        touched = [found for found in find_attentions(network) if _touches(active, found)]
+        active.check_places()
+        for found in touched:
+            _open_windows(found, lambda _, __: ((slice(None), active),), changes)
+    if states:
+        _open_states(network, lambda *_: ((slice(None), states),), changes)
+    return active, states
 
 
 @contextmanager
@@ -211,5 +246,5 @@ def _check_network(network: nn.Module, active: ActiveEdits) -> None:
     if not isinstance(network, Transformer | RecurrentTranslator):
         raise InputError("recorders.edits.no_windows", model=type(network).__name__)
     for edit in active.edits:
-        if isinstance(network, RecurrentTranslator) and edit.needs != "each":
+        if isinstance(network, RecurrentTranslator) and (edit.needs != "each" or edit.starts):
             raise InputError("recorders.edits.recurrent", edit=edit)

@@ -22,6 +22,7 @@ from glassformer.model.decoding import start_of_target
 from glassformer.model.generate import at_inference, open_search
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.heads import LanguageHead
+from glassformer.model.linear import packing_at_once
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
 from glassformer.recorders.call import Kernel
@@ -30,7 +31,7 @@ from glassformer.recorders.edited_rows import EditedRows, can_share_batch
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
 from glassformer.recorders.maps import Axes, MapMaker
 from glassformer.recorders.native.attentions import find_stacks
-from glassformer.recorders.native.edits import applying_edits, editing_rows
+from glassformer.recorders.native.edits import GenerationEdits, applying_edits, editing_rows
 from glassformer.recorders.native.measured_attention import KERNELS, can_measure
 from glassformer.recorders.native.selfcheck import check_network
 from glassformer.recorders.native.tracing import check_traceable, complete_want, read_parameters
@@ -71,8 +72,8 @@ class NativeRecorder:
         self._check_ids((*source.ids, *request.prefix))
         with exclusive(self.network):
             comparison = self._check_once(request.model_hash, source)
+            source, written, generation = self._write(source, request)
             with applying_edits(self.network, edits):
-                source, written, generation = self._write(source, request)
                 tokens, axes = _read_sides(source, written)
                 watch = self._watch(axes, want, request)
                 check_traceable(want, edits, [source, written])
@@ -206,15 +207,23 @@ class NativeRecorder:
             self.model.generation, alternatives=ALTERNATIVES
         )
         check_generation(request.edits)
-        if needs_numbered_queries(request.edits):
-            settings = replace(settings, cache=False)  # then a query's number is its place in the text
-        start = None
-        if request.prefix and self.model.shape == "encoder-decoder":
-            start = self._tensor((self._find_start(), *request.prefix))
-        with at_inference(self.network):
-            search = open_search(self.network, self._tensor(ids), None, settings, start)
+        # Without a cache a query's number is its place in the text; a CUDA graph cannot be edited halfway.
+        late = any(edit.starts for edit in request.edits) and self.model.device.type == "cuda"
+        if late or needs_numbered_queries(request.edits):
+            settings = replace(settings, cache=False)
+        first = (self._find_start(), *request.prefix) if self.model.shape == "encoder-decoder" else ids
+        start = self._tensor(first) if request.prefix and first is not ids else None
+        editing = GenerationEdits(self.network, request.edits)
+        with at_inference(self.network), packing_at_once(), editing as edits:
+            edits.begin_pass(0, len(first))
+            search = open_search(self.network, self._tensor(ids), None, settings, start, request.forced)
             steps = StepReader(settings, self.reader.show)
-            while search.advance():
+            while True:
+                read = len(first) + len(search.trace.steps)
+                if search.trace.steps:
+                    edits.begin_pass(*((read - 1, 1) if settings.cache else (0, read)))
+                if not search.advance():
+                    break
                 if request.on_step is not None:
                     nodes = search.trace.nodes(len(search.trace.steps) - 1)
                     for step in steps.read(nodes.get(0, ())):

@@ -23,6 +23,7 @@ from glassformer.errors import InputError, RecordingError
 from glassformer.loaded.reading import as_array
 from glassformer.loaded.transformers import seeded
 from glassformer.messages import Message, message
+from glassformer.model.generate import Forced
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import Place
 from glassformer.recorders.call import Call, Masks
@@ -93,7 +94,7 @@ class GeneratedText:
             raise RecordingError("recorders.generation.steps_differ", place=place, error=self.difference)
 
 
-def generate(
+def generate(  # noqa: PLR0913 - one argument for each thing that a generation depends on
     builder: InputBuilder,
     given: ModelInputs,
     decode: GenerationSettings | None,
@@ -103,6 +104,8 @@ def generate(
     watcher: "Watcher | None",
     tolerance: float,
     cache: bool = True,
+    forced: Forced | None = None,
+    edits: ActiveEdits | None = None,
 ) -> GeneratedText:
     """Let the model generate inside a context, in which a watcher, if any, receives all attention.
 
@@ -115,9 +118,18 @@ def generate(
     ids = given.tensors.get("input_ids")
     settings = builder.loaded.generation_arguments(decode, 1 if ids is None else int(ids.shape[1]))
     compared = 0 if settings["do_sample"] else max(2, 1 + len(builder.loaded.end_ids))  # as transformers does
-    search = Search(decode.alternatives if decode else ALTERNATIVES, compared)
     if not cache:
         settings["use_cache"] = False
+
+    def count(read: int) -> None:
+        """Edits are told where the queries of the next pass begin."""
+        if edits is not None and settings.get("use_cache", True):
+            edits.start = read
+
+    if forced is not None:
+        forced.check(decode or builder.loaded.generation, builder.loaded.vocabulary_size or 0)
+        settings["output_logits"] = True
+    search = Search(decode.alternatives if decode else ALTERNATIVES, compared, forced, count)
     with inside, seeded(decode), builder.explaining_lookups():
         result = model.generate(**given.tensors, **settings, logits_processor=search.processors())
     rows = search.finish(result)

@@ -201,6 +201,8 @@ class TransformersRecorder:
             watcher=watcher,
             tolerance=tolerance_of(self.model, SHARPEST),  # longer texts and edits may sharpen attention
             cache=not needs_numbered_queries(edits),
+            forced=request.forced,
+            edits=active,
         )
         if request.on_step is not None:
             for step in (*(written.generation.nodes or written.generation.steps), None):

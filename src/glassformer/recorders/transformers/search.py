@@ -5,13 +5,15 @@ Out:  the steps of the text that was kept and, for a beam search, a tree of all 
       considered: as many as transformers compares at each step, continued or not.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from glassformer.errors import RecordingError
+from glassformer.model.generate import Forced
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Choice
 from glassformer.recorders.outputs import Show, read_alternatives
 from glassformer.recording import Alternative, Generation, Step
@@ -22,8 +24,18 @@ Path = tuple[int, ...]  # the tokens of a hypothesis
 class Search:
     """Observes a model that generates for one prompt."""
 
-    def __init__(self, alternatives: int, candidates: int) -> None:
+    def __init__(
+        self,
+        alternatives: int,
+        candidates: int,
+        forced: Forced | None = None,
+        on_pass: Callable[[int], None] | None = None,
+    ) -> None:
+        """`on_pass` is told how many tokens the decoder has read, before each pass but the first."""
         self.alternatives = alternatives
+        self.forced = forced or Forced()
+        self.on_pass = on_pass
+        self.processed: list[Tensor] = []  # scores (row, vocabulary) of each forced step before it was forced
         self.candidates = candidates  # that are compared for each beam; 0: tokens are sampled
         self.prompt: Tensor = torch.zeros(1, 0, dtype=torch.long)  # (1, token) what the decoder read first
         self.rows: list[dict[Path, int]] = []  # for each step, the row of every hypothesis
@@ -32,7 +44,7 @@ class Search:
         self.beams = False
 
     def processors(self) -> Any:
-        """A logits processor for `generate` that changes nothing."""
+        """A logits processor for `generate` that changes nothing but forced steps."""
         from transformers import LogitsProcessorList
 
         return LogitsProcessorList([self])
@@ -44,11 +56,20 @@ class Search:
         self.rows.append({})
         for row, path in enumerate(paths):
             self.rows[-1].setdefault(tuple(path), row)
-        return scores
+        step = len(self.rows) - 1
+        if self.on_pass is not None:
+            self.on_pass(input_ids.shape[1])
+        if step >= len(self.forced.tokens):
+            return scores
+        self.processed.append(scores)
+        only = torch.full_like(scores, -torch.inf)
+        only[:, self.forced.tokens[step]] = 0.0
+        return only
 
     def finish(self, result: Any) -> list[int]:
         """The row of the chosen text in every pass of the decoder."""
-        self.scores = result.scores
+        self.scores = [*map(self._undo, range(len(self.processed)), result.logits or self.processed)]
+        self.scores += result.scores[len(self.processed) :]
         indices = getattr(result, "beam_indices", None)
         self.beams = indices is not None
         start = self.prompt.shape[1]
@@ -62,6 +83,14 @@ class Search:
                 "recorders.generation.not_one_a_step", tokens=len(path), steps=len(self.rows)
             )
         return [self._row(path[:step], step) for step in range(len(path))]
+
+    def _undo(self, step: int, logits: Tensor) -> Tensor:
+        """The scores of a forced step as they would be had it been chosen, in the way of its stage."""
+        settings = self.forced.find(step)
+        scores = self.processed[step]
+        if settings.beams > 1:  # rules act on log-probabilities there; what they forbid they forbid here, too
+            return logits.float().log_softmax(-1).masked_fill(scores == -torch.inf, -torch.inf)
+        return narrow(scores, settings) if settings.sample else scores
 
     def tokens(self, ends: Collection[int]) -> Path:
         """The chosen text without its end token."""
@@ -129,8 +158,10 @@ class Search:
 
     def _logarithms(self, path: Path) -> Tensor:
         """The log-probabilities (vocabulary,) of the next token, after all logits processors."""
-        scores = self.scores[len(path)][self._row(path, len(path))].float()
-        return scores if self.beams else scores.log_softmax(-1)  # a beam search gives log-probabilities
+        step = len(path)
+        scores = self.scores[step][self._row(path, step)].float()
+        searched = self.beams or (step < len(self.processed) and self.forced.find(step).beams > 1)
+        return scores if searched else scores.log_softmax(-1)  # a beam search gives log-probabilities
 
     def _total(self, path: Path) -> float:
         return sum(float(self._logarithms(path[:step])[token]) for step, token in enumerate(path))
@@ -140,3 +171,17 @@ class Search:
         if path not in rows:
             raise RecordingError("recorders.generation.lost_hypothesis", step=step)
         return rows[path]
+
+
+def narrow(scores: Tensor, settings: GenerationSettings) -> Tensor:
+    """Temperature, top-k and top-p, by the functions of transformers."""
+    import transformers
+
+    ids = scores.new_zeros(len(scores), 0, dtype=torch.long)  # none of them looks at the tokens before
+    if settings.temperature != 1.0:
+        scores = transformers.TemperatureLogitsWarper(settings.temperature)(ids, scores)
+    if settings.top_k:
+        scores = transformers.TopKLogitsWarper(settings.top_k)(ids, scores)
+    if settings.top_p < 1.0:
+        scores = transformers.TopPLogitsWarper(settings.top_p)(ids, scores)
+    return scores

@@ -1,0 +1,43 @@
+"""The tree of branches, and by what a branch knows its parent."""
+
+from dataclasses import replace
+
+import pytest
+
+from bundles import make_recording
+from glassformer.errors import RecordingError
+from glassformer.recording import Branch, Generation, Recording, Step, identify, tree
+
+
+def write(*texts: str, branch: Branch | None = None) -> Recording:
+    steps = tuple(Step(place, place, text, -0.5) for place, text in enumerate(texts))
+    return replace(make_recording(), generation=Generation(steps), branch=branch)
+
+
+def test_branches_stand_below_their_parents() -> None:
+    root = write("a", "b", "c")
+    late = write("a", "b", "d", branch=Branch(identify(root), 2, 3, "late"))
+    early = write("x", "y", branch=Branch(identify(root), 0))
+    leaf = write("a", "b", "d!", branch=Branch(identify(late), 2))
+    lost = write("z", branch=Branch("unknown", 0, None, "lost"))
+    lines = str(tree([leaf, late, lost, early, root])).split("\n")
+    model = root.model
+    assert lines == [
+        "lost: from step 0: 'z'",
+        f"{model}: 'abc'",
+        "├─ from step 0: 'xy'",
+        "└─ late: from step 2, forced: 'd'",
+        "   └─ from step 2: 'd!'",
+    ]
+
+
+def test_the_identity_is_that_of_what_was_computed_not_of_the_name() -> None:
+    one = write("a", branch=Branch("p", 0, None, "one"))
+    assert identify(one) == identify(replace(one, branch=replace(one.branch, name="two")))
+    assert identify(one) != identify(replace(one, branch=replace(one.branch, step=1)))
+    assert identify(one) != identify(write("a", "b", branch=one.branch))
+
+
+def test_anything_but_recordings_is_refused() -> None:
+    with pytest.raises(RecordingError):
+        tree(["x"])
