@@ -56,6 +56,8 @@ if TYPE_CHECKING:
     from glassformer.recorders.causes.attributions import attribute as attribute
     from glassformer.recorders.causes.estimates import Estimate as Estimate
     from glassformer.recorders.causes.estimates import estimate as estimate
+    from glassformer.recorders.causes.faithfulness import Faithfulness as Faithfulness
+    from glassformer.recorders.causes.faithfulness import faithfulness as faithfulness
     from glassformer.recorders.causes.logit_attribution import LogitAttribution as LogitAttribution
     from glassformer.recorders.causes.logit_attribution import attribute_logits as attribute_logits
     from glassformer.recorders.causes.logit_lens import LogitLens as LogitLens
@@ -134,6 +136,7 @@ _NAMES = {
     "glassformer.place": "Place",
     "glassformer.recorders.causes.attributions": "Attribution, attribute",
     "glassformer.recorders.causes.estimates": "Estimate, estimate",
+    "glassformer.recorders.causes.faithfulness": "Faithfulness, faithfulness",
     "glassformer.recorders.causes.logit_attribution": "LogitAttribution, attribute_logits",
     "glassformer.recorders.causes.logit_lens": "LogitLens, logit_lens",
     "glassformer.recorders.branch": "branch, open_hypothesis",

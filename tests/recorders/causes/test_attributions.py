@@ -152,6 +152,8 @@ def test_each_method_says_what_it_is(method: Any) -> None:
 def test_what_cannot_be_attributed_is_refused() -> None:
     with pytest.raises(InputError, match="gradient_input"):
         gf.attribute("zoo/gpt2", "The cat", outcome=gf.Loss(), method="gradient_inputs")
+    with pytest.raises(InputError, match="no gradient"):
+        gf.attribute("zoo/gpt2", "The cat", outcome=gf.Rank(5))
     with pytest.raises(InputError, match="whole number"):
         gf.attribute("zoo/gpt2", "The cat", outcome=gf.Loss(), steps=0)
     with pytest.raises(InputError, match="output projection"):

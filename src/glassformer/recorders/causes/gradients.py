@@ -94,10 +94,7 @@ class OutcomePass:
         """The outcome, a number that can be differentiated for what edits kept."""
         with torch.inference_mode(False), torch.enable_grad():
             logits = self.recorder.differentiate(self.request, edits, self.reading.positions)
-            value = self.reading.read(logits)[0]
-        if edits and not value.requires_grad:
-            raise InputError("recorders.estimates.not_smooth", name=self.model.name)
-        return value
+            return self.reading.read(logits)[0]
 
 
 def open_pass(
@@ -130,6 +127,8 @@ def open_pass(
 
 def differentiate(value: Tensor, tensors: Sequence[Tensor]) -> list[Tensor]:
     """How fast a number grows with each element of each tensor; 0 where it does not depend on it."""
+    if not value.requires_grad:
+        raise InputError("recorders.estimates.not_smooth")
     found = torch.autograd.grad(value, tensors, allow_unused=True)
     return [
         torch.zeros_like(each) if gradient is None else gradient
