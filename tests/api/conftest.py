@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from glassformer.api.app import create_app
+from glassformer.api.effects import MeasureRequest
 from glassformer.api.frames import Frame, decode_frame
 from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
 from glassformer.api.library import Library
@@ -33,6 +34,7 @@ class PretendWorkbench:
     library: Library
     bundle: Path
     asked: list[JobRequest] = field(default_factory=list)
+    measured: list[MeasureRequest] = field(default_factory=list)
     cancelled: list[str] = field(default_factory=list)
     closed: bool = False
     warm: bool = False
@@ -95,6 +97,13 @@ class PretendWorkbench:
         return Job(
             id="7", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
             recording=None, model=request.model, created=0.0,
+        )  # fmt: skip
+
+    def measure(self, request: MeasureRequest) -> Job:
+        self.measured.append(request)
+        return Job(
+            id="8", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
+            recording=None, model=request.model, created=0.0, listed=request.listed,
         )  # fmt: skip
 
     def warm_up(self) -> None:

@@ -6,8 +6,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+import glassformer as gf
 from browser.conftest import Bench
 from browser.waiting import rest, settle
+from tolerances import assert_near
 
 pytestmark = pytest.mark.browser
 
@@ -131,3 +133,31 @@ def test_words_come_one_by_one(bench: Bench, open_page: Open) -> None:
     assert generation is not None
     assert len(generation.steps) > 1
     expect(page.locator("main")).to_contain_text(generation.steps[0].text)
+
+
+def test_effects_of_heads_are_measured_and_a_head_is_silenced(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    fill(page, "decoder")
+    first = press_run(page)
+    page.get_by_role("tab", name="Effects").click()
+    page.get_by_role("button", name="Measure").click()
+    heads = bench.library.get(first).maps[0].heads
+    expect(page.locator(".effects-grid button[data-confirmed=true]")).to_have_count(2 * heads)
+    token = int(re.search(r"effects\.word=(?:%23|#)(\d+)", page.url)[1])  # type: ignore[index]
+    sweep = gf.sweep(
+        gf.load(bench.workbench.catalog.find("zoo/decoder").folder), TEXT, outcome=gf.LogProbability(token)
+    )
+    cell = page.locator('[data-key="decoder.self.1 1"]')
+    assert_near(
+        float(cell.get_attribute("data-effect") or "nan"), sweep.heads()[1, 1], layers=6, magnitude=32
+    )
+    cell.click()
+    page.get_by_role("tab", name="Overview").click()
+    page.locator(".over-scroll").focus()
+    page.keyboard.press("ContextMenu")
+    page.get_by_role("menuitem", name="Silence this head").click()
+    silenced = bench.library.get(wait_for_another(page, first))
+    assert not silenced.maps[1].weights(head=1).any()
+    expect(page.locator(".edits-sides dd")).to_have_count(2)
+    page.get_by_role("button", name="Undo").click()
+    page.wait_for_url(lambda url: find_recording(url) == first)

@@ -18,6 +18,7 @@ from glassformer.api.limits import BodyLimit, ClientCounts, ResponseCache, Threa
 from glassformer.api.responses import AppContext
 from glassformer.api.routes import (
     about,
+    effects,
     jobs,
     maps,
     messages,
@@ -96,7 +97,7 @@ def create_app(
     errors.install(app)
     openapi.install(app)
     for group in (
-        about, messages, recordings, maps, states, measures, walks, jobs, playground, runs,
+        about, messages, recordings, maps, states, measures, walks, jobs, effects, playground, runs,
         searches, training, static,
     ):  # fmt: skip
         app.include_router(group.router)

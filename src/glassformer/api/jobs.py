@@ -94,7 +94,7 @@ class Job(ResponseModel):
     """A run as it stands."""
 
     id: str
-    kind: Literal["record", "generate", "play"]
+    kind: Literal["record", "generate", "play", "effects", "patching"]
     state: State
     stage: Stage
     share: float | None  # of the stage, 0 to 1, where it is known

@@ -1,4 +1,4 @@
-"""The OpenAPI schema, complete: JSON of every route, and the headers of binary frames.
+"""The OpenAPI schema, complete: JSON of every route, the headers of binary frames, and the events of jobs.
 
 In:   the application.
 Out:  its schema; the same as JSON text for web/generate/generate.py, and as a list for people (/api/docs).
@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from glassformer.api.effects import EffectsStep, PatchingStep
 from glassformer.api.frames import FrameHeader
 
 
@@ -22,10 +23,11 @@ def install(app: FastAPI) -> None:
             schema = get_openapi(
                 title=app.title, version=app.version, description=app.description, routes=app.routes
             )
-            header = FrameHeader.model_json_schema(
-                mode="serialization", ref_template="#/components/schemas/{model}"
-            )
-            schema["components"]["schemas"] |= header.pop("$defs", {}) | {"FrameHeader": header}
+            for sent in (FrameHeader, EffectsStep, PatchingStep):  # in frames and events, not as JSON bodies
+                own = sent.model_json_schema(
+                    mode="serialization", ref_template="#/components/schemas/{model}"
+                )
+                schema["components"]["schemas"] |= own.pop("$defs", {}) | {sent.__name__: own}
             app.openapi_schema = schema
         return app.openapi_schema
 

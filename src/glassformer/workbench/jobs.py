@@ -15,6 +15,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
+from glassformer.api.effects import MeasureRequest
 from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, PlayRequest, Stage, State
 from glassformer.errors import ApiError
 from glassformer.messages import Message
@@ -30,7 +31,7 @@ MOST_EVENTS = 20_000  # of one job; further progress is not kept, the last event
 class Entry:
     """One job of the store; changed under the store's lock only."""
 
-    request: JobRequest | PlayRequest
+    request: JobRequest | PlayRequest | MeasureRequest
     model: Model
     job: Job  # as the page sees it
     play: dict[str, Any] | None = None  # the result, where that is no recording
@@ -59,7 +60,7 @@ class JobStore:
         self._changed = threading.Condition()
         self._closed = False
 
-    def submit(self, request: JobRequest | PlayRequest, model: Model) -> Job:
+    def submit(self, request: JobRequest | PlayRequest | MeasureRequest, model: Model) -> Job:
         """Put a job behind those that wait."""
         with self._changed:
             if self._closed:
@@ -205,7 +206,7 @@ def _list_places() -> tuple[tuple[str, str], ...]:
     return tuple(sorted((each for each in known if each[0]), key=lambda each: -len(each[0])))
 
 
-def _describe(request: JobRequest | PlayRequest) -> Job:
+def _describe(request: JobRequest | PlayRequest | MeasureRequest) -> Job:
     """A job that waits."""
     origin = request if isinstance(request, JobRequest) else None
     return Job(

@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from glassformer.api.effects import EffectsRequest, MeasureRequest, PatchingRequest
 from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.lessons.schema import Topic, TopicResult
@@ -69,6 +70,14 @@ class LocalWorkbench:
         check_request(request, model, self.settings)
         known = None if request.listed else self.store.find(request)
         job = known or self.store.submit(request, model)
+        self._start()
+        return job
+
+    def measure(self, request: MeasureRequest) -> Job:
+        """Queue a measurement of causes, or refuse it in one sentence."""
+        model = self.catalog.find(request.run.model)
+        check_request(request.run, model, self.settings)
+        job = self.store.submit(request, model)
         self._start()
         return job
 
@@ -184,7 +193,10 @@ class LocalWorkbench:
         if isinstance(request, PlayRequest):
             topic = find_topic(request.topic)
             return describe_task(entry.id, topic, request.parameters, self.catalog.models(), streams=True)
-        task = describe_job(request, model, self.settings, path)
+        run = request if isinstance(request, JobRequest) else request.run
+        task = describe_job(run, model, self.settings, path)
+        if request is not run:
+            task["measure"] = request.model_dump()
         return {"do": "run", "job": entry.id, **task}
 
     def _try(self, entry: Entry, path: Path) -> bool:
@@ -250,6 +262,9 @@ class LocalWorkbench:
     def _finish(self, entry: Entry, path: Path) -> None:
         if isinstance(entry.request, PlayRequest):
             self.store.finish(entry, None, play=entry.play)
+        elif isinstance(entry.request, EffectsRequest | PatchingRequest):
+            made_by = entry.request.run.model_copy(update={"listed": False})
+            self.store.finish(entry, self.add(path, made_by) if path.is_file() else None)
         else:
             self.store.finish(entry, self.add(path, entry.request))
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from glassformer.api.effects import EffectsRequest, PatchingRequest
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import CheckpointError, InputError
 from glassformer.lessons.models import Zoo
@@ -20,6 +21,7 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.recorders.store import ArrayStore, writing_to
 from glassformer.recording import Recording
+from glassformer.workbench.effects import measure_effects, measure_patching
 from glassformer.workbench.generating import choose_settings, report_answers, write
 from glassformer.workbench.inputs import JobInputs, read_inputs
 from glassformer.workbench.layer_progress import reporting
@@ -55,6 +57,20 @@ class Runner:
             recording = replace(recording, evidence=evidence)
             reporter.progress("saving")
             destination.finish(recording)
+
+    def measure(self, task: dict[str, Any], reporter: JobReporter) -> None:
+        """From a task to steps with effects; those of edges become a bundle."""
+        patches = task["measure"]["kind"] == "patching"
+        request = (PatchingRequest if patches else EffectsRequest).model_validate(task["measure"])
+        reporter.progress("loading", detail=task["name"])
+        model = self.open(task["name"], task["folder"])
+        reporter.progress("running")
+        given = read_inputs(model, request.run, task)
+        if isinstance(request, PatchingRequest):
+            corrupted = request.run.model_copy(update={"text": request.corrupted})
+            measure_patching(model, request, given, read_inputs(model, corrupted, task), reporter)
+        elif (recording := measure_effects(model, request, given, reporter)) is not None:
+            recording.save(task["path"])
 
     def play(self, task: dict[str, Any], reporter: JobReporter) -> None:
         """A topic of the playground; one that streams reports its steps."""

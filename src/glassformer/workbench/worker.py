@@ -42,7 +42,8 @@ def main() -> None:
         task = tasks.get()
         reporter = JobReporter(task["job"], pipe, stopped)
         try:
-            (runner.play if "topic" in task else runner.run)(task, reporter)
+            act = runner.play if "topic" in task else runner.measure if "measure" in task else runner.run
+            act(task, reporter)
             reporter.send("done", models=runner.size)
         except StoppedError:
             reporter.send("cancelled", models=runner.size)

@@ -40,6 +40,16 @@ export interface Rerunner {
   go(id: string): void;
   /** Resolves when no run of any window goes on or waits; early where the signal is aborted. */
   whenFree?(signal: AbortSignal): Promise<void>;
+  /**
+   * Measure causes as a job: what each head does to an outcome, what a patch restores. `heard` is told of numbers as
+   * they come. Resolves to the id of a recording with the effect of every edge; "" where there is none.
+   */
+  measure?<Step>(
+    what: "effects" | "patching",
+    request: object,
+    heard: (event: { job: Job } | { step: Step }) => void,
+    signal: AbortSignal,
+  ): Promise<string>;
   /** Train a topic of the playground, and tell of every step. Aborting stops it. */
   play?(
     topic: string,

@@ -35,6 +35,8 @@ export interface ServerJobs {
   /** Listens to a job that was started before, as `run` does to its own. */
   resume(job: Job, heard: Heard, signal: AbortSignal): Promise<string>;
   cancel(id: string): Promise<void>;
+  /** Measures causes; aborting the signal stops it. */
+  measure?: NonNullable<Rerunner["measure"]>;
   /** Trains a topic of the playground; aborting the signal stops it. */
   play?: NonNullable<Rerunner["play"]>;
   /** Opens a bundle that a person brings. */
@@ -80,6 +82,20 @@ export function createServerJobs(
     resume,
     async cancel(id) {
       await connection.ask(`jobs/${encodeURIComponent(id)}`, { method: "DELETE" });
+    },
+    async measure<Step>(
+      what: string,
+      request: object,
+      heard: (event: { job: Job } | { step: Step }) => void,
+      signal: AbortSignal,
+    ) {
+      const job = await connection.send<Job>(what, request);
+      const listener: JobListener<Step, string> = {
+        job: (now) => heard({ job: now }),
+        step: (step) => heard({ step }),
+        result: (end) => end.recording ?? "",
+      };
+      return follow(connection, events, job, listener, signal);
     },
     async play(topic, settings, heard, signal) {
       const query = new URLSearchParams(settings).toString();

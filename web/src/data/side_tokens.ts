@@ -152,3 +152,8 @@ export class RecordingTokens {
     for (const tokens of this.sides.values()) tokens.dispose();
   }
 }
+
+/** The first tokens of a side, at once. */
+export function readTokens(source: RecordingSource, side: RowSide, most: number): Promise<TokenSlice> {
+  return source.tokens(side, [0, Math.min(most, source.description[side]?.count ?? 0)]);
+}

@@ -7,7 +7,7 @@
 
 import type { TokenSlice } from "../api/types";
 import type { Theme } from "../core/view";
-import { inkOn, pick, sequential } from "./colours";
+import { diverging, inkOn, pick, sequential } from "./colours";
 import { ARROWS, consume } from "./keys";
 import { make, setStyle, type Text, uniqueId } from "./make";
 import { escapeText, figure } from "./paper";
@@ -80,6 +80,7 @@ export class Passage {
   private chosen: number | null = null;
   private values: ArrayLike<number> | null = null;
   private maximum = 1;
+  private signed = false;
 
   constructor(private readonly options: PassageOptions) {
     this.element = make("div", {
@@ -124,11 +125,12 @@ export class Passage {
     this.mark(this.chosen);
   }
 
-  /** Colour tokens by numbers (for the tokens of the slice); null takes the colour away. */
-  colour(values: ArrayLike<number> | null, maximum: number): void {
+  /** Colour tokens by numbers (for the tokens of the slice), on both sides of zero if signed; null takes the colour away. */
+  colour(values: ArrayLike<number> | null, maximum: number, signed = false): void {
     this.values = values;
     this.maximum = maximum;
-    const table = sequential(this.options.theme());
+    this.signed = signed;
+    const { table } = this;
     this.spans.forEach((span, index) => {
       const place = this.placeOf(index);
       const [ground, ink] = place > 0 ? [pick(table, place), inkOn(table, place)] : ["", ""];
@@ -167,7 +169,7 @@ export class Passage {
     height: number;
   } {
     const box = this.element.getBoundingClientRect();
-    const table = sequential(this.options.theme());
+    const { table } = this;
     const size = Number.parseFloat(getComputedStyle(this.element).fontSize) || 16;
     let height = 0;
     const body = this.spans.map((span, index) => {
@@ -197,8 +199,14 @@ export class Passage {
     return { body: body.join(""), width: box.width, height };
   }
 
+  private get table(): Uint8Array {
+    return (this.signed ? diverging : sequential)(this.options.theme());
+  }
+
   private placeOf(index: number): number {
     const value = this.values?.[index] ?? 0;
+    if (this.signed && value !== 0 && this.maximum > 0)
+      return Math.round(128 + 127 * Math.max(-1, Math.min(1, value / this.maximum)));
     return value > 0 && this.maximum > 0
       ? Math.max(1, Math.min(255, Math.round((255 * value) / this.maximum)))
       : 0;

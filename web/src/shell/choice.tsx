@@ -239,14 +239,17 @@ function ReadingChoice({ map }: Pick<OfMap, "map">) {
   );
 }
 
-/** The same run without this head; where that is what is shown, with it again. */
+/** The same run without this head, or without the edge in focus; where that is what is shown, with it again. */
 function Silence({ source, map }: OfMap) {
   const app = useApp();
   const say = app.words.value;
   const { head } = app.selection.value;
   app.presets.value; // the request behind a shipped recording is a preset's
-  const again = typeof head === "number" ? app.runs.silence(source, map.place, head) : null;
+  if (typeof head !== "number" || map.content === "signed") return null;
+  const again = app.runs.edit(source, map.place, head);
   if (!again) return null;
+  const edge = edgeInFocus(map, app.selection.value);
+  const cut = edge && app.runs.edit(source, map.place, head, edge);
   return (
     <div class="row">
       <span class="row-label" />
@@ -258,11 +261,28 @@ function Silence({ source, map }: OfMap) {
           disabled={app.runs.running.value !== null}
           act={again.start}
         >
-          {again.silenced ? say.unsilence : say.silence}
+          {again.edited ? say.unsilence : say.silence}
         </Button>
+        {cut && (
+          <Button
+            name="cut"
+            look="small"
+            hint={say.cutHint}
+            disabled={app.runs.running.value !== null}
+            act={cut.start}
+          >
+            {cut.edited ? say.uncut : say.cut}
+          </Button>
+        )}
       </div>
     </div>
   );
+}
+
+/** The edge in focus; null where none is, or where it cannot be cut: hidden by the mask, or the only one. */
+export function edgeInFocus(map: MapDescription, { query, key }: Selection) {
+  if (query === null || key === null || map.keys < 2) return null;
+  return map.causal && (key > query || query === 0) ? null : { query, key };
 }
 
 function Focus({ source, map }: OfMap) {

@@ -17,6 +17,7 @@ export function shortcutList(say: AppWords): readonly (readonly [readonly string
   return [
     [["[", "]"], say.shortcutLayer],
     [[",", "."], say.shortcutHead],
+    [["x", "X"], say.shortcutEdit],
     [["a"], say.shortcutAverage],
     [["m"], say.shortcutModelAverage],
     [["1", "…", "9", "0"], say.shortcutView],
@@ -32,7 +33,7 @@ export function shortcutList(say: AppWords): readonly (readonly [readonly string
   ];
 }
 
-const OF_RECORDING = /^[[\],.amp<>]$/; // layer, head, averages, time step, training step
+const OF_RECORDING = /^[[\],.amp<>xX]$/; // layer, head, averages, time step, training step, edits
 
 /** What opens a dialog. */
 interface Dialogs {
@@ -79,11 +80,12 @@ function actionOf(app: App, key: string, dialogs: Dialogs): (() => void) | null 
     ".": () => stepHead(app, 1),
     a: () => app.store.set({ head: "mean" }),
     m: () => app.store.set({ head: "model" }),
-    "<": () => moveInTraining(app, -1),
-    ">": () => moveInTraining(app, 1),
+    "<": () => press(app, "previous-training-step"),
+    ">": () => press(app, "next-training-step"),
+    x: () => press(app, "silence"),
+    X: () => press(app, "cut"),
     p: () => {
-      if (open?.description.probe)
-        app.root.querySelector<HTMLElement>("[data-action=play-training]")?.click();
+      if (open?.description.probe) press(app, "play-training");
       else if (titleOf(app)?.transport === false) app.mounted.peek()?.togglePlay?.();
       else if (open) togglePlay(app, open);
     },
@@ -101,9 +103,8 @@ function actionOf(app: App, key: string, dialogs: Dialogs): (() => void) | null 
   return view ? () => app.chooseView(view.name) : null;
 }
 
-/** The recording of another step of training, where the run has one. */
-function moveInTraining(app: App, by: -1 | 1): void {
-  const name = by < 0 ? "previous-training-step" : "next-training-step";
+/** The button of this name, where it is: another step of training, a silenced head. */
+function press(app: App, name: string): void {
   app.root.querySelector<HTMLElement>(`[data-action=${name}]`)?.click();
 }
 

@@ -224,15 +224,15 @@ test("a head is silenced in a run of its own, and not silenced any more in the n
   const open = (edits: JobRequest["edits"]): RecordingSource =>
     ({ description: { id: "r1", request: { ...request, edits } } }) as unknown as RecordingSource;
   const scaled = { kind: "scale", factor: 2 } as const;
-  const first = app.runs.silence(open([scaled]), place, 3);
-  expect(first?.silenced).toBe(false);
+  const first = app.runs.edit(open([scaled]), place, 3);
+  expect(first?.edited).toBe(false);
   first?.start();
   expect(asked[0]).toMatchObject({ ...request, parent: "r1" });
   expect(asked[0]?.edits?.[1]).toMatchObject({ kind: "ablate", layer: 2, head: 3, how: "zero" });
-  const again = app.runs.silence(open(asked[0]?.edits ?? []), place, 3);
-  expect(again?.silenced).toBe(true);
+  const again = app.runs.edit(open(asked[0]?.edits ?? []), place, 3);
+  expect(again?.edited).toBe(true);
   again?.start();
   expect(asked[1]?.edits).toEqual([scaled]);
-  expect(app.runs.silence(open(asked[0]?.edits ?? []), place, 4)?.silenced).toBe(false);
-  expect(app.runs.silence({ description: { id: "file" } } as RecordingSource, place, 3)).toBeNull();
+  expect(app.runs.edit(open(asked[0]?.edits ?? []), place, 4)?.edited).toBe(false);
+  expect(app.runs.edit({ description: { id: "file" } } as RecordingSource, place, 3)).toBeNull();
 });

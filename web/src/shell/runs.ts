@@ -140,21 +140,34 @@ export class Runs {
     return preset ? presetRequest(preset) : null;
   }
 
-  /** The run that made a recording, once more with a head silenced, or not silenced any more; null: not known. */
-  silence(
+  /**
+   * The run that made a recording, once more with a head silenced or, with an edge, that edge cut; without this edit
+   * where it has it. null: not known.
+   */
+  edit(
     source: RecordingSource,
     { stack, kind, layer }: Place,
     head: number,
-  ): { readonly silenced: boolean; start(): void } | null {
-    const request = this.rerunner(source)?.again({});
-    if (!request) return null;
-    const edit = { kind: "ablate", stack, attention: kind, layer, head, how: "zero" } as const;
-    const others = (request.edits ?? []).filter(
-      (each) => !Object.entries(edit).every(([name, value]) => each[name as keyof EditRequest] === value),
-    );
-    const silenced = others.length < (request.edits ?? []).length;
-    const edits: readonly EditRequest[] = silenced ? others : [...others, { ...edit, reference: [] }];
-    return { silenced, start: () => void this.attend({ ...request, edits: [...edits] }) };
+    edge?: { readonly query: number; readonly key: number },
+  ): { readonly edited: boolean; start(): void } | null {
+    const place = { stack, attention: kind, layer, head };
+    const edit = edge
+      ? ({ kind: "cut", ...place, ...edge } as const)
+      : ({ kind: "ablate", ...place, how: "zero", reference: [] } as const);
+    const alike = (each: EditRequest): boolean =>
+      Object.entries(edit).every(
+        ([name, value]) => String(each[name as keyof EditRequest] ?? "") === String(value),
+      );
+    const edits = this.rerunner(source)?.again({})?.edits ?? [];
+    const others = edits.filter((each) => !alike(each));
+    const edited = others.length < edits.length;
+    return this.withEdits(source, edited ? others : [...others, edit], edited);
+  }
+
+  /** The run that made a recording, once more with other edits. */
+  withEdits(source: RecordingSource, edits: readonly EditRequest[], edited = true) {
+    const request = this.rerunner(source)?.again({}) ?? null;
+    return request && { edited, start: () => void this.attend({ ...request, edits: [...edits] }) };
   }
 
   /** What views get; null where no model can run. */
@@ -181,6 +194,7 @@ export class Runs {
         const isOver = ({ state }: Job): boolean => state !== "running" && state !== "queued";
         return this.poll(server, (jobs) => jobs.every(isOver), signal);
       },
+      ...(server.measure ? { measure: server.measure } : {}),
       ...(server.play ? { play: server.play } : {}),
     };
   }

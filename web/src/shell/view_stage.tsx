@@ -14,6 +14,7 @@ import { isAbort } from "../core/tasks";
 import type { AnyView, KeptWork, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { Button } from "./button";
 import { useApp } from "./context";
+import { useLater } from "./later";
 import type { App } from "./state";
 import { fitsIn, subjectFor } from "./views";
 import { Magnifier, zoomOption } from "./zoom";
@@ -25,6 +26,8 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
   const keptByView = useRef(new Map<string, KeptWork>()); // what goes on while another view is shown
   const [failure, setFailure] = useState<unknown>(null);
   const [attempt, setAttempt] = useState(0);
+  const [menu, setMenu] = useState<readonly [x: number, y: number] | null>(null);
+  const later = useLater(menu !== null);
   const shown = useRef<MountedStage | null>(null);
   const styled = useRef<{ readonly language: Language; readonly theme: Theme } | null>(null);
   const open = app.subject.value;
@@ -94,7 +97,13 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
       aria-labelledby={`${props.prefix}-${name}`}
       tabIndex={-1}
       aria-busy={app.opening.value}
+      onContextMenu={(event) => {
+        if (event.defaultPrevented) setMenu([event.clientX, event.clientY]); // the view has chosen what it is about
+      }}
     >
+      {menu && later && app.open.value && (
+        <later.EditMenu source={app.open.value} at={menu} close={() => setMenu(null)} />
+      )}
       <div class="view-host" ref={host} hidden={!subject || failure !== null || fits !== true} />
       {fits !== true && view && (
         <Notice title={say.cannotShow(view.title(language))} text={app.text(fits)} name="does-not-fit">

@@ -81,7 +81,7 @@ async def list_jobs(request: Request, context: Context) -> Response:
 async def add_job(request: Request, context: Context, job_request: JobRequest) -> Job:
     """Run a model. The answer comes at once; the rest follows at /api/jobs/{id}/events."""
     workbench = _require(context)
-    _check_size(context, job_request)
+    check_size(context, job_request)
     check_share(request, context)
     client = find_client(request)
     with request.app.state.submitting.hold(client):  # counted from now on, not only once it is a job
@@ -172,7 +172,7 @@ def _require(context: AppContext) -> Workbench:
     return context.workbench
 
 
-def _check_size(context: AppContext, job_request: JobRequest) -> None:
+def check_size(context: AppContext, job_request: JobRequest) -> None:
     """Refuse texts that are too long before they are read."""
     settings = context.settings
     lengths = {name: len(getattr(job_request, name) or "") for name in ("text", "second_text", "target")}

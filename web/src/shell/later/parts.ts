@@ -5,5 +5,6 @@ import "./style.css";
 export { AboutPanel } from "./about";
 export { DebuggingPanel } from "./debugging";
 export { HelpDialog, TableDialog } from "./dialogs";
+export { EditList, EditMenu } from "./edits";
 export { Guess } from "./guess";
 export { InterpretabilityPanel } from "./interpretability";

@@ -102,6 +102,11 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
       tap: (x, y) => this.choose(viewport.cellAt(x, y)),
     });
     element.addEventListener("keydown", (event) => this.press(event));
+    element.addEventListener("contextmenu", (event) => {
+      if (!stage.rerunner?.again({})) return;
+      this.choose(this.hover);
+      event.preventDefault(); // the shell shows what can be done with this edge
+    });
     element.addEventListener("blur", () => this.point(null, null));
     this.layout();
     this.open(now);

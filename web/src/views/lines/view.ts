@@ -83,6 +83,9 @@ class LinesView extends MountedView<Words, LinesOptions> {
       scroll: () => this.scroll(),
     });
     this.columns.window.append(this.base, this.front);
+    this.columns.element.addEventListener("contextmenu", (event) => {
+      if (stage.rerunner?.again({})) event.preventDefault(); // the shell shows what can be done with the edge in focus
+    });
     const axes = make("div", { class: "lines-axes" }, this.axes.query, this.readout, this.axes.key);
     stage.element.replaceChildren(
       make("div", { class: "lines drawn" }, this.bar.element, axes, this.columns.element),

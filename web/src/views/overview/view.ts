@@ -106,6 +106,13 @@ class Overview extends MountedView<Words, OverviewOptions> {
     scroller.addEventListener("blur", () => this.point(null));
     scroller.addEventListener("focus", () => this.schedule());
     scroller.addEventListener("keydown", (event) => this.press(event));
+    scroller.addEventListener("contextmenu", (event) => {
+      const { rerunner, selection } = this.stage;
+      const { place, head } = this.boxUnder(event) ? whereIs(this.boxUnder(event)!) : (this.focus ?? {});
+      if (!rerunner?.again({}) || !place || head === undefined) return;
+      selection.set({ place, head });
+      event.preventDefault(); // the shell shows what can be done with this head
+    });
     scroller.addEventListener("click", (event) => {
       const box = this.boxUnder(event);
       if (box !== null) this.open(box);

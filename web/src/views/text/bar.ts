@@ -7,7 +7,7 @@
 
 import type { Theme } from "../../core/view";
 import { drawRamp } from "../../marks/cells";
-import { sequential } from "../../marks/colours";
+import { diverging, sequential } from "../../marks/colours";
 import { choice } from "../../marks/controls";
 import { drawChart, make } from "../../marks/make";
 import { MODES, type Mode } from "./settings";
@@ -16,12 +16,14 @@ import type { Words } from "./words";
 export class Bar {
   readonly element: HTMLElement;
   readonly largest = make("span", { class: "text-largest" });
+  readonly least = make("span", {}, "0");
   private readonly legend = drawChart(120, 10, null);
   private readonly modes;
 
   constructor(
     say: Words,
     private readonly theme: () => Theme,
+    private readonly signed: boolean,
     choose: (mode: Mode) => void,
   ) {
     const choices = MODES.map((value) => ({
@@ -36,13 +38,13 @@ export class Bar {
       "div",
       { class: "text-bar drawn-bar" },
       this.modes.element,
-      make("div", { class: "text-scale" }, "0", this.legend, this.largest),
+      make("div", { class: "text-scale" }, this.least, this.legend, this.largest),
     );
   }
 
   /** The legend, in the colours of the theme. */
   paint(): void {
-    this.legend.replaceChildren(...drawRamp(sequential(this.theme()), 120, 10));
+    this.legend.replaceChildren(...drawRamp((this.signed ? diverging : sequential)(this.theme()), 120, 10));
   }
 
   /** Without weights only what is received in all can be chosen. */

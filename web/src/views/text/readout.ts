@@ -17,6 +17,7 @@ export interface Chosen {
 }
 
 export interface Reading {
+  readonly signed: boolean; // differences or effects, not shares of attention
   readonly values: Float32Array | null; // for every token of the coloured axis
   readonly start: number; // the number of its first token
   readonly chosen: (Chosen & { readonly name: string }) | null; // null: what all attend to
@@ -26,13 +27,14 @@ export interface Reading {
 const BEST = 5; // tokens that are named
 
 /** Where the weight goes: the strongest tokens with their numbers. */
-export function summarise({ values, start, chosen, nameOf }: Reading, word: Words): string {
+export function summarise({ values, start, chosen, signed, nameOf }: Reading, word: Words): string {
   if (values === null) return word.idle;
-  const best = strongest(values.length, (place) => values[place]!, BEST).map(
+  const best = strongest(values.length, (place) => Math.abs(values[place]!), BEST).map(
     (place) => `${nameOf(place + start)} (${place + start}) ${digits(values[place]!)}`,
   );
   const list = best.length === 0 ? word.nothing : best.join(" · ");
-  if (chosen === null) return `${word.receivedBest} ${list}`;
+  if (chosen === null) return `${signed ? word.signedBest : word.receivedBest} ${list}`;
   const { axis, name, token } = chosen;
+  if (signed) return `${axis === "query" ? word.signedOf(name, token) : word.signedAt(name, token)} ${list}`;
   return `${axis === "query" ? word.looksAt(name, token) : word.seenBy(name, token)} ${list}`;
 }

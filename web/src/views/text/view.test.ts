@@ -102,3 +102,32 @@ test("a refused model average is said in words, not by its code", async () => {
   expect(element.querySelector(".text-note")?.textContent).toBe("The text is too long for an average.");
   expect(failures).toEqual([]);
 });
+
+test("signed values are coloured on both sides of zero, and not called attention", async () => {
+  const maps = [makeMap(0, { queries: 4, content: "signed" })];
+  const { source } = invent({ source: FOUR, change: { maps } });
+  const values = Float32Array.from([-2, 1, 0, 0.5]);
+  const weights = async () => ({
+    arrays: new Map([
+      [
+        "weights",
+        { name: "weights", dtype: "float32", shape: [1, 4], data: values, scale: null, maximum: 1 },
+      ],
+    ]),
+    meta: {},
+  });
+  const signed = { ...source, weights, within: () => signed } as unknown as typeof source;
+  const { stage, element } = setStage(signed, { map: 0, head: 0, query: 3 });
+  const mounted = view.mount(stage);
+  await settle();
+  const [least, most, none] = [...element.querySelectorAll<HTMLElement>(".passage-token")].map(
+    ({ style }) => style.backgroundColor.match(/\d+/g)?.map(Number) ?? [],
+  );
+  expect(least![2]).toBeGreaterThan(least![0]!); // blue
+  expect(most![0]).toBeGreaterThan(most![2]!); // red
+  expect(none).toEqual([]);
+  expect(element.textContent).toContain("as query: a (0) −2");
+  const { rows, columns } = await mounted.table();
+  expect(columns[2]).toBe("value");
+  expect(rows.map((row) => row[2])).toEqual([...values]);
+});

@@ -7,7 +7,7 @@
  */
 
 import type { RowSide } from "../../api/types";
-import { hasOnlyWeights } from "../../core/focus";
+import { hasMaps, isSigned } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { axisOf, chooseMap, sideOf } from "../../core/maps";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
@@ -30,7 +30,7 @@ export const view = recordingView({
   order: 40,
   words,
   options,
-  fits: hasOnlyWeights,
+  fits: hasMaps,
   mount: (setting) => new TextView(setting),
 });
 
@@ -52,6 +52,7 @@ class TextView extends MountedView<Words, TextOptions> {
     this.bar = new Bar(
       say,
       () => stage.theme,
+      isSigned(stage.source.description.maps),
       (show) => options.set({ show }),
     );
     stage.element.replaceChildren(
@@ -214,9 +215,18 @@ class TextView extends MountedView<Words, TextOptions> {
     return this.mode() === "in" ? "query" : "key";
   }
 
+  private get signed(): boolean {
+    return this.map.content === "signed";
+  }
+
+  private captionScale(): string {
+    const most = this.maximum();
+    return (this.signed ? this.say.captionSigned : this.say.captionScale)(digits(most), digits(-most));
+  }
+
   private maximum(): number {
     let most = 0;
-    for (const value of this.values ?? []) if (value > most) most = value;
+    for (const value of this.values ?? []) most = Math.max(most, Math.abs(value));
     return most;
   }
 
@@ -231,9 +241,10 @@ class TextView extends MountedView<Words, TextOptions> {
         pane === target && this.values !== null
           ? this.values.subarray(slice.start - start, slice.start - start + slice.shown.length)
           : null;
-      pane.passage.colour(part, most);
+      pane.passage.colour(part, most, this.signed);
     }
     write(this.bar.largest, digits(most));
+    write(this.bar.least, digits(this.signed ? -most : 0));
     this.paintStrips();
     this.point(this.coloured(), null);
   }
@@ -278,6 +289,7 @@ class TextView extends MountedView<Words, TextOptions> {
     const beyond = this.beyond.of(sideOf(this.map, axis, this.stage.selection.get()));
     return summarise(
       {
+        signed: this.signed,
         values: this.values,
         start,
         chosen: chosen && { ...chosen, name: this.nameOf(chosen.axis, chosen.token) ?? "" },
@@ -296,7 +308,7 @@ class TextView extends MountedView<Words, TextOptions> {
 
   async picture(): Promise<string> {
     const { say, stage, map, panes } = this;
-    const sentence = `${await this.wholeSummary()} ${say.captionScale(digits(this.maximum()))}`;
+    const sentence = `${await this.wholeSummary()} ${this.captionScale()}`;
     return writePicture(panes, map, sentence, stage, say);
   }
 
@@ -313,7 +325,7 @@ class TextView extends MountedView<Words, TextOptions> {
       columns: [
         this.names.position,
         this.names.token,
-        this.mode() === "received" ? say.columnMass : say.columnWeight,
+        this.signed ? say.columnValue : this.mode() === "received" ? say.columnMass : say.columnWeight,
       ],
       rows: slice.shown.map((shown, index) => [slice.start + index, shown, values[index] ?? null]),
       more: values.length - slice.shown.length,

@@ -30,6 +30,11 @@ export const words = {
   mean: "Average of the layer's heads",
   model: "Average of all layers",
   captionScale: (maximum: string) => `Colour from 0 to ${maximum}.`,
+  signedOf: (token: string, index: number) => `Values of ${token} (${index}) as query:`,
+  signedAt: (token: string, index: number) => `Values of ${token} (${index}) as key:`,
+  signedBest: "Sums over all queries:",
+  captionSigned: (most: string, least: string) => `Blue to red: from ${least} through 0 to ${most}.`,
+  columnValue: "value",
   columnWeight: "weight",
   columnMass: "attention received",
 };

@@ -33,6 +33,11 @@ export const words: SameWords<typeof en.words> = {
   mean: "本层各头的平均",
   model: "所有层的平均",
   captionScale: (maximum: string) => `颜色从 0 到 ${maximum}。`,
+  signedOf: (token, index) => `${token}（${index}）作为查询时的数值：`,
+  signedAt: (token, index) => `${token}（${index}）作为键时的数值：`,
+  signedBest: "对所有查询求和：",
+  captionSigned: (most, least) => `蓝到红：从 ${least} 经 0 到 ${most}。`,
+  columnValue: "数值",
   columnWeight: "权重",
   columnMass: "得到的注意力",
 };

@@ -1,0 +1,55 @@
+/** Words of the effects view. */
+
+export const words = {
+  title: "Effects",
+  about: "What each head, layer and edge does to a word that the model could write.",
+  position: "After",
+  at: "At",
+  word: "Word",
+  against: "Against",
+  label: "Class",
+  alone: "nothing: its log-probability",
+  other: "another word …",
+  typed: "Type one token; most begin with a blank.",
+  apply: "Use this word",
+  own: (word: string) => `${word}: the text itself`,
+  measure: "Measure",
+  stop: "Stop",
+  intro:
+    "Choose a word that the model could write, or press Measure: every head is silenced in turn, and the change of the word's log-probability is shown. With a word to compare with, it is the change of the difference of their logits.",
+  loading: "Reading the text …",
+  estimating: "Estimating …",
+  confirming: (done: number, all: number) => `Confirmed by real passes: ${done} of ${all} heads.`,
+  complete: (count: number) => `All ${count} heads are confirmed by a real pass each.`,
+  stopped: (done: number, all: number) =>
+    `Stopped. ${done} of ${all} heads are confirmed, the others are estimates.`,
+  edited: "The model is edited already: effects are measured on top of its edits, without estimates.",
+  noModel: "Effects need the model; there is none behind this page. Start it with `glassformer serve`.",
+  noRequest:
+    "It is not known how this recording was made, so its model cannot run again. Run the text under Input.",
+  tooLong: (most: number) => `Effects are measured for texts of at most ${most} tokens.`,
+  baseline: (outcome: string, value: string) => `Without edits: ${outcome} = ${value}.`,
+  legend: "Change of the outcome without the head",
+  legendHint:
+    "Blue: the outcome falls without it, so it works for the word. Red: it rises, so it works against it.",
+  estimated: "hatched: estimate, from one backward pass",
+  confirmed: "plain: confirmed by a real pass",
+  layerColumn: "all",
+  layerRow: (layer: number) => `Layer ${layer}`,
+  cell: (name: string, value: string, confirmed: boolean) =>
+    `${name}: ${value} (${confirmed ? "real pass" : "estimate"})`,
+  wholeLayer: (map: string) => `${map}, all heads`,
+  both: (measured: string, estimate: string) => `real pass ${measured}, estimate ${estimate}`,
+  onlyEstimate: (estimate: string) => `estimate ${estimate}, not confirmed`,
+  onlyMeasured: (measured: string) => `real pass ${measured}`,
+  edges: "The edges that matter most",
+  edgesHint: "An edge is one token looking at another in one head. Cutting it changes the outcome by:",
+  edge: (query: string, key: string) => `${query} → ${key}`,
+  everyEdge: "Estimates of every edge in:",
+  overview: "Overview",
+  heatmap: "Heat map",
+  text: "Text",
+  columns: { estimate: "estimate", measured: "real pass", query: "query", key: "key" },
+  captionMark:
+    "Hatched cells are estimates from one backward pass; the others are real passes without the head.",
+};

@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import type { PatchingStep } from "../../api/types";
+import type { Rerunner } from "../../core/view";
+import { invent, restyle, setStage, settle } from "../../testing/recording";
+import { readMap } from "./map";
+import { view } from "./view";
+
+function step(layer: number, values: readonly number[]): PatchingStep {
+  return {
+    clean: 3,
+    corrupted: -1,
+    clean_tokens: ["The", " men", " sat"],
+    corrupted_tokens: ["The", " man", " sat"],
+    layers: 2,
+    stack: "decoder",
+    layer,
+    values: [...values],
+  };
+}
+
+function stand(options: Record<string, string> = {}) {
+  const asked: { request: object; send(step: PatchingStep): void; fail(error: unknown): void }[] = [];
+  const rerunner = {
+    again: () => ({
+      kind: "generate",
+      sequence: "text",
+      model: "zoo/gpt2",
+      text: "The cat sat",
+      decode: { method: "greedy" },
+      length: 3,
+    }),
+    measure: (_what, request, heard) =>
+      new Promise((_, reject) =>
+        asked.push({ request, send: (one) => heard({ step: one as never }), fail: reject }),
+      ),
+  } as Partial<Rerunner> as Rerunner;
+  const { source } = invent({});
+  const { stage, element, selection } = setStage(source, { options }, rerunner);
+  const mounted = view.mount(stage);
+  selection.subscribe((now, before) => mounted.update(now, before));
+  return { mounted, stage, element, selection, asked };
+}
+
+test("the map says what is restored: 0 as in the corrupted text, 1 as in the clean one", () => {
+  const map = readMap([step(0, [-1, 3, 1]), step(1, [-2, 0, 5])])!;
+  expect(map.rows.map(({ cells }) => cells.map(({ share }) => share))).toEqual([
+    [0, 1, 0.5],
+    [-0.25, 0.25, 1.5],
+  ]);
+  expect(readMap([{ ...step(0, [1]), clean: -1 }])).toMatchObject({
+    same: true,
+    rows: [{ cells: [{ share: null }] }],
+  });
+});
+
+test("the example fills the form and runs; a cell shows its numbers and is kept in the link", async () => {
+  const { element, selection, asked, mounted, stage } = stand();
+  const example = [...element.querySelectorAll("button")].find(
+    ({ textContent }) => textContent === "Example",
+  )!;
+  example.click();
+  await settle();
+  expect(asked).toHaveLength(1);
+  expect(asked[0]!.request).toMatchObject({
+    run: { kind: "record", text: "The men on the road", decode: null, length: null, edits: [] },
+    corrupted: "The man on the road",
+    outcome: { token: " were", against: " was", position: -1 },
+    part: "residual",
+  });
+  asked[0]!.send(step(0, [-1, 3, 1]));
+  await settle();
+  const cell = element.querySelector<HTMLElement>('[data-key="0,1"]')!;
+  expect(cell.dataset).toMatchObject({ share: "1", value: "3" });
+  cell.click();
+  await settle();
+  expect(selection.get().options["patching.cell"]).toBe("0,1");
+  expect(element.querySelector(".readout")!.textContent).toBe("Layer 0,  men /  man: 1 restored (outcome 3)");
+  expect(element.querySelector(".differs")!.textContent).toBe(" men /  man");
+  expect(asked).toHaveLength(1);
+  expect((await mounted.table()).rows[1]).toEqual([0, 1, " men", " man", 3, 1]);
+  expect(await mounted.picture()).toContain("corrupted");
+  restyle(mounted, stage, "zh");
+  expect(element.textContent).toContain("恢复");
+});
+
+test("what is missing is said, and nothing runs; what the server refuses is shown", async () => {
+  const { element, asked } = stand({ "patching.corrupted": "The dog sat" });
+  await settle();
+  expect(asked).toHaveLength(0);
+  expect(element.querySelector(".note")!.textContent).toContain("both answers");
+  const all = stand({ "patching.corrupted": "A", "patching.answer": " a", "patching.other": " b" });
+  await settle();
+  all.asked[0]!.fail(new Error("other length"));
+  await settle();
+  expect(all.element.querySelector(".note")!.textContent).toContain("other length");
+  const offline = setStage(invent({}).source);
+  view.mount(offline.stage);
+  expect(offline.element.textContent).toContain("glassformer serve");
+  expect(offline.element.querySelector("form")!.hidden).toBe(true);
+});
