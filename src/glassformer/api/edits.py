@@ -44,7 +44,7 @@ def _build_request(name: str) -> type[EditRequest]:
         default = None if NoneType in get_args(hint) else ...
         default = default if field.default is MISSING else field.default
         schema["attention" if field.name == "kind" else field.name] = (hint, default)
-    return create_model(edit.__name__, __base__=EditRequest, __doc__=edit.__doc__, **schema)
+    return create_model(f"{edit.__name__}Edit", __base__=EditRequest, __doc__=edit.__doc__, **schema)
 
 
 def _drop_nulls(value: Any) -> Any:
