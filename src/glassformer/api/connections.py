@@ -1,8 +1,8 @@
 """Connections of a server: how many a client may have, and when a silent one is closed.
 
 In:   uvicorn's protocol, one object for each connection; Settings.
-Out:  the same protocol with three rules: a client has a share of all connections; a connection that sends no
-      request in time is closed; a client that does not read what it asked for is cut off.
+Out:  the same protocol with three rules: a client has a share of all connections; a connection that does not
+      send the head of a request in time is closed; a client that hardly reads what it asked for is cut off.
 """
 
 import asyncio
@@ -29,11 +29,26 @@ class LimitedProtocol(H11Protocol):
         if self.open_connections[self.peer] > self.limits.share(self.limits.connections):
             transport.abort()
             return
-        self.timers["head"] = self.loop.call_later(self.limits.head_seconds, self._close_silent)
+        self._expect_head()
 
-    def _close_silent(self) -> None:
-        if self.cycle is None:  # no request has come
-            self.transport.abort()
+    def data_received(self, data: bytes) -> None:
+        """The first bytes of another request: its head must follow in time, too."""
+        super().data_received(data)
+        between = self.cycle is None or self.cycle.response_complete
+        if not between and "head" in self.timers:
+            self.timers.pop("head").cancel()
+        elif between and "head" not in self.timers and self.conn.trailing_data[0]:
+            self._expect_head()
+
+    def _expect_head(self) -> None:
+        last = self.cycle
+
+        def look() -> None:
+            del self.timers["head"]
+            if self.cycle is last:  # no request has come meanwhile
+                self.transport.abort()
+
+        self.timers["head"] = self.loop.call_later(self.limits.head_seconds, look)
 
     def pause_writing(self) -> None:
         """More waits to be sent than the connection takes."""
@@ -41,11 +56,12 @@ class LimitedProtocol(H11Protocol):
         self._follow_writing(self.transport.get_write_buffer_size())
 
     def _follow_writing(self, before: int) -> None:
-        """Look again later; abort a connection that took nothing meanwhile."""
+        """Look again later; abort a connection that took hardly anything meanwhile."""
+        least = self.limits.write_rate * self.limits.write_seconds
 
         def look() -> None:
             left = self.transport.get_write_buffer_size()
-            if left >= before:
+            if left > before - least:
                 self.transport.abort()
             elif left:
                 self._follow_writing(left)

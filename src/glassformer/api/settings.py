@@ -40,8 +40,9 @@ class Settings(RunSettings):
     uploads: int = 4  # bundles that may be uploaded at the same time
     body_pause: float = 30.0  # seconds without a byte before a body is whole
     body_rate: int = 1000  # bytes per second that a body must reach, after the first `body_pause` seconds
-    head_seconds: float = 20.0  # that a new connection may take for its first request
-    write_seconds: float = 30.0  # in which a client reads some of a response
+    head_seconds: float = 20.0  # that a connection may take for the head of a request
+    write_seconds: float = 30.0  # after which it is looked how much of a response a client has read
+    write_rate: int = 1000  # bytes per second that a client must read, at least
     connections: int = 1000  # at the same time
     client_share: float = 1.0  # of connections, uploads, listeners and jobs that one client may take
     attempts: int = 10  # wrong tokens of one client in a minute

@@ -1,5 +1,6 @@
 """`glassformer serve`: it is there at once, says where, keeps strangers out, and ends without a trace."""
 
+import asyncio
 import os
 import re
 import signal
@@ -9,6 +10,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import httpx
 import pytest
@@ -197,7 +200,7 @@ def test_without_a_verb_it_serves(
 ) -> None:
     served = []
     monkeypatch.setattr(
-        serve, "_run_server", lambda app, sockets, address: served.append((app.title, address))
+        serve, "_run_server", lambda config, sockets, address: served.append((config.app.title, address))
     )
     monkeypatch.setattr(serve, "PORT", 0)
     assert cli.main([]) == 0
@@ -252,3 +255,24 @@ def test_where_a_proxy_brings_others_a_token_is_needed_unless_asked_for(
     assert read_settings("--token-file", str(tmp_path / "token.txt")).token == "0123456789abcdef"
     monkeypatch.setenv("GLASSFORMER_TOKEN", "fedcba9876543210")
     assert read_settings().token == "fedcba9876543210"
+
+
+@pytest.mark.parametrize(("proxies", "believed"), [([], False), (["10.0.0.1"], False), (["127.0.0.1"], True)])
+def test_only_a_named_proxy_says_whom_a_request_comes_from(proxies: list[str], believed: bool) -> None:
+    seen: list[tuple[str, str]] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        seen.append((scope["client"][0], scope["scheme"]))
+
+    app.state = SimpleNamespace(context=SimpleNamespace(settings=Settings()))  # type: ignore[attr-defined]
+    config = serve._configure(app, proxies)
+    config.load()
+    headers = [(b"x-forwarded-for", b"203.0.113.7"), (b"x-forwarded-proto", b"https")]
+    scope = {"type": "http", "client": ("127.0.0.1", 40000), "scheme": "http", "headers": headers}
+    asyncio.run(config.loaded_app(scope, None, None))
+    assert seen == [("203.0.113.7", "https") if believed else ("127.0.0.1", "http")]
+
+
+def test_a_proxy_is_an_address(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["serve", "--proxy", "nginx", "--no-browser", "--port", "0"]) == 2
+    assert "no address" in capsys.readouterr().err

@@ -26,6 +26,8 @@ from glassformer.errors import InputError
 from glassformer.messages import Message, message
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from glassformer.api.jobs import Workbench
     from glassformer.api.library import Library
     from glassformer.api.settings import Settings
@@ -53,6 +55,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--token-file", metavar="FILE", type=Path)
     parser.add_argument("--no-token", action="store_true")
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[])
+    parser.add_argument("--proxy", metavar="ADDRESS", action="append", default=[])
     parser.add_argument("--keep", metavar="FOLDER", type=Path)
     parser.add_argument("--keep-gigabytes", metavar="N", type=float)
     parser.add_argument("--models", metavar="FOLDER", type=Path, action="append", default=[])
@@ -74,6 +77,8 @@ def run(arguments: Arguments) -> None:
         if not Path(folder).expanduser().is_dir():
             raise InputError("cli.serve.no_folder", folder=str(folder))
     _check_training(arguments)
+    for address in arguments.proxy:
+        _check_address(address)
     sockets, note = _listen(arguments.host, arguments.port)
     with ExitStack() as opened:
         for each in sockets:
@@ -94,7 +99,7 @@ def run(arguments: Arguments) -> None:
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
         trainer = _open_trainer(arguments) if arguments.train else None
         app = create_app(library, workbench, settings, trainer=trainer)
-        _run_server(app, sockets, None if arguments.no_browser else address)
+        _run_server(_configure(app, arguments.proxy), sockets, None if arguments.no_browser else address)
 
 
 def _read_limit(arguments: Arguments) -> int | None:
@@ -253,19 +258,28 @@ def _format_address(host: str, port: int, token: str | None) -> str:
     return f"http://{shown}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
 
 
-def _run_server(app: Any, sockets: list[socket.socket], address: str | None) -> None:
-    """Run until a signal; the browser opens when the server answers."""
+def _check_address(address: str) -> None:
+    try:
+        ipaddress.ip_network(address, strict=False)
+    except ValueError:
+        raise InputError("cli.serve.wrong_proxy", address=address) from None
+
+
+def _configure(app: Any, proxies: list[str]) -> "uvicorn.Config":
+    """How the application is served. Only `proxies` are believed when they say whom a request comes from."""
     import uvicorn
 
     from glassformer.api.connections import make_protocol
 
     settings = app.state.context.settings
-    config = uvicorn.Config(
+    return uvicorn.Config(
         app,
         log_level="warning",
         access_log=False,
         server_header=False,
         date_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=64 << 10,
@@ -274,6 +288,11 @@ def _run_server(app: Any, sockets: list[socket.socket], address: str | None) -> 
         ws="none",
     )
 
+
+def _run_server(config: "uvicorn.Config", sockets: list[socket.socket], address: str | None) -> None:
+    """Run until a signal; the browser opens when the server answers."""
+    import uvicorn
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -281,7 +300,7 @@ def _run_server(app: Any, sockets: list[socket.socket], address: str | None) -> 
                 threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            app.state.closing.set()
+            config.app.state.closing.set()  # type: ignore[union-attr]
             super().handle_exit(sig, frame)
 
     server = Server(config)
