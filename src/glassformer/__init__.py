@@ -76,7 +76,10 @@ if TYPE_CHECKING:
     from glassformer.recorders.edits import CutEdge as CutEdge
     from glassformer.recorders.edits import FirstLayers as FirstLayers
     from glassformer.recorders.edits import PatchHead as PatchHead
+    from glassformer.recorders.edits import PatchPath as PatchPath
+    from glassformer.recorders.edits import PatchPattern as PatchPattern
     from glassformer.recorders.edits import PatchStates as PatchStates
+    from glassformer.recorders.edits import PatchValue as PatchValue
     from glassformer.recorders.edits import ScaleScores as ScaleScores
     from glassformer.recorders.edits import Steer as Steer
     from glassformer.recorders.record import record as record
@@ -143,8 +146,8 @@ _NAMES = {
     "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
     "Loss, Rank, TextScore",
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
-    "glassformer.recorders.edits": "AblateHead, Block, CutEdge, FirstLayers, PatchHead, PatchStates, "
-    "ScaleScores, Steer",
+    "glassformer.recorders.edits": "AblateHead, Block, CutEdge, FirstLayers, PatchHead, PatchPath, "
+    "PatchPattern, PatchStates, PatchValue, ScaleScores, Steer",
     "glassformer.recorders.record": "record",
     "glassformer.recording": "AttentionMap, Branch, Evidence, Generation, HeadStatistics, Recording, "
     "Tokens, from_arrays, tile, tree",

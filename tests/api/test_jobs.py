@@ -11,7 +11,7 @@ import pytest
 
 from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.api.routes import jobs
-from glassformer.recorders.edits import AblateHead, PatchHead, PatchStates, Steer
+from glassformer.recorders.edits import AblateHead, PatchHead, PatchPath, PatchStates, Steer
 from texts import text_of
 
 ASKED = {"kind": "record", "model": "zoo/tiny", "text": "The fox"}
@@ -107,12 +107,14 @@ def test_edits_as_version_0_1_wrote_them(site: Any) -> None:
 def test_patches_and_vectors(site: Any) -> None:
     states = {"kind": "patch_states", "stack": "encoder", "part": "feed_forward", "layer": 1, "source": "a"}
     steer = {"kind": "steer", "stack": "decoder", "layer": 2, "vector": [1, 0.5], "positions": [-1]}
-    asked = {**ASKED, "edits": [{**PATCH, "positions": [0, 2]}, {**states, "target": "b"}, steer]}
+    path = {**PATCH, "kind": "patch_path", "receivers": ["decoder.residual"], "feed_forward": "frozen"}
+    asked = {**ASKED, "edits": [{**PATCH, "positions": [0, 2]}, {**states, "target": "b"}, steer, path]}
     assert site.client.post("/api/jobs", json=asked).status_code == 202
     assert site.workbench.asked[0].read_edits() == [
         PatchHead("decoder", "self", 1, 3, (4, 5), (0, 2)),
         PatchStates("encoder", "feed_forward", 1, "a", target="b"),
         Steer("decoder", 2, (1.0, 0.5), (-1,)),
+        PatchPath("decoder", "self", 1, 3, (4, 5), ("decoder.residual",), feed_forward="frozen"),
     ]
 
 
@@ -131,6 +133,8 @@ def test_patches_and_vectors(site: Any) -> None:
         {"edits": [{**PATCH, "source": 5}]},
         {"edits": [{**PATCH, "positions": [1.5]}]},
         {"edits": [{**PATCH, "part": "residual"}]},
+        {"edits": [{**PATCH, "kind": "patch_path", "receivers": "decoder.residual"}]},
+        {"edits": [{**PATCH, "kind": "patch_path", "receivers": [5]}]},
         {"edits": [{"kind": "steer", "stack": "decoder", "layer": 0, "vector": []}]},
         {"edits": [{"kind": "steer", "stack": "decoder", "layer": 0, "vector": [[1.0]]}]},
         {"edits": [{"kind": "steer", "stack": "decoder", "layer": 0, "vector": [float("nan")]}]},

@@ -15,7 +15,9 @@ from glassformer.recorders.edits import (
     CutEdge,
     FirstLayers,
     PatchHead,
+    PatchPath,
     PatchStates,
+    PatchValue,
     ScaleScores,
     Steer,
 )
@@ -49,6 +51,19 @@ TEXT = "the animal was too tired"
             "patch-states encoder residual 0 all all Hund",
             PatchStates("encoder", "residual", 0, "all", None, "Hund"),
         ),
+        ("patch-value encoder self 0 1 x", PatchValue("encoder", "self", 0, 1, "x")),
+        (
+            "patch-path decoder self 0 all x decoder.self.2.1.keys,decoder.residual -1",
+            PatchPath(
+                "decoder",
+                "self",
+                0,
+                None,
+                "x",
+                ("decoder.self.2.1.keys", "decoder.residual"),
+                positions=(-1,),
+            ),
+        ),
         ("steer decoder 2 1,-2.5e1 1", Steer("decoder", 2, (1.0, -25.0), (1,))),
     ],
 )
@@ -80,6 +95,8 @@ def test_an_edit_reads_as_it_is_said(words: str, edit: object) -> None:
         ("patch-head decoder self 0 0", "`patch-head decoder self 0 0` has no SOURCE"),
         ("patch-head decoder self 0 0 ''", "Expected a text that is not empty"),
         ("patch-head decoder self 0 0 x 0,b", "'0,b' cannot be the POSITIONS of an edit. Expected numbers"),
+        ("patch-path decoder self 0 0 x decoder.self.0.0.keys", "does not come after the sender"),
+        ("patch-path decoder self 0 0 x here", "A receiver of a path is 'here'"),
         ("patch-states decoder value 0 x", "'value' cannot be the PART"),
         ("patch-states decoder residual 0 x all y", "Leave out `target`"),
         ("steer decoder 0 1,nan", "'1,nan' cannot be the VECTOR"),

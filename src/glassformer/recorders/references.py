@@ -6,7 +6,6 @@ Out:  the edits as they are carried out, after the unedited model has read their
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -15,7 +14,17 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message
 from glassformer.place import Place
-from glassformer.recorders.edits.edit import Edit, HeadOutputs, Part, States, Text
+from glassformer.recorders.edits.edit import (
+    Edit,
+    HeadInputs,
+    HeadOutputs,
+    Part,
+    Read,
+    States,
+    Text,
+    Weights,
+    check_generation,
+)
 from glassformer.recorders.request import Recorder, Request
 from glassformer.text.tokenizer import Encoding
 
@@ -23,37 +32,61 @@ KEPT = 4  # places and reference sets whose outputs stay in memory, for one head
 
 
 @dataclass(slots=True)
-class CollectOutputs(Edit):
-    """Changes nothing: collects what the heads give where another edit acts."""
+class Collect(Edit):
+    """Changes nothing: collects what another edit needs to know where it acts, in each call."""
 
     edit: Edit
-    found: list[Tensor] = field(default_factory=list)  # (head, query, width) of one call each
+    found: list[Tensor] = field(default_factory=list)
 
     def touches(self, place: Place) -> bool:
         return self.edit.touches(place)
 
-    def change_outputs(self, outputs: HeadOutputs) -> None:
-        self.found.append(outputs.read()[0].detach().cpu())
-
-    def as_message(self) -> Message:
-        return self.edit.as_message()
-
-
-@dataclass(slots=True)
-class CollectStates(Edit):
-    """Changes nothing: collects the vectors where another edit acts."""
-
-    edit: Edit
-    found: list[Tensor] = field(default_factory=list)  # (token, width)
-
     def touches_states(self, stack: str, part: Part, layer: int) -> bool:
         return self.edit.touches_states(stack, part, layer)
 
-    def change_states(self, states: States) -> None:
-        self.found.append(states.read()[0].detach().cpu())
-
     def as_message(self) -> Message:
         return self.edit.as_message()
+
+    def keep(self, operation: HeadInputs | Weights | HeadOutputs | States) -> None:
+        """The part of the only text."""
+        self.found.append(operation.read()[0].detach().cpu())
+
+
+class CollectOutputs(Collect):
+    """(head, query, width)"""
+
+    def change_outputs(self, outputs: HeadOutputs) -> None:
+        self.keep(outputs)
+
+
+class CollectWeights(Collect):
+    """(head, query, key)"""
+
+    def change_weights(self, weights: Weights) -> None:
+        self.keep(weights)
+
+
+class CollectValues(Collect):
+    """(key head, key, width)"""
+
+    def change_inputs(self, inputs: HeadInputs) -> None:
+        if inputs.part == "values":
+            self.keep(inputs)
+
+
+class CollectStates(Collect):
+    """(token, width)"""
+
+    def change_states(self, states: States) -> None:
+        self.keep(states)
+
+
+COLLECT: dict[Read, type[Collect]] = {
+    "outputs": CollectOutputs,
+    "weights": CollectWeights,
+    "values": CollectValues,
+    "states": CollectStates,
+}
 
 
 def prepare_edits(
@@ -62,7 +95,24 @@ def prepare_edits(
     """The edits of a request, ready to be carried out."""
     text = request.source.text if isinstance(request.source, Encoding) else ""
     references = References(model, recorder, request, target_language)
-    return tuple(edit.prepare(text, partial(references.read, edit)) for edit in request.edits)
+    return tuple(edit.prepare(text, _Reading(references, edit)) for edit in request.edits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """What one edit may ask for; see `ReadOutputs`."""
+
+    references: "References"
+    edit: Edit
+
+    def __call__(self, texts: Sequence[Text], aligned: bool, target: Text | None = None) -> list[Tensor]:
+        return self.references.read(self.edit, texts, aligned, target)
+
+    def at(self, edit: Edit) -> "_Reading":
+        return _Reading(self.references, edit)
+
+    def run(self, edit: Edit) -> None:
+        self.references.run(edit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +134,7 @@ class References:
                 raise InputError("recorders.edits.no_target_side", edit=edit, name=self.model.name)
             words = self.model.reader.read(target, target=True)
         given = (self.request.model_hash, self.target_language, tuple(texts), words and words.ids)
-        where = tuple(getattr(edit, name, None) for name in ("stack", "kind", "part", "layer"))
+        where = (edit.reads, *(getattr(edit, name, None) for name in ("stack", "kind", "part", "layer")))
         kept: dict[object, list[Tensor]] = self.model.cache.setdefault(References, {})
         if (given, where) not in kept:
             found = [self._read_one(edit, each, words) for each in texts]
@@ -95,10 +145,28 @@ class References:
 
     def _read_one(self, edit: Edit, text: Text, target: Encoding | None) -> Tensor:
         """For one text: outputs of heads (head, token, width), or states (token, width)."""
-        plain = replace(
+        source = self.model.reader.read_source(text, None, self.target_language)
+        plain = replace(self._make_plain(), source=source, target=target)
+        if self.model.shape == "encoder-decoder" and target is None:
+            written = self.recorder.run(plain).target  # begins with the start token
+            assert written is not None
+            plain = replace(plain, target=self.model.reader.read(written.ids[1:], target=True))
+        collect = COLLECT[edit.reads](edit)
+        self.recorder.run(replace(plain, edits=(collect,)))
+        return torch.cat(collect.found, dim=-2)  # a recurrent decoder has one call for each token
+
+    def run(self, edit: Edit) -> None:
+        """See `ReadOutputs.run`."""
+        if self.request.decode is not None or (
+            self.model.shape == "encoder-decoder" and self.request.target is None
+        ):
+            check_generation((edit,))
+        self.recorder.run(replace(self._make_plain(), edits=(edit,)))
+
+    def _make_plain(self) -> Request:
+        """The request, without edits and for its statistics alone."""
+        return replace(
             self.request,
-            source=self.model.reader.read_source(text, None, self.target_language),
-            target=target,
             decode=None,
             want=frozenset({"statistics"}),
             edits=(),
@@ -106,11 +174,5 @@ class References:
             prefix=(),
             on_step=None,
             forced=None,
+            targets=(),
         )
-        if self.model.shape == "encoder-decoder" and target is None:
-            written = self.recorder.run(plain).target  # begins with the start token
-            assert written is not None
-            plain = replace(plain, target=self.model.reader.read(written.ids[1:], target=True))
-        collect = CollectStates(edit) if "states" in edit.changes else CollectOutputs(edit)
-        self.recorder.run(replace(plain, edits=(collect,)))
-        return torch.cat(collect.found, dim=-2)  # a recurrent decoder has one call for each token

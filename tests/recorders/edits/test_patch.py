@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from torch import Tensor, nn
 
 import glassformer as gf
@@ -188,12 +189,66 @@ def test_a_patched_encoder_writes(kind: str) -> None:
         )
 
 
-def test_no_patch_is_no_change() -> None:
-    for kind in KINDS:
-        subject, reads = make_subject(kind)
-        stack = "decoder" if len(reads) == 1 else "encoder"
-        plain = subject.record(*reads, want=EVERYTHING)
-        patched = subject.record(
-            *reads, want=EVERYTHING, edits=[gf.PatchStates(stack, "residual", 1, tuple(SOURCE))]
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_patch_from_the_same_text_changes_nothing_bit_for_bit(kind: str) -> None:
+    subject, reads = make_subject(kind)
+    stack, text = "decoder" if len(reads) == 1 else "encoder", tuple(SOURCE)
+    edits = [
+        gf.PatchStates(stack, "residual", 1, text),
+        gf.PatchStates(stack, "residual", 2 if kind == "BART" else 3, text),
+        gf.PatchStates(stack, "feed_forward", 1, text),
+        *(each(stack, "self", LAYER, HEAD, text) for each in (gf.PatchHead, gf.PatchPattern, gf.PatchValue)),
+    ]
+    plain = subject.record(*reads, want=EVERYTHING)
+    for edit in edits:
+        patched = subject.record(*reads, want=EVERYTHING, edits=[edit])
+        assert (plain.output.log_probabilities == patched.output.log_probabilities).all(), edit
+
+
+@pytest.mark.parametrize("kind", ["GPT-2", "our decoder"])
+def test_tokens_before_a_patch_do_not_change(kind: str) -> None:
+    subject, _ = make_subject(kind)
+    plain = subject.record(SOURCE)
+    for patch in (gf.PatchHead, gf.PatchPattern, gf.PatchValue):
+        patched = subject.record(SOURCE, edits=[patch("decoder", "self", LAYER, HEAD, tuple(OTHER), (3,))])
+        same = plain.output.log_probabilities == patched.output.log_probabilities
+        assert same[:3].all(), patch
+        assert not same[3:].all(), patch
+
+
+def test_padding_changes_nothing() -> None:
+    subject, _ = make_subject("GPT-2")
+    padded = {
+        "input_ids": torch.tensor([[*SOURCE, 0, 0]]),
+        "attention_mask": torch.tensor([[1] * len(SOURCE) + [0, 0]]),
+    }
+    steer = gf.Steer("decoder", 1, np.linspace(-1, 1, 32), (2,))
+    edits = [gf.AblateHead("decoder", "self", 1, 2), gf.CutEdge("decoder", "self", 1, 2, 4, 1), steer]
+    pairs = [(edit, edit) for edit in edits]
+    for patch in (gf.PatchHead, gf.PatchPattern, gf.PatchValue):
+        pairs.append(
+            (
+                patch("decoder", "self", LAYER, HEAD, tuple(OTHER), (3,)),
+                patch("decoder", "self", LAYER, HEAD, (*OTHER, 0, 0), (3,)),
+            )
         )
-        assert (plain.output.log_probabilities == patched.output.log_probabilities).all()
+    for plain, longer in pairs:
+        wanted = subject.record(SOURCE, edits=[plain]).output.log_probabilities
+        found = subject.record(padded, edits=[longer]).output.log_probabilities
+        assert_near(found[: len(SOURCE)], wanted, layers=5, scores=64, where=plain)
+
+
+def test_a_pattern_keeps_values_and_a_value_keeps_the_pattern() -> None:
+    subject, _ = make_subject("our decoder")
+    want = ("weights", "values")
+    plain, other = subject.record(SOURCE, want=want), subject.record(OTHER, want=want)
+    edit = gf.PatchPattern("decoder", "self", LAYER, HEAD, tuple(OTHER), (2, 4))
+    looks = subject.record(SOURCE, want=want, edits=[edit]).map(layer=LAYER)
+    assert (looks.weights(head=HEAD)[[2, 4]] == other.map(layer=LAYER).weights(head=HEAD)[[2, 4]]).all()
+    assert (looks.weights(head=HEAD)[3] == plain.map(layer=LAYER).weights(head=HEAD)[3]).all()
+    assert (looks.values == plain.map(layer=LAYER).values).all()
+    edit = gf.PatchValue("decoder", "self", LAYER, HEAD, tuple(OTHER), (2,))
+    finds = subject.record(SOURCE, want=want, edits=[edit]).map(layer=LAYER)
+    assert (finds.weights() == plain.map(layer=LAYER).weights()).all()
+    assert (finds.values[HEAD, 2] == other.map(layer=LAYER).values[HEAD, 2]).all()
+    assert (finds.values[HEAD, 3] == plain.map(layer=LAYER).values[HEAD, 3]).all()

@@ -11,11 +11,12 @@ from glassformer.recorders.edits.block import Block
 from glassformer.recorders.edits.cut_edge import CutEdge
 from glassformer.recorders.edits.edit import EDITS, Edit, HeadOutputs, Scores, Weights
 from glassformer.recorders.edits.first_layers import FirstLayers
-from glassformer.recorders.edits.patch import PatchHead, PatchStates
+from glassformer.recorders.edits.patch import PatchHead, PatchPattern, PatchStates, PatchValue
+from glassformer.recorders.edits.patch_path import PatchPath
 from glassformer.recorders.edits.scale_scores import ScaleScores
 from glassformer.recorders.edits.steer import Steer
 
 __all__ = [
-    "EDITS", "AblateHead", "Block", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "PatchHead",
-    "PatchStates", "ScaleScores", "Scores", "Steer", "Weights",
+    "EDITS", "AblateHead", "Block", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "PatchHead", "PatchPath",
+    "PatchPattern", "PatchStates", "PatchValue", "ScaleScores", "Scores", "Steer", "Weights",
 ]  # fmt: skip

@@ -13,13 +13,14 @@ from glassformer.messages import message
 from glassformer.place import Place, name_term
 from glassformer.recorders.edits.edit import (
     Edit,
+    HeadInputs,
     HeadOutputs,
     Index,
     Part,
     Scores,
     States,
+    Target,
     Weights,
-    inside_attention,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class ActiveEdits:
     """The edits inside attention, which of them have changed anything, and what they did last."""
 
     def __init__(self, edits: Iterable[Edit] = ()) -> None:
-        self.edits = inside_attention(edits)
+        self.edits = [edit for edit in edits if edit.edits_attention]
         self.start = 0  # the position of the first query of a pass: a cache holds what was read before
         self.places: dict[Place, None] = {}  # of all calls, in order
         self.hidden: dict[Place, Sequence[Index]] = {}  # of the last call at each place
@@ -45,6 +46,14 @@ class ActiveEdits:
         """Note that attention happens at a place; whether an edit changes it."""
         self.places[place] = None
         return any(edit.touches(place) for edit in self.edits)
+
+    def change_inputs(self, inputs: HeadInputs) -> None:
+        """Apply all edits to the queries, keys or values of a call."""
+        for number, edit in self._at(inputs.place):
+            inputs.used = False
+            edit.change_inputs(inputs)
+            if inputs.used:
+                self._used.add(number)
 
     def change_scores(self, scores: Scores) -> None:
         """Apply all edits to the scores of a call."""
@@ -62,15 +71,15 @@ class ActiveEdits:
         """Apply all edits to the weights of a call."""
         weights.start = self.start
         for number, edit in self._at(weights.place):
-            before = weights.tensor
+            weights.used = False
             edit.change_weights(weights)
-            if weights.tensor is not before:
+            if weights.used:
                 self._used.add(number)
         self.replaced[weights.place] = weights.replaced
 
-    def changes_outputs(self, place: Place) -> bool:
-        """Whether an edit reads or changes what the heads of a place give."""
-        return any("outputs" in edit.changes for _, edit in self._at(place))
+    def changes(self, place: Place, what: Target) -> bool:
+        """Whether an edit reads or changes inputs, scores, weights or outputs of a place."""
+        return any(what in edit.changes for _, edit in self._at(place))
 
     def change_outputs(self, outputs: HeadOutputs) -> None:
         """Apply all edits to what the heads of a call give."""
@@ -105,10 +114,13 @@ class ActiveEdits:
 
 
 class ActiveStates:
-    """The edits that change vectors of layers, and which of them have."""
+    """The edits that change vectors of layers, and which of them have.
+
+    What goes into layer n of a stack of n layers is what comes out of its last one.
+    """
 
     def __init__(self, edits: Iterable[Edit] = ()) -> None:
-        self.edits = [edit for edit in edits if "states" in edit.changes]
+        self.edits = [edit for edit in edits if edit.edits_states]
         self._used: set[int] = set()  # positions in `edits`
 
     def __bool__(self) -> bool:

@@ -1,13 +1,13 @@
 """What an edit is: a change to a network for one recording, described without any network.
 
 In:   nothing.
-Out:  `Edit`, the base class of every edit, and the operations that it may use: `Scores`, `Weights`,
-      `HeadOutputs` and `States`; `EDITS`, those by name that the command line and the server offer: they
-      read edits by the fields of their classes.
+Out:  `Edit`, the base class of every edit, and the operations that it may use: `HeadInputs`, `Scores`,
+      `Weights`, `HeadOutputs` and `States`; `EDITS`, those by name that the command line and the server
+      offer: they read edits by the fields of their classes.
 
 Three executors carry edits out: native/edits.py (the windows of our networks), transformers/edits.py (the
-attention interface) and transformers/softmaxes.py (models off the interface). Each offers the operations of
-`Scores`, `Weights` and `HeadOutputs` and can limit the layers of a stack. A new edit is one file in this
+attention interface) and transformers/softmaxes.py (models off the interface, without `HeadInputs`). Each
+offers these operations and can limit the layers of a stack. A new edit is one file in this
 folder that uses these operations; a new operation is one method here and its implementation in each executor.
 
 The server imports this folder, and has no torch: import it here for type checkers or inside functions only.
@@ -29,8 +29,9 @@ from glassformer.settings import Limits
 if TYPE_CHECKING:
     from torch import Tensor
 
-Target = Literal["scores", "weights", "outputs", "states", "layers"]
+Target = Literal["inputs", "scores", "weights", "outputs", "states", "layers"]
 METHODS: dict[Target, str] = {
+    "inputs": "change_inputs",
     "scores": "change_scores",
     "weights": "change_weights",
     "outputs": "change_outputs",
@@ -38,6 +39,8 @@ METHODS: dict[Target, str] = {
     "layers": "limit_layers",
 }
 Part = Literal["residual", "feed_forward"]  # of a layer: what goes in, what its feed-forward network adds
+Projection = Literal["queries", "keys", "values"]  # what an attention call is given
+Read = Literal["outputs", "weights", "values", "states"]  # what an edit may need to know of another text
 Queries = Literal["each", "numbered", "all"]
 Index = tuple[Any, ...]  # into (batch, head, query, key)
 Count = Annotated[int, Limits(least=0, most=2**31 - 1)]  # of layers; the number of a head or token
@@ -45,6 +48,31 @@ Text = str | tuple[int, ...]  # a text, or the ids of its tokens
 Positions = tuple[int, ...]  # of tokens; negative ones count from the end
 _STACK = re.compile(r"[^\W\d]\w*(\.\w+)*")  # the path of a module
 STACKS = ("encoder", "decoder")  # models with more stacks name them by the paths of their modules
+
+
+class HeadInputs:
+    """Queries, keys or values (batch, head, token, width) that one attention call is given, after rotation.
+    Keys and values have fewer heads where heads share them."""
+
+    def __init__(self, place: Place, part: Projection, states: "Tensor") -> None:
+        self.place = place
+        self.part = part
+        self.tensor = states
+        self.used = False  # whether an edit has read or replaced something
+
+    def read(self) -> "Tensor":
+        """Those of all heads."""
+        self.used = True
+        return self.tensor
+
+    def replace(self, head: int, states: "Tensor", positions: Sequence[int] | None = None) -> None:
+        """Give a head other ones (token, width) at these positions; None: at all."""
+        check_head(head, self.tensor.shape[1], self.place)
+        check_tokens(len(states), self.tensor.shape[2])
+        at = slice(None) if positions is None else check_positions(positions, self.tensor.shape[2])
+        self.tensor = self.tensor.clone()
+        self.tensor[:, head, at] = states.to(self.tensor)[at]
+        self.used = True
 
 
 class Scores(ABC):
@@ -164,6 +192,7 @@ class Weights:
         self.start = 0  # the position of the first query in the text
         self.replaced: set[int] = set()  # heads whose weights were replaced
         self.silenced: set[int] = set()  # those of them that have no weight left, not even for a sink
+        self.used = False  # whether an edit has read or replaced something
 
     @property
     def heads(self) -> int:
@@ -174,12 +203,27 @@ class Weights:
         check_head(head, self.heads, self.place)
         return self.tensor[:, head]
 
+    def read(self) -> "Tensor":
+        """The weights of all heads."""
+        self.used = True
+        return self.tensor
+
     def replace(self, head: int, rows: "Tensor | float") -> None:
         """Give a head other weights, which broadcast to (batch, query, key)."""
         check_head(head, self.heads, self.place)
         self.tensor = self.tensor.clone()
         self.tensor[:, head] = rows
         self.replaced.add(head)
+        self.used = True
+
+    def replace_rows(self, head: int, rows: "Tensor", positions: Sequence[int] | None = None) -> None:
+        """Give a head other weights (query, key) at these queries; None: at all."""
+        for seen, wanted in zip(rows.shape, self.tensor.shape[2:], strict=True):
+            check_tokens(seen, wanted)
+        at = slice(None) if positions is None else check_positions(positions, self.tensor.shape[2])
+        changed = self.rows(head).clone()
+        changed[:, at] = rows.to(changed)[at]
+        self.replace(head, changed)
 
     def silence(self, head: int) -> None:
         """Take all weights of a head away."""
@@ -234,9 +278,7 @@ class States:
 
     def replace(self, states: "Tensor", positions: Sequence[int] | None = None) -> None:
         """Other vectors (token, width) at these positions; None: at all."""
-        if len(states) != self.tensor.shape[1]:
-            seen, wanted = len(states), self.tensor.shape[1]
-            raise InputError("recorders.edits.other_tokens", seen=seen, wanted=wanted)
+        check_tokens(len(states), self.tensor.shape[1])
         at = slice(None) if positions is None else check_positions(positions, self.tensor.shape[1])
         self.tensor = self.tensor.clone()
         self.tensor[:, at] = states.to(self.tensor)[at]
@@ -254,12 +296,18 @@ class States:
 
 
 class ReadOutputs(Protocol):
-    """What is at the place of an edit, for each of some texts."""
+    """What the unedited model gives at the place of an edit, for each of some texts."""
 
     def __call__(self, texts: Sequence[Text], aligned: bool, target: Text | None = None) -> "list[Tensor]":
         """Outputs (head, token, width) of all heads, or states (token, width) of a layer. The decoder of an
         encoder-decoder reads `target`; without it, if `aligned`, the target of this recording, otherwise
         what the model writes for each text."""
+
+    def at(self, edit: "Edit") -> "ReadOutputs":
+        """The same at the place of another edit."""
+
+    def run(self, edit: "Edit") -> None:
+        """One pass over the text of this recording, with an edit that collects what it needs to know."""
 
 
 class Edit(ABC):
@@ -268,6 +316,7 @@ class Edit(ABC):
     __slots__ = ()
 
     changes: ClassVar[frozenset[Target]] = frozenset()  # what its class has a method for
+    reads: ClassVar[Read] = "outputs"  # what it needs to know of another text, where it does
     # How the command line writes it where that is not its name in `EDITS`: words, and fields that each sets.
     spellings: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
 
@@ -299,7 +348,20 @@ class Edit(ABC):
         wanted = (getattr(self, name, None) for name in ("stack", "kind", "layer"))
         return all(mine in (None, seen) for mine, seen in zip(wanted, place[:3], strict=True))
 
-    def change_scores(self, scores: Scores) -> None:  # noqa: B027 - an edit may leave scores alone
+    @property
+    def edits_attention(self) -> bool:
+        """Whether it changes something inside attention."""
+        return bool(self.changes & {"inputs", "scores", "weights", "outputs"})
+
+    @property
+    def edits_states(self) -> bool:
+        """Whether it changes vectors of layers."""
+        return "states" in self.changes
+
+    def change_inputs(self, inputs: HeadInputs) -> None:  # noqa: B027 - an edit may leave inputs alone
+        """Change the queries, keys or values of heads."""
+
+    def change_scores(self, scores: Scores) -> None:  # noqa: B027
         """Change scores before the softmax, by the operations that they have."""
 
     def change_weights(self, weights: Weights) -> None:  # noqa: B027
@@ -311,7 +373,7 @@ class Edit(ABC):
     def touches_states(self, stack: str, part: Part, layer: int) -> bool:
         """Whether it changes the vectors of a part of a layer: where its fields say."""
         wanted = (getattr(self, name, None) for name in ("stack", "part", "layer"))
-        return "states" in self.changes and tuple(wanted) == (stack, part, layer)
+        return self.edits_states and tuple(wanted) == (stack, part, layer)
 
     def change_states(self, states: States) -> None:  # noqa: B027
         """Change the vectors of a part of a layer."""
@@ -329,11 +391,6 @@ class Edit(ABC):
 
 
 EDITS: Registry[type[Edit]] = Registry("edit", "glassformer.recorders.edits")
-
-
-def inside_attention(edits: Iterable[Edit]) -> list[Edit]:
-    """The edits that change scores, weights or what heads give."""
-    return [edit for edit in edits if edit.changes & {"scores", "weights", "outputs"}]
 
 
 def needs_numbered_queries(edits: Iterable[Edit]) -> bool:
@@ -368,6 +425,12 @@ def check_positions(positions: Sequence[int], count: int) -> list[int]:
         if not -count <= position < count:
             raise InputError("recorders.causes.no_position", position=position, last=count - 1)
     return [position % count for position in positions]
+
+
+def check_tokens(seen: int, wanted: int) -> None:
+    """Refuse another text that does not have as many tokens."""
+    if seen != wanted:
+        raise InputError("recorders.edits.other_tokens", seen=seen, wanted=wanted)
 
 
 def check_keys_left(seen: "Tensor", place: Place, hidden: Index) -> None:

@@ -8,6 +8,7 @@ Out:  a context in which scores, weights and outputs that come through a window 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import cycle
 from typing import Any
 
@@ -22,7 +23,16 @@ from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
 from glassformer.recorders.edited_rows import EditedRows, StatesAt, change_states, copy_rows
 from glassformer.recorders.edits.active import ActiveEdits, ActiveStates, limit_layers
-from glassformer.recorders.edits.edit import Edit, HeadOutputs, Index, ScoreTensor, Weights, check_keys_left
+from glassformer.recorders.edits.edit import (
+    Edit,
+    HeadInputs,
+    HeadOutputs,
+    Index,
+    Projection,
+    ScoreTensor,
+    Weights,
+    check_keys_left,
+)
 from glassformer.recorders.native.attentions import FoundAttention, find_attentions, find_stacks
 from glassformer.recorders.preserve import replacing
 
@@ -121,7 +131,7 @@ def _make_join(
 def _open_states(network: nn.Module, at: StatesAt, hooks: ExitStack) -> None:
     """Hooks on what goes into each layer, and on what its feed-forward network gives."""
     for name, stack in find_stacks(network).items():
-        before, after = cycle(range(stack.depth)), cycle(range(stack.depth))
+        before, after, last = (cycle(range(stack.depth)) for _ in range(3))
 
         def change_input(
             _: nn.Module, inputs: tuple[Any, ...], name: str = name, layers: Iterator[int] = before
@@ -133,7 +143,15 @@ def _open_states(network: nn.Module, at: StatesAt, hooks: ExitStack) -> None:
         ) -> Tensor:
             return change_states(output, at, name, "feed_forward", next(layers))
 
+        def change_last(
+            _: nn.Module, __: object, output: Tensor, name: str = name, layers: Iterator[int] = last,
+            depth: int = stack.depth,
+        ) -> Tensor:  # fmt: skip
+            leaves = next(layers) == depth - 1
+            return change_states(output, at, name, "residual", depth) if leaves else output
+
         for block in stack.layers:
+            hooks.enter_context(block.register_forward_hook(change_last))
             hooks.enter_context(block.register_forward_pre_hook(change_input))
             hooks.enter_context(block.feed_forward.register_forward_hook(change_added))  # type: ignore[union-attr]
 
@@ -164,6 +182,9 @@ class _Windows:
     def open(self) -> Iterator[RemovableHandle]:
         if isinstance(self.attention, Attention):
             yield self.attention.register_forward_pre_hook(self._read_inputs)
+            yield self.attention.queries.register_forward_hook(partial(self._change_inputs, "queries"))
+            yield self.attention.keys.register_forward_hook(partial(self._change_inputs, "keys"))
+            yield self.attention.values.register_forward_hook(partial(self._change_inputs, "values"))
         yield self.attention.scores.register_forward_hook(self._change_scores)
         yield self.attention.pattern.register_forward_hook(self._change_weights)
         yield self.attention.mixed.register_forward_hook(self._change_outputs)
@@ -176,6 +197,14 @@ class _Windows:
         hidden, self.mask = inputs[:2]
         if isinstance(self.attention, CrossAttention):
             self.queries = hidden.shape[1]
+
+    def _change_inputs(self, name: Projection, _: nn.Module, __: object, output: Tensor) -> Tensor:
+        def change(part: Tensor, _: slice, active: ActiveEdits) -> Tensor:
+            inputs = HeadInputs(self.place, name, part)
+            active.change_inputs(inputs)
+            return inputs.tensor
+
+        return self._change(output, change)
 
     def _change_scores(self, _: nn.Module, __: object, output: Tensor) -> Tensor:
         allowed = None

@@ -26,7 +26,7 @@ from glassformer.model.heads import ClassifierHead, LanguageHead
 from glassformer.model.layers import FeedForward, Residual
 from glassformer.model.similarity import AdditiveSimilarity, ProductSimilarity
 from glassformer.model.transformer import Embeddings, Stack, Transformer
-from glassformer.recorders.edits.edit import Edit, inside_attention
+from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.native.attentions import find_stacks
 from glassformer.recorders.store import as_numbers
 from glassformer.recording import LONGEST_TRACE
@@ -47,8 +47,9 @@ def check_traceable(
     """Refuse a trace that is not possible or too long."""
     if "trace" not in want:
         return
-    for edit in inside_attention(edits):
-        raise InputError("recorders.trace.edited", edit=edit)
+    for edit in edits:
+        if edit.edits_attention or edit.edits_states:
+            raise InputError("recorders.trace.edited", edit=edit)
     longest = max(len(side) for side in sides if side is not None)
     if longest > LONGEST_TRACE:
         raise InputError("recorders.trace.too_long", tokens=longest, most=LONGEST_TRACE)

@@ -18,13 +18,15 @@ import torch
 from torch import Tensor, nn
 
 from glassformer.errors import InputError
-from glassformer.place import name_term
+from glassformer.place import Place, name_term
 from glassformer.recorders.call import Call, allowed_by, repeat_heads
 from glassformer.recorders.edits.active import ActiveEdits, limit_layers
 from glassformer.recorders.edits.edit import (
     Edit,
+    HeadInputs,
     HeadOutputs,
     Index,
+    Projection,
     Scores,
     Weights,
     check_keys_left,
@@ -97,11 +99,21 @@ class CallScores(Scores):
 
 
 def change_scores(edits: ActiveEdits, call: Call) -> dict[str, Any]:
-    """Change a call; returns the arguments that replace those of the attention function."""
+    """Change a call before its softmax; returns arguments that replace those of the attention function."""
+    if edits.changes(call.place, "inputs"):
+        call.queries = _change_inputs(edits, call.place, "queries", call.queries)
+        call.keys = _change_inputs(edits, call.place, "keys", call.keys)
+        call.values = _change_inputs(edits, call.place, "values", call.values)
     scores = CallScores(call)
     edits.change_scores(scores)
     scores.finish()
     return scores.arguments
+
+
+def _change_inputs(edits: ActiveEdits, place: Place, part: Projection, states: Tensor) -> Tensor:
+    inputs = HeadInputs(place, part, states)
+    edits.change_inputs(inputs)
+    return inputs.tensor
 
 
 def _has_bias(mask: Tensor | None) -> bool:
@@ -127,7 +139,7 @@ def change_weights(edits: ActiveEdits, call: Call, output: Tensor, weights: Tens
         values = repeat_heads(call.values, changed.heads)  # (B, H, S, V)
         for head in changed.replaced:
             output[:, :, head] = changed.rows(head) @ values[:, head]
-    if edits.changes_outputs(call.place):
+    if edits.changes(call.place, "outputs"):
         outputs = HeadOutputs(call.place, output.transpose(1, 2))
         edits.change_outputs(outputs)
         output = outputs.tensor.transpose(1, 2)

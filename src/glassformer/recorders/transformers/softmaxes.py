@@ -100,6 +100,8 @@ def editing_reports(
     softmaxes, places = find_softmaxes(model, stacks, shorten(inputs))
     mapped = {each.place for each in softmaxes.values()}
     for change in edits.edits:
+        if "inputs" in change.changes:
+            raise InputError("recorders.edits.no_inputs", model=type(model).__name__, edit=change)
         lost = next((place for place in places if place not in mapped and change.touches(place)), None)
         if lost is not None:
             name = type(model).__name__
@@ -199,7 +201,7 @@ class _Products:
 
     def expect(self, place: Place, weights: Tensor) -> None:
         """Wait for a product with these weights (B, H, T, S) where an edit changes what it gives."""
-        if self.edits.changes_outputs(place):
+        if self.edits.changes(place, "outputs"):
             self.waiting[place] = weights
 
     def finish(self, factor: Tensor, equation: str, result: Tensor) -> Tensor:

@@ -42,13 +42,14 @@ def open_states(
     """Hooks on the stacks that edits touch."""
     for name, depth in depths.items():
         touched = [
-            each.touch(name, part, layer) for each in edits for part in PARTS for layer in range(depth)
+            each.touch(name, part, layer) for each in edits for part in PARTS for layer in range(depth + 1)
         ]
         if any(touched):
             layers = _Layers(name, depth, at)
             added = any(each.touch(name, "feed_forward", layer) for each in edits for layer in range(depth))
             for block in find_blocks(stacks, name, depth)[2]:
                 hooks.enter_context(block.register_forward_pre_hook(layers.enter, with_kwargs=True))
+                hooks.enter_context(block.register_forward_hook(layers.leave))
                 if added:
                     hooks.enter_context(find_feed_forward(block).register_forward_hook(layers.add))
 
@@ -75,6 +76,14 @@ class _Layers:
         return (
             (positional, named | {"hidden_states": states}) if given else ((states, *positional[1:]), named)
         )
+
+    def leave(self, _: nn.Module, __: object, output: Any) -> Any:
+        """What comes out of the last block."""
+        if self.calls % self.depth != self.depth - 1:
+            return output
+        states = output if isinstance(output, Tensor) else output[0]
+        changed = change_states(states, self.at, self.stack, "residual", self.depth)
+        return changed if isinstance(output, Tensor) else (changed, *output[1:])
 
     def add(self, module: nn.Module, _: object, output: Any) -> Tensor:
         """What the feed-forward network of the block gives."""
