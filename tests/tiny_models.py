@@ -4,7 +4,7 @@ from pathlib import Path
 
 import torch
 
-from glassformer.config import ModelConfig, RecurrentConfig
+from glassformer.config import COUNTED, ModelConfig, RecurrentConfig
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
@@ -29,14 +29,14 @@ def build_model(folder: Path, shape: str, head: str = "language", **words: objec
         "feed_forward": 32,
         "max_length": 24,
         "dropout": 0.0,
-        "classes": 2 if head == "classes" else 0,
+        "classes": 2 if head in COUNTED else 0,
         "segments": 2 if shape == "encoder" else 0,
         "padding_id": tokenizer.roles["padding"],
         "start_id": tokenizer.roles["start"],
         "end_id": tokenizer.roles["end"],
     }
     network = Transformer(ModelConfig(**{**settings, **words}))  # type: ignore[arg-type]
-    labels = ("bad", "good") if head == "classes" else ()
+    labels = ("bad", "good") if head in COUNTED else ()
     save_checkpoint(
         network, folder, tokenizer, generation=GenerationSettings(max_new_tokens=6), labels=labels
     )

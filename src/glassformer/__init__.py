@@ -108,6 +108,8 @@ if TYPE_CHECKING:
     from glassformer.tasks.language_modelling import generate as generate
     from glassformer.tasks.long import LongTexts as LongTexts
     from glassformer.tasks.masked_language_modelling import fill as fill
+    from glassformer.tasks.regression import predict_numbers as predict_numbers
+    from glassformer.tasks.tagging import tag as tag
     from glassformer.tasks.translation import translate as translate
     from glassformer.text.builders import build_words as build_words
     from glassformer.training.recipe import train as train
@@ -162,6 +164,8 @@ _NAMES = {
     "glassformer.tasks.language_modelling": "generate",
     "glassformer.tasks.long": "LongTexts",
     "glassformer.tasks.masked_language_modelling": "fill",
+    "glassformer.tasks.regression": "predict_numbers",
+    "glassformer.tasks.tagging": "tag",
     "glassformer.tasks.translation": "translate",
     "glassformer.text.builders": "build_words",
     "glassformer.training.recipe": "train",

@@ -20,7 +20,8 @@ Positions = Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "rel
 INSIDE_ATTENTION: tuple[Positions, ...] = ("rotary", "relative", "alibi", "none")  # no table that could end
 Similarity = Literal["scaled-dot", "dot", "bilinear", "additive", "cosine"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]
-Head = Literal["none", "language", "masked", "classes"]
+Head = Literal["none", "language", "masked", "classes", "tags", "numbers"]
+COUNTED: tuple[Head, ...] = ("classes", "tags", "numbers")  # heads with `classes` outputs
 Pooling = Literal["first", "last", "mean", "max"]
 
 
@@ -65,7 +66,7 @@ class ModelConfig(Settings):
     tie_embeddings: bool = True  # output vectors are the input embeddings
     output_bias: bool = False  # one bias for each word of the vocabulary
     relation: bool = False  # beside masked words: does the second text follow the first? (BERT, ALBERT)
-    classes: CountOrZero = 0  # for `head = "classes"`
+    classes: CountOrZero = 0  # for `head = "classes"`, "tags" (of each token) and "numbers" (of the text)
     pooling: Pooling = "first"  # one vector of many, for classes; in a decoder only the last saw all
     pooler: bool = False  # a dense layer and tanh between pooling and classes (BERT)
 
@@ -179,10 +180,10 @@ def _check_basic_attention(config: ModelConfig) -> None:
 
 
 def _check_head(config: ModelConfig) -> None:
-    if config.head == "classes" and config.classes < 1:
-        raise ConfigurationError("config.no_classes")
-    if config.head == "classes" and config.has_decoder and config.has_encoder:
-        raise ConfigurationError("config.classes_of_two_stacks")
+    if config.head in COUNTED and config.classes < 1:
+        raise ConfigurationError("config.no_classes", head=config.head)
+    if config.head in COUNTED and config.has_decoder and config.has_encoder:
+        raise ConfigurationError("config.classes_of_two_stacks", head=config.head)
     if config.head == "masked" and config.shape != "encoder":
         raise ConfigurationError("config.masked_without_encoder")
     if config.relation and (config.head != "masked" or config.segments < 2):

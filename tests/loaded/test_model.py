@@ -90,7 +90,7 @@ def test_every_capability_has_a_text_that_refuses() -> None:
         head: Any = "none"
         limit = vocabulary_size = start_id = None
         end_ids = special_ids = frozenset()
-        generate = classify = fill = None  # type: ignore[assignment]
+        generate = classify = tag = predict_numbers = fill = None  # type: ignore[assignment]
         capabilities = frozenset()
 
     model = Nothing(Transformer(ModelConfig(8, width=8, heads=2, layers=1)))  # type: ignore[abstract]

@@ -135,6 +135,39 @@ def test_a_live_classifier_says_what_transformers_says() -> None:
     ]
 
 
+def test_a_tagger_and_a_regression_of_transformers_answer_as_they_do() -> None:
+    words = {
+        "vocab_size": TOKENIZER.size,
+        "hidden_size": 16,
+        "num_hidden_layers": 1,
+        "num_attention_heads": 2,
+    }
+    torch.manual_seed(0)
+    labels = {0: "DET", 1: "NOUN"}
+    tagger = hf.BertForTokenClassification(hf.BertConfig(**words, id2label=labels)).eval()
+    text = "the animal was tired"
+    (found,) = gf.tag(tagger, [text], tokenizer=TOKENIZER)
+    ids = torch.tensor([TOKENIZER.encode(text).ids])
+    with torch.no_grad():
+        chances = tagger(ids).logits[0].softmax(-1)[:4]  # before the special token
+    assert found.words == tuple(text.split())
+    assert found.tags == tuple(labels[number] for number in chances.argmax(-1).tolist())
+    assert_near(found.probabilities, chances.amax(-1).tolist(), layers=1)
+    output = gf.record(tagger, ids[0].tolist(), want=("output",)).output
+    assert output is not None
+    assert output.kind == "tags"
+    assert output.texts(0)[0] == found.tags[0]
+    regression = hf.BertForSequenceClassification(hf.BertConfig(**words, num_labels=1)).eval()
+    (number,) = gf.predict_numbers(regression, [text], tokenizer=TOKENIZER)
+    with torch.no_grad():
+        wanted = regression(ids).logits.item()
+    assert_near([*number.values()], [wanted], layers=1)
+    output = gf.record(regression, ids[0].tolist(), want=("output",)).output
+    assert output is not None
+    assert output.kind == "numbers"
+    assert_near(output.numbers, [wanted], layers=1)
+
+
 def test_regression_and_many_labels_are_not_classes() -> None:
     for words in ({"num_labels": 1}, {"problem_type": "multi_label_classification"}):
         config = hf.BertConfig(

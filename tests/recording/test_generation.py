@@ -15,6 +15,10 @@ def test_output_in_words():
     assert output.texts(1) == ("two", "one")
     np.testing.assert_allclose(output.probabilities[0], [0.75, 0.25])
     assert repr(output) == "Output(decoder, tokens, 2 positions, top 2)"
+    assert output.per_token
+    numbers = Output("encoder", [[0, 1]], np.zeros((1, 2)), {0: "a", 1: "b"}, "numbers", numbers=(2.5, -1.0))
+    assert not numbers.per_token
+    assert dict(zip(numbers.texts(0), numbers.numbers, strict=True)) == {"a": 2.5, "b": -1.0}
 
 
 @pytest.mark.parametrize(
@@ -30,6 +34,10 @@ def test_output_in_words():
         ({"targets": 5}, "Output.targets is 5"),
         ({"targets": TargetScores([7], [[0.0]], [[-1.0]], [[0]])}, "Id 7 has no text"),
         ({"targets": TargetScores([1], [[0.0]] * 2, [[-1.0]] * 2, [[0]] * 2)}, "Output.targets has shape"),
+        ({"kind": "numbers"}, "has 0 numbers and ids of shape"),
+        ({"kind": "numbers", "numbers": (1.0,)}, "has 1 numbers and ids of shape"),
+        ({"kind": "classes", "numbers": (1.0,)}, "of kind 'classes' has no `numbers`"),
+        ({"kind": "numbers", "numbers": (1.0, "two")}, "Output.numbers is 'two'"),
     ],
 )
 def test_output_that_cannot_be(changes, message):

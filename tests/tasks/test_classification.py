@@ -7,8 +7,9 @@ import pytest
 
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.native import NativeModel
-from glassformer.tasks.classification import ClassificationSettings, Labelled, classify
+from glassformer.tasks.classification import ClassificationSettings, classify
 from glassformer.tasks.task import build_task
+from glassformer.tasks.text_task import Answered
 from tolerances import assert_near
 
 School: TypeAlias = Any  # the fixture of conftest.py
@@ -24,9 +25,9 @@ def rows(school: School, tmp_path: Path) -> dict[str, Any]:
     return {"name": "classification", "folder": str(tmp_path), "path": "{split}.tsv"}
 
 
-def labelled(task: Any, split: str = "train") -> Labelled:
+def labelled(task: Any, split: str = "train") -> Answered:
     examples = task.examples(split)
-    assert isinstance(examples, Labelled)
+    assert isinstance(examples, Answered)
     return examples
 
 
@@ -61,7 +62,7 @@ def test_rows_are_read_for_their_labels_once(
     monkeypatch.setattr(ClassificationSettings, "read_examples", refuse)
     again = build_task(rows, first.tokenizer)
     assert again.labels == first.labels
-    assert labelled(again).labels.tolist() == labelled(first).labels.tolist()
+    assert labelled(again).answers.tolist() == labelled(first).answers.tolist()
 
 
 def test_folders_named_after_labels_are_classes(school: School, tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ def test_long_texts_are_cut_as_asked(
 def test_long_texts_are_skipped_or_refused(school: School, rows: dict[str, Any]) -> None:
     school.write_rows(Path(rows["folder"]) / "dev.tsv", [("cat", LONG, "x"), ("dog", "short", "x")])
     examples = labelled(school.make_task(rows | {"max_length": 16, "long": "skip"}), "dev")
-    assert examples.labels.tolist() == [2]
+    assert examples.answers.tolist() == [2]
     assert "were left out" in str(examples.notes[0])
     with pytest.raises(InputError, match=r"Example 1 of .* tokens, and there is room for 14"):
         school.make_task(rows | {"max_length": 16, "long": "refuse"}).examples("dev")
@@ -126,13 +127,13 @@ def test_a_label_that_training_lacks_is_a_broken_line(school: School, rows: dict
     with pytest.raises(InputError, match=r"dev.tsv:2: the label 'cow' is none of boy, cat, dog, horse"):
         school.make_task(rows).examples("dev")
     examples = labelled(school.make_task(rows | {"on_error": "skip"}), "dev")
-    assert examples.labels.tolist() == [1]
+    assert examples.answers.tolist() == [1]
     assert "1 broken line was skipped" in str(examples.notes[0])
 
 
 def test_what_does_not_fit_is_refused(school: School, rows: dict[str, Any]) -> None:
     task = school.make_task(rows)
-    with pytest.raises(ConfigurationError, match="The network has 3 classes and the data 4"):
+    with pytest.raises(ConfigurationError, match="The network has classes = 3, but the data need 4"):
         school.make_network(task, classes=3)
     with pytest.raises(ConfigurationError, match="head = 'classes'"):
         school.make_network(task, head="masked")
@@ -170,11 +171,11 @@ def test_more_labelled_text_is_learnt_from_in_pieces(
     school.write_rows(tmp_path / "more.tsv", [("cat", LONG), ("dog", "short one")])
     task = school.make_task(rows | {"repeat": 2, "also": [{"path": "more.tsv", "words": 12, "repeat": 3}]})
     train = labelled(task)
-    assert len(train.labels) == 2 * 32 + 3 * (3 + 1)  # thirty words are three pieces of ten
+    assert len(train.answers) == 2 * 32 + 3 * (3 + 1)  # thirty words are three pieces of ten
     first = task.tokenizer.decode(train.rows[64].tolist())
     assert first == " ".join(LONG.split()[:10])
-    assert [task.labels[label] for label in train.labels[64:68]] == ["cat", "cat", "cat", "dog"]
-    assert len(labelled(task, "dev").labels) == 32
+    assert [task.labels[label] for label in train.answers[64:68]] == ["cat", "cat", "cat", "dog"]
+    assert len(labelled(task, "dev").answers) == 32
     for wrong in ({"also": [{"path": "more.tsv", "words": 0}]}, {"also": [{"path": "x"}], "second_text": 2}):
         with pytest.raises(ConfigurationError):
             school.make_task(rows | wrong)

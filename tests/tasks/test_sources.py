@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.tasks.classification import Labelled
 from glassformer.tasks.sources import SourceSettings, find_files
 from glassformer.tasks.task import Task, build_task
+from glassformer.tasks.text_task import Answered
 from running_text import TEXT, windows_of
 
 School: TypeAlias = Any  # the fixture of conftest.py
@@ -29,7 +29,7 @@ def sentences(count: int, seed: int = 0) -> list[str]:
 def texts_of(task: Task, split: str) -> list[str]:
     """The texts of a split, as the task reads them."""
     examples = task.examples(split)
-    assert isinstance(examples, Labelled)
+    assert isinstance(examples, Answered)
     return [task.tokenizer.decode(examples.rows[place].tolist()) for place in range(len(examples.lengths))]
 
 
@@ -219,7 +219,7 @@ def test_a_text_that_moves_to_another_label_has_that_label(
 
     def count() -> dict[str, int]:
         task = school.make_task(classification(tmp_path / "films", "{split}"))
-        return dict(task.examples("train").count_classes(task.labels))
+        return dict(task.count_classes("train"))
 
     assert count() == {"a": 6, "b": 6}
     (tmp_path / "films/train/a/05.txt").rename(tmp_path / "films/train/b/05.txt")

@@ -125,6 +125,8 @@ def test_an_unknown_task_or_setting_offers_the_nearest() -> None:
         "classification",
         "language_modelling",
         "masked_language_modelling",
+        "regression",
+        "tagging",
         "translation",
     ]
 

@@ -30,6 +30,8 @@ TRANSFORMERS: dict[str, dict[str, Any]] = {
         "activation": "gelu",
     },
     "classes": {"shape": "encoder", "head": "classes", "classes": 2, "pooling": "mean", "pooler": True},
+    "tags": {"shape": "encoder", "head": "tags", "classes": 2},
+    "numbers": {"shape": "encoder", "head": "numbers", "classes": 1, "pooling": "mean"},
     "additive": {
         "shape": "encoder",
         "head": "masked",

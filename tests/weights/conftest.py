@@ -41,10 +41,12 @@ SETTINGS: dict[str, tuple[type, dict[str, Any]]] = {
     "BertForPreTraining": (transformers.BertConfig, BERT),
     "BertModel": (transformers.BertConfig, BERT),
     "BertForSequenceClassification": (transformers.BertConfig, {**BERT, "num_labels": 3}),
+    "BertForTokenClassification": (transformers.BertConfig, {**BERT, "num_labels": 3}),
     "AlbertForMaskedLM": (transformers.AlbertConfig, ALBERT),
     "AlbertForPreTraining": (transformers.AlbertConfig, ALBERT),
     "AlbertModel": (transformers.AlbertConfig, ALBERT),
     "AlbertForSequenceClassification": (transformers.AlbertConfig, {**ALBERT, "num_labels": 3}),
+    "AlbertForTokenClassification": (transformers.AlbertConfig, {**ALBERT, "num_labels": 3}),
     "MarianMTModel": (transformers.MarianConfig, {**MARIAN, "scale_embedding": True}),
 }
 ARCHITECTURES = tuple(SETTINGS)

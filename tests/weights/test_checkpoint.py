@@ -28,10 +28,12 @@ MODELS = {
     "BertForPreTraining": transformers.AutoModelForPreTraining,
     "BertModel": transformers.AutoModel,
     "BertForSequenceClassification": transformers.AutoModelForSequenceClassification,
+    "BertForTokenClassification": transformers.AutoModelForTokenClassification,
     "AlbertForMaskedLM": transformers.AutoModelForMaskedLM,
     "AlbertForPreTraining": transformers.AutoModelForPreTraining,
     "AlbertModel": transformers.AutoModel,
     "AlbertForSequenceClassification": transformers.AutoModelForSequenceClassification,
+    "AlbertForTokenClassification": transformers.AutoModelForTokenClassification,
     "MarianMTModel": transformers.AutoModelForSeq2SeqLM,
 }
 ODD = ModelConfig(

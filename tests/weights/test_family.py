@@ -151,8 +151,8 @@ REFUSED = [
     ),
     (
         "BertForMaskedLM",
-        {"architectures": ["BertForTokenClassification"]},
-        "no network for 'BertForTokenClassification'",
+        {"architectures": ["BertForMultipleChoice"]},
+        "no network for 'BertForMultipleChoice'",
     ),
     ("AlbertModel", {"num_hidden_groups": 2}, "num_hidden_groups is 2"),
     ("AlbertModel", {"inner_group_num": 2}, "inner_group_num is 2"),

@@ -12,6 +12,8 @@ from glassformer.weights.native import native_table, read_native_config, write_n
 CONFIGS = [
     ModelConfig(vocabulary_size=9, width=8, heads=2, positions="relative", best_keys=1, end_id=3),
     ModelConfig(vocabulary_size=9, shape="encoder", head="classes", classes=4, pooling="max", dropout=0.0),
+    ModelConfig(vocabulary_size=9, shape="encoder", head="tags", classes=4, dropout=0.0),
+    ModelConfig(vocabulary_size=9, shape="encoder", head="numbers", classes=2, dropout=0.0),
     ModelConfig(9, width=8, heads=4, key_heads=2, window=3, query_key_norm=True, score_scale=0.3),
     ModelConfig(9, positions="alibi"),
     RecurrentConfig(vocabulary_size=9, context="fixed", cell="lstm", bidirectional=False),

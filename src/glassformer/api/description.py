@@ -4,7 +4,7 @@ In:   a Recording and what the library knows about it.
 Out:  Description, TokenSlice and their parts: typed, small, ready for JSON.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import BeforeValidator
 
@@ -15,6 +15,7 @@ from glassformer.config import Shape
 from glassformer.messages import Message
 from glassformer.recording import AttentionMap, Evidence, Output, Recording, Side, Step, Tokens, count_levels
 from glassformer.recording.axes import RowSide, find_row_side, find_starts, find_written, is_causal
+from glassformer.recording.generation import OutputKind
 from glassformer.recording.statistics import Content
 from glassformer.recording.visible import make_visible
 from glassformer.schema import (
@@ -131,13 +132,21 @@ class GenerationDescription(ResponseModel):
     nodes: tuple[StepDescription, ...]
 
 
+class NumberDescription(ResponseModel):
+    """A number that a model of regression says of a text."""
+
+    name: Visible
+    value: Finite
+
+
 class OutputDescription(ResponseModel):
     """The likeliest outputs of each position; of a long text of the last one alone."""
 
     stack: str
-    kind: Literal["tokens", "classes"]
+    kind: OutputKind
     positions: tuple[tuple[TokenChoice, ...], ...]  # none where there are too many
     last: tuple[TokenChoice, ...]  # of the last position: the next word
+    numbers: tuple[NumberDescription, ...]  # what the model says of the text; its only output where it does
 
 
 class ComparedRecording(ResponseModel):
@@ -319,6 +328,10 @@ def find_hidden_side(recording: Recording, stack: str) -> Side:
 
 
 def _describe_output(output: Output) -> OutputDescription:
+    if output.kind == "numbers":
+        named = zip(output.texts(0), output.numbers, strict=True)
+        numbers = tuple(NumberDescription(name=name, value=value) for name, value in named)
+        return OutputDescription(stack=output.stack, kind=output.kind, positions=(), last=(), numbers=numbers)
     long = len(output.ids) > MOST_POSITIONS
     first = len(output.ids) - 1 if long else 0
     rows = zip(output.ids[first:].tolist(), output.log_probabilities[first:].tolist(), strict=True)
@@ -331,7 +344,7 @@ def _describe_output(output: Output) -> OutputDescription:
     )
     last = choices[-1] if choices else ()
     return OutputDescription(
-        stack=output.stack, kind=output.kind, positions=() if long else choices, last=last
+        stack=output.stack, kind=output.kind, positions=() if long else choices, last=last, numbers=()
     )
 
 

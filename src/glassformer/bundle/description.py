@@ -41,7 +41,7 @@ _LATER: dict[str, dict[str, Any]] = {
     "Recording": {"architecture": None, "trace": {}, "branch": None},
     "Generation": {"forced": (), "settings": (), "edits": ()},
     "HeadStatistics": {"content": "weights"},
-    "Output": {"logits": None, "targets": None},
+    "Output": {"logits": None, "targets": None, "numbers": ()},
 }
 
 

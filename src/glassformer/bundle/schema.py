@@ -247,9 +247,10 @@ class _OutputFields(_Part):
     ids: _Array
     log_probabilities: _Array
     vocabulary: _Vocabulary
-    kind: Literal["tokens", "classes"]
+    kind: Literal["tokens", "classes", "tags", "numbers"]
     logits: _Array | None = None
     targets: _TargetScores | None = None
+    numbers: Annotated[list[Float], Field(max_length=LONGEST_LIST)] = Field(default_factory=list)
 
 
 class _Output(_Part):

@@ -123,12 +123,12 @@ def open_texts(arguments: Arguments) -> Texts:
 
 def run_answers(
     arguments: Arguments,
-    capability: "Capability",
+    capabilities: "Sequence[Capability]",
     answer: Callable[["LoadedModel", Iterable[str], Texts], Iterator[Any]],
     show: Callable[[Any], str],
     describe: Callable[[str, Any], dict[str, Any]],
 ) -> None:
-    """Answer text after text; JSON contains each text beside its answer."""
+    """Answer text after text by a model with one of these capabilities; JSON contains each text, too."""
     from glassformer.tasks.answers import open_model
 
     _check_request(arguments)
@@ -136,7 +136,9 @@ def run_answers(
         if not text.strip():
             raise InputError("tasks.empty_text", number=number)
     with _explained(arguments):
-        model = open_model(arguments.model, device=arguments.device, capability=capability)
+        model = open_model(arguments.model, device=arguments.device)
+        if not any(map(model.can, capabilities)):
+            model.require(capabilities[0])
     _write_answers(model, arguments, answer, show, describe)
 
 

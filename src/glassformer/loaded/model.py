@@ -35,6 +35,8 @@ Capability = Literal[
     "generates",  # continues a text
     "translates",  # reads one text and writes another: translation, summaries, answers
     "classifies",  # one label for a text
+    "tags",  # one label for each word
+    "predicts_numbers",  # one number for a text, or several
     "fills",  # guesses masked tokens
     "traces",  # every step of a pass can be recorded, not only attention
     "edits",  # can be recorded with changes: a head silenced, an edge cut
@@ -75,7 +77,7 @@ class LoadedModel(ABC):
         self.name = name or type(network).__name__
         self.tokenizer: Tokenizer | None = None if tokenizer is None else wrap_tokenizer(tokenizer)
         self.generation = generation  # how it generates by default
-        self.labels = tuple(labels)  # names of its classes
+        self.labels = tuple(labels)  # names of its classes, tags or numbers
         self.notes = tuple(notes)  # for the evidence of every recording
         self.reader = Reader(self.name, self.tokenizer)
         self.identity = Identity(network)
@@ -162,6 +164,8 @@ class LoadedModel(ABC):
             "generates": self.head == "language" and self.shape == "decoder",
             "translates": self.head == "language" and self.shape == "encoder-decoder",
             "classifies": self.head == "classes",
+            "tags": self.head == "tags",
+            "predicts_numbers": self.head == "numbers",
             "fills": self.head == "masked",
             "gradients": all(each.is_floating_point() for each in self.network.parameters()),
         }
@@ -268,6 +272,14 @@ class LoadedModel(ABC):
     @abstractmethod
     def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
         """For each row of token ids the probability of every label."""
+
+    @abstractmethod
+    def tag(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
+        """For each row of token ids the probabilities (token, label)."""
+
+    @abstractmethod
+    def predict_numbers(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
+        """For each row of token ids the numbers that the model says of it."""
 
     @abstractmethod
     def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:

@@ -114,12 +114,22 @@ class NativeModel(LoadedModel):
             yield [node.token for node in nodes]
 
     def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
-        found: dict[int, list[float]] = {}
+        return [logits.softmax(-1).tolist() for logits in self._logits(rows)]
+
+    def tag(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
+        found = zip(self._logits(rows), rows, strict=True)
+        return [logits[: len(row)].softmax(-1) for logits, row in found]
+
+    def predict_numbers(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
+        return [numbers.tolist() for numbers in self._logits(rows)]
+
+    def _logits(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
+        """For each row what the head makes of its text; of tokens that were padded, too."""
+        found: dict[int, Tensor] = {}
         network = self._require_transformer()
         with at_inference(network):
             for places, hidden, real in self._encode(network, rows):
-                chances = network.logits(hidden, real).float().softmax(-1)
-                found |= zip(places, chances.tolist(), strict=True)
+                found |= zip(places, network.logits(hidden, real).float().cpu(), strict=True)
         return in_order(found)
 
     def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:

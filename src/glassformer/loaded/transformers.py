@@ -110,9 +110,12 @@ class TransformersModel(LoadedModel):
         if names & set(modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()) and not self.can_generate:
             return "masked"
         if names & set(modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()):
-            kinds = (None, "single_label_classification")
-            single = self.config.num_labels > 1 and getattr(self.config, "problem_type", None) in kinds
-            return "classes" if single else "none"
+            problem = getattr(self.config, "problem_type", None)
+            if problem == "regression" or (problem is None and self.config.num_labels == 1):
+                return "numbers"
+            return "classes" if problem in (None, "single_label_classification") else "none"
+        if names & set(modeling_auto.MODEL_FOR_TOKEN_CLASSIFICATION_MAPPING_NAMES.values()):
+            return "tags"
         return "language" if self.can_generate else "none"
 
     @property
@@ -220,6 +223,18 @@ class TransformersModel(LoadedModel):
         found: dict[int, list[float]] = {}
         for places, logits in self._run(rows):
             found |= zip(places, logits.float().softmax(-1).tolist(), strict=True)
+        return in_order(found)
+
+    def tag(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
+        found: dict[int, Tensor] = {}
+        for places, logits in self._run(rows):
+            found |= zip(places, logits.float().softmax(-1).cpu(), strict=True)
+        return in_order(found)
+
+    def predict_numbers(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
+        found: dict[int, list[float]] = {}
+        for places, numbers in self._run(rows):
+            found |= zip(places, numbers.float().tolist(), strict=True)
         return in_order(found)
 
     def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:

@@ -1,7 +1,7 @@
-"""What stands on top of a stack: words of the vocabulary, masked words, or classes.
+"""What stands on top of a stack: words of the vocabulary, masked words, classes, tags or numbers.
 
 In:   hidden states (batch, token, width).
-Out:  logits (batch, token, vocabulary), or (batch, class).
+Out:  logits (batch, token, vocabulary), (batch, class) or (batch, token, tag); or numbers (batch, number).
 """
 
 from collections.abc import Callable
@@ -86,12 +86,57 @@ class ClassifierHead(nn.Module):
         return self.classes(F.dropout(pooled, self.dropout, self.training))
 
 
-def build_head(config: ModelConfig) -> LanguageHead | ClassifierHead | None:
+class TaggingHead(nn.Module):
+    """One score for each class at every token."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.dropout = config.dropout
+        self.classes = Linear(config.width, config.classes)
+
+    def forward(self, hidden: Tensor) -> Tensor:
+        return self.classes(F.dropout(hidden, self.dropout, self.training))
+
+
+class NumberHead(ClassifierHead):
+    """One vector for the whole text, then numbers: what the layer gives, times `scale`, plus `center`.
+
+    Scale and center are those of the numbers that are learnt, so that the layer itself learns numbers around
+    0 whose spread is 1, whatever unit the data have.
+    """
+
+    center: Tensor
+    scale: Tensor
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__(config)
+        self.register_buffer("center", torch.zeros(config.classes))
+        self.register_buffer("scale", torch.ones(config.classes))
+
+    def forward(self, hidden: Tensor, real: Tensor | None = None) -> Tensor:
+        return torch.addcmul(self.center, super().forward(hidden, real), self.scale)
+
+    def fold(self) -> tuple[Tensor, Tensor]:
+        """Weight and bias of the one layer that does the same as layer, scale and center."""
+        weight, bias = self.classes.weight.detach(), self.classes.bias.detach()
+        return weight * self.scale[:, None], bias * self.scale + self.center
+
+
+def build_head(config: ModelConfig) -> LanguageHead | ClassifierHead | TaggingHead | None:
     """The head behind `ModelConfig.head`; None where hidden states come out as they are."""
-    if config.head == "classes":
-        return ClassifierHead(config)
-    kinds = {"language": LanguageHead, "masked": MaskedHead}
-    return kinds[config.head](config) if config.head in kinds else None
+    match config.head:
+        case "classes":
+            return ClassifierHead(config)
+        case "tags":
+            return TaggingHead(config)
+        case "numbers":
+            return NumberHead(config)
+        case "language":
+            return LanguageHead(config)
+        case "masked":
+            return MaskedHead(config)
+        case "none":
+            return None
 
 
 def pool(hidden: Tensor, real: Tensor | None, how: Pooling) -> Tensor:

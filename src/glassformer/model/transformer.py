@@ -20,7 +20,7 @@ from glassformer.model.attention import Mask, combine
 from glassformer.model.cache import Cache
 from glassformer.model.cuda_graph import GraphDecoding
 from glassformer.model.decoding import CachedDecoding, Decoding, RecomputedDecoding, start_of_target
-from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead, build_head
+from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead, TaggingHead, build_head
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
 from glassformer.model.loss import word_loss
@@ -212,6 +212,8 @@ class Transformer(nn.Module):
             return hidden
         if isinstance(self.head, ClassifierHead):
             return self.head(hidden, real)
+        if isinstance(self.head, TaggingHead):
+            return self.head(hidden)
         return self.head(hidden, self.output_vectors())
 
     def relate(self, hidden: Tensor) -> Tensor:

@@ -1,4 +1,5 @@
-"""The outputs of a network as a recording keeps them: likeliest tokens or classes, and generation steps.
+"""The outputs of a network as a recording keeps them: likeliest tokens, classes or tags, numbers, and
+generation steps.
 
 In:   logits, or the result of a search; a function that shows ids.
 Out:  `Output` and `Generation`.
@@ -48,8 +49,23 @@ def read_words(logits: Tensor, stack: str, show: Show, wanted: Wanted = NOTHING)
 def read_classes(logits: Tensor, stack: str, labels: Sequence[str], wanted: Wanted = NOTHING) -> Output:
     """The likeliest classes of the text; logits (class,)."""
     values, ids = _best(logits[None])
-    names = labels or [f"class {number}" for number in range(len(logits))]
-    return Output(stack, ids, values, dict(enumerate(names)), "classes", *_read_wanted(logits[None], wanted))
+    names = _name_classes(labels, len(logits))
+    return Output(stack, ids, values, names, "classes", *_read_wanted(logits[None], wanted))
+
+
+def read_tags(logits: Tensor, stack: str, labels: Sequence[str], wanted: Wanted = NOTHING) -> Output:
+    """The likeliest tags of each token; logits (token, tag)."""
+    values, ids = _best(logits)
+    names = _name_classes(labels, logits.shape[-1])
+    return Output(stack, ids, values, names, "tags", *_read_wanted(logits, wanted))
+
+
+def read_numbers(numbers: Tensor, stack: str, labels: Sequence[str]) -> Output:
+    """The numbers (number,) that a network says of the text."""
+    found = numbers.double().cpu().numpy()
+    ids, certain = np.arange(len(found))[None], np.zeros((1, len(found)), dtype=np.float32)
+    names = dict(enumerate(labels or [f"number {number}" for number in range(len(found))]))
+    return Output(stack, ids, certain, names, kind="numbers", numbers=tuple(found.tolist()))
 
 
 def score_targets(logits: Tensor, targets: Sequence[int]) -> TargetScores:
@@ -131,6 +147,10 @@ def read_alternatives(choices: Sequence[Choice], show: Show) -> tuple[Alternativ
         Alternative(choice.token, text, choice.log_probability)
         for choice, text in zip(choices, texts, strict=True)
     )
+
+
+def _name_classes(labels: Sequence[str], count: int) -> dict[int, str]:
+    return dict(enumerate(labels or [f"class {number}" for number in range(count)]))
 
 
 def _best(logits: Tensor) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import fsum, isnan
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from glassformer.recording.arrays import (
     require_type,
     wrong_value,
 )
+
+OutputKind = Literal["tokens", "classes", "tags", "numbers"]
 
 _SLACK = 1e-3
 
@@ -68,19 +70,22 @@ class Output(Rebuilt):
     """The k most likely outputs at each position; `vocabulary` holds the text of every id that occurs.
 
     `targets` and `logits` are there where they were asked for.
+    "tokens" and "tags" have a row for each token, "classes" one for the text. "numbers" has one for the text,
+    too: the names of `numbers` in their order, whose log-probabilities say nothing and are 0.
     """
 
     stack: str
     ids: NDArray[np.int64]  # (position, k) best first
     log_probabilities: Floats  # (position, k)
     vocabulary: Mapping[int, str]
-    kind: Literal["tokens", "classes"] = "tokens"  # tokens: one row per token; classes: one row for the text
+    kind: OutputKind = "tokens"
     logits: Floats | None = None  # (position, vocabulary)
     targets: TargetScores | None = None
+    numbers: tuple[float, ...] = ()  # what the model says of the text, where `kind` is "numbers"
 
     def __post_init__(self) -> None:
         require_text("Output.stack", self.stack)
-        require_choice("Output.kind", self.kind, ("tokens", "classes"))
+        require_choice("Output.kind", self.kind, get_args(OutputKind))
         freeze_field(self, "ids", LONGS, [("position", None), ("k", None)])
         positions, count = self.ids.shape
         freeze_field(self, "log_probabilities", FLOATS, [("position", positions), ("k", count)])
@@ -90,6 +95,7 @@ class Output(Rebuilt):
             require_type("Output.vocabulary", text, str)
         if not (self.log_probabilities <= _SLACK).all():
             raise wrong_value("Output.log_probabilities", self.log_probabilities.max(), "log_probability")
+        self._check_numbers()
         freeze_field(self, "logits", FLOATS, [("position", positions), ("vocabulary", None)])
         if self.targets is not None:
             require_type("Output.targets", self.targets, TargetScores)
@@ -101,6 +107,23 @@ class Output(Rebuilt):
         missing = set(np.unique(shown).tolist()) - set(self.vocabulary)
         if missing:
             raise RecordingError("recording.id_without_text", id=min(missing))
+
+    def _check_numbers(self) -> None:
+        keep(self, numbers=tuple(self.numbers))
+        for number in self.numbers:
+            require_type("Output.numbers", number, float)
+        shape = (1, len(self.numbers))
+        if self.kind == "numbers" and (not self.numbers or self.ids.shape != shape):
+            raise RecordingError(
+                "recording.wrong_numbers", count=len(self.numbers), shape=str(self.ids.shape)
+            )
+        if self.kind != "numbers" and self.numbers:
+            raise RecordingError("recording.unexpected_numbers", kind=self.kind)
+
+    @property
+    def per_token(self) -> bool:
+        """Whether there is a row for each token, not one for the text."""
+        return self.kind in ("tokens", "tags")
 
     @property
     def probabilities(self) -> Floats:

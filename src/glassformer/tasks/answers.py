@@ -24,6 +24,7 @@ FIRST_CHUNKS = (16, 32, 64, 128, 256)
 CHUNK = 512
 
 Read = TypeVar("Read")
+Question = TypeVar("Question")  # a text, or a list of words
 
 
 def open_model(
@@ -39,7 +40,7 @@ def open_model(
     return loaded
 
 
-def check_texts(texts: Iterable[str]) -> Iterable[str]:
+def check_texts(texts: Iterable[Question]) -> Iterable[Question]:
     """The texts; a single text is refused at once, what is not a text when its turn comes."""
     if not isinstance(texts, Iterable):
         raise InputError("tasks.not_texts", kind=type(texts).__name__)

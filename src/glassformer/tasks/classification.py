@@ -4,10 +4,11 @@ In:   rows with a label and a text, or folders named after labels, as IMDb has t
 Out:  loss, accuracy and macro F1. How a network makes one vector of many tokens is its own `pooling`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import torch
@@ -15,39 +16,30 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
-from glassformer.config import ModelConfig, NetworkConfig
-from glassformer.errors import ConfigurationError, InputError
+from glassformer.errors import ConfigurationError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
-from glassformer.model.generate import at_inference
 from glassformer.runlog.samples import Sample
-from glassformer.settings import Count, Limits, Settings, Share, read_settings
+from glassformer.settings import Count, Settings, Share, read_settings
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
+from glassformer.tasks.class_weights import (
+    ClassWeights,
+    Factors,
+    check_class_weights,
+    find_factors,
+    weighted_loss,
+)
 from glassformer.tasks.long import Long, LongTexts, read_long
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
-from glassformer.tasks.sources import SourceSettings, list_files, make_keys
-from glassformer.tasks.task import (
-    TASKS,
-    Measured,
-    Network,
-    Split,
-    Task,
-    TaskExamples,
-    find_device,
-    require_transformer,
-)
+from glassformer.tasks.sources import SourceSettings, list_files
+from glassformer.tasks.task import TASKS, Measured, Network, Split
+from glassformer.tasks.text_task import TextSettings, TextTask, run_network
 from glassformer.text.arrow import is_dataset
-from glassformer.text.batches import Batch, Indices
-from glassformer.text.cache import Arrays, ArrayWriter, Meta
-from glassformer.text.encoder import Encoder
+from glassformer.text.batches import Batch
+from glassformer.text.cache import ArrayWriter, Meta
 from glassformer.text.files import Problems
-from glassformer.text.progress import tracking
-from glassformer.text.random_numbers import draw_uniform
 from glassformer.text.readers import read_labelled_folders, read_numbered_rows
-from glassformer.text.sequences import Ids, Sequences, find_frame, in_chunks, pad_rows
 from glassformer.text.table import Column, Row
-
-AT_ONCE = 1024  # texts that are tokenised at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +79,14 @@ def cut_words(text: str, most: int | None) -> Iterator[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class ClassificationSettings(SourceSettings):
-    """The table `[task]` with name = "classification"."""
+class ClassificationSettings(TextSettings):
+    """The table `[task]` with name = "classification"; the path may be a folder with a folder per label."""
 
-    path: str  # such as "polarity/{split}.tsv.gz", or a folder with a folder for each label
     label: int | str = 0  # the column with the label
-    text: int | str = 1  # the column with the text
-    second_text: int | str | None = None  # the column with another text that belongs to it
     also: list[dict[str, Any]] = field(default_factory=list)  # tables of `MoreLabelled`, for training alone
-    repeat: Count = 1  # how often the file itself is read in an epoch of training
     labels: list[str] | None = None  # the classes in their order; None: those of the training split, sorted
-    max_length: Annotated[int, Limits(least=8)] = 512  # tokens of an example, special ones included
-    long: Literal["start", "both ends", "skip", "refuse"] = "start"  # what to keep of longer ones
     label_smoothing: Share = 0.0
-    word_dropout: Share = 0.0  # share of words hidden from the network while it learns
+    class_weights: ClassWeights = None  # of the training loss: "balanced", or a table label → weight
 
     def check(self) -> None:
         SourceSettings.check(self)
@@ -108,194 +94,85 @@ class ClassificationSettings(SourceSettings):
             raise ConfigurationError("tasks.classification.labels", labels=self.labels)
         if self.more() and self.second_text is not None:
             raise ConfigurationError("tasks.classification.also_second_text")
+        check_class_weights(self.class_weights)
 
     def more(self) -> list[MoreLabelled]:
         """The other files as settings."""
         return [read_settings(MoreLabelled, table) for table in self.also]
 
+    def answer_columns(self) -> list[Column]:
+        return [self.label]
+
     def read_examples(self, split: Split, problems: Problems) -> Iterator[tuple[Path, int, Row]]:
-        """File and line of each row, and its label, text, and second text if there is one."""
-        for _ in range(self.repeat if split == "train" else 1):
-            yield from self._read_files(split, problems)
+        yield from TextSettings.read_examples(self, split, problems)
         for more in self.more() if split == "train" else ():
             yield from more.read(self, split, problems)
 
     def list_files(self, split: Split) -> list[Path]:
-        """All files that are read for a split."""
-        self.require_split(self.path, split)
-        paths = self.find_files(self.path, split)
-        for more in self.more() if split == "train" else ():
-            paths += self.find_files(more.path, split)
-        return list_files(paths)
+        others = [
+            file
+            for more in (self.more() if split == "train" else ())
+            for file in self.find_files(more.path, split)
+        ]
+        return [*TextSettings.list_files(self, split), *list_files(others)]
 
-    def _read_files(self, split: Split, problems: Problems) -> Iterator[tuple[Path, int, Row]]:
+    def read_files(self, split: Split, problems: Problems) -> Iterator[tuple[Path, int, Row]]:
         folders = [
             path for path in self.find_files(self.path, split) if path.is_dir() and not is_dataset(path)
         ]
-        if folders:
-            keep = self.choose(self.path, split)
-            for folder in folders:
-                for row in read_labelled_folders(folder, problems):
-                    if keep is None or keep(_join_texts(row)):
-                        yield folder, 0, row
+        if not folders:
+            yield from TextSettings.read_files(self, split, problems)
             return
-        columns: list[Column] = [self.label, self.text]
-        if self.second_text is not None:
-            columns.append(self.second_text)
-        yield from self.read(self.path, split, columns, problems, key=_join_texts)
-
-
-def _join_texts(row: Row) -> str:
-    """The texts of a row without its label: with another label it is in the same split."""
-    return "\n".join(row[1:])
-
-
-class Labelled(TaskExamples):
-    """Texts as tokens, framed by special ones, and the number of each one's class."""
-
-    def __init__(self, arrays: Arrays, notes: tuple[Message, ...]) -> None:
-        """What `Classification` wrote; `kinds` are segments: 0 in the first text, 1 in the second."""
-        starts = np.concatenate(([0], np.cumsum(arrays["lengths"], dtype=np.int64)))
-        self.rows = Sequences(arrays["ids"], starts)
-        self.kinds = Sequences(arrays["kinds"], starts)
-        self.labels = arrays["labels"]
-        self.lengths = arrays["lengths"]
-        self.keys = arrays["keys"]
-        self.notes = notes
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        return {
-            "ids": self.rows.ids,
-            "starts": self.rows.starts,
-            "kinds": self.kinds.ids,
-            "labels": self.labels,
-        }
-
-    def count_classes(self, labels: Sequence[str]) -> dict[str, int]:
-        counts = np.bincount(self.labels, minlength=len(labels)).tolist()
-        return dict(zip(labels, counts, strict=True))
+        keep = self.choose(self.path, split)
+        for folder in folders:
+            for row in read_labelled_folders(folder, problems):
+                if keep is None or keep(self.join_texts(row)):
+                    yield folder, 0, row
 
 
 @TASKS.register("classification")
-class Classification(Task):
+class Classification(TextTask):
     """A network with the head `classes` learns to sort texts."""
 
     settings_kind = ClassificationSettings
-    style = "pair"
-    compares = True
     settings: ClassificationSettings
 
     def __init__(self, settings: Any, tokenizer: Any, *, seed: int = 0) -> None:
         super().__init__(settings, tokenizer, seed=seed)
         self.labels = self._find_labels()
-
-    @classmethod
-    def texts(cls, settings: ClassificationSettings) -> Iterator[str]:
-        for _, _, (_, *texts) in settings.read_examples("train", Problems(settings.on_error)):
-            yield from texts
-
-    @classmethod
-    def source_files(cls, settings: ClassificationSettings, split: Split) -> list[Path]:
-        return settings.list_files(split)
-
-    def has_split(self, split: Split) -> bool:
-        return self.settings.has_split(self.settings.path, split)
-
-    def describe_held_out(self) -> list[Message]:
-        text = self.settings.describe_held_out(self.settings.path)
-        return [] if text is None else [text]
+        self._numbers = {label: number for number, label in enumerate(self.labels)}
 
     def network_settings(self) -> dict[str, Any]:
-        roles = self.tokenizer.roles
-        return {
-            "vocabulary_size": self.tokenizer.size,
-            "shape": "encoder",
-            "head": "classes",
-            "classes": len(self.labels),
-            "segments": 2 if self.settings.second_text is not None else 0,
-            "padding_id": roles.get("padding", roles.get("end", 0)),
-        }
+        return {**super().network_settings(), "head": "classes"}
 
-    def accept(self, config: NetworkConfig) -> None:
-        if not isinstance(config, ModelConfig) or config.head != "classes":
-            raise ConfigurationError("tasks.classification.wrong_head")
-        if config.classes != len(self.labels):
-            raise ConfigurationError(
-                "tasks.classification.wrong_classes",
-                classes=config.classes,
-                count=len(self.labels),
-                labels=self.labels,
-            )
-        super().accept(config)
+    def read_answer(self, cells: Row) -> NDArray[Any] | Message:
+        (label,) = cells
+        if label not in self._numbers:
+            return message("tasks.unknown_label", label=label, labels=self.labels)
+        return np.array(self._numbers[label])
 
-    def read(self, split: Split) -> Labelled:
-        files, longest = self.settings.list_files(split), self.longest()
+    def count_classes(self, split: Split) -> dict[str, int]:
+        counts = np.bincount(self.answered(split).answers, minlength=len(self.labels)).tolist()
+        return dict(zip(self.labels, counts, strict=True))
 
-        def build(writer: ArrayWriter) -> Meta:
-            return self._write(split, longest, writer)
+    @cached_property
+    def factors(self) -> Factors | None:
+        """What the loss of each class is multiplied with while it learns."""
+        return find_factors(self, self.settings.class_weights)
 
-        also = {"longest": longest, "labels": self.labels}
-        arrays, meta = self.load_or_build(split, files, build, also)
-        return Labelled(arrays, tuple(map(Message.from_json, meta["notes"])))
-
-    def _write(self, split: Split, longest: int, writer: ArrayWriter) -> Meta:
-        """Read, tokenise and frame the texts of a split, some thousand at a time."""
-        problems = Problems(self.settings.on_error)
-        numbers = {label: number for number, label in enumerate(self.labels)}
-        encode = Encoder(self.tokenizer)
-        count = cut = 0
-
-        def describe() -> Message:
-            return message("tasks.progress.read", path=self.settings.path, split=split, rows=count)
-
-        def rows() -> Iterator[Row]:
-            for path, line, row in self.settings.read_examples(split, problems):
-                if row[0] in numbers:
-                    yield row
-                else:
-                    reason = message("tasks.classification.unknown_label", label=row[0], labels=self.labels)
-                    problems.report(path, line, reason)
-
-        with tracking(describe, self.settings.list_files(split)) as tracker:
-            for chunk in in_chunks(rows(), AT_ONCE):
-                parts = [encode(texts) for texts in list(zip(*chunk, strict=True))[1:]]
-                labels = np.array([numbers[row[0]] for row in chunk], dtype=np.int64)
-                cut += self._frame(parts, labels, longest, count, writer)
-                writer.append("keys", make_keys([[_join_texts(row)] for row in chunk], 1))
-                count += len(chunk)
-                tracker.tick()
-        notes = problems.notes()
-        if not count:
-            raise InputError("tasks.classification.empty", path=self.settings.path, split=split)
-        if cut:
-            code = "tasks.texts_left_out" if self.settings.long == "skip" else "tasks.texts_cut"
-            notes += (message(code, count=cut, total=count, longest=longest),)
-        return {"notes": [note.to_json() for note in notes]}
-
-    def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
-        examples = self.examples(split)
-        assert isinstance(examples, Labelled)
-        rows = [examples.rows[int(index)] for index in indices]
-        ids, real = pad_rows(rows, self.special_id("padding_id"))
-        if split == "train" and self.settings.word_dropout:
-            ids = self._hide_words(ids, indices, epoch)
-        paired = self.settings.second_text is not None
-        kinds = pad_rows([examples.kinds[int(index)] for index in indices], 0)[0] if paired else None
-        labels = torch.from_numpy(examples.labels[np.asarray(indices)])
-        return Batch(ids, labels, len(rows), sum(map(len, rows)), real, segments=kinds)
+    def describe_loss(self) -> list[Message]:
+        return [] if self.factors is None else [self.factors.as_message(self.labels)]
 
     def loss(self, network: Network, batch: Batch) -> Tensor:
-        logits = _run(network, batch)
-        return F.cross_entropy(
-            logits, batch.labels, reduction="sum", label_smoothing=self.settings.label_smoothing
-        )
+        logits = run_network(network, batch)
+        return weighted_loss(logits, batch.labels, self.factors, self.settings.label_smoothing)
 
     def score_names(self) -> tuple[str, ...]:
         return ("loss", "accuracy", "macro_f1")
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         def measure(batch: Batch) -> Measured:
-            return _run(network, batch), batch.labels
+            return run_network(network, batch), batch.labels
 
         total, guesses, labels = 0.0, [], []
         for logits, truth in self.measure_batches(network, split, limit, measure):
@@ -312,20 +189,11 @@ class Classification(Task):
 
     def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
         """The classes that are guessed for examples from all over the split."""
-        examples = self.examples(split)
-        assert isinstance(examples, Labelled)
-        indices = np.unique(np.linspace(0, len(examples.lengths) - 1, count).astype(int))
-        with at_inference(network):
-            batch = self.collate(split, indices).to(find_device(network))
-            logits = _run(network, batch)
-        guesses = logits.argmax(-1).tolist()
+        indices, texts, logits = self.answer_samples(network, split, count)
+        answers = self.answered(split).answers[indices].tolist()
         return [
-            Sample(
-                self.tokenizer.decode(examples.rows[int(index)].tolist()),
-                self.labels[guess],
-                self.labels[int(examples.labels[index])],
-            )
-            for index, guess in zip(indices, guesses, strict=True)
+            Sample(text, self.labels[guess], self.labels[answer])
+            for text, guess, answer in zip(texts, logits.argmax(-1).tolist(), answers, strict=True)
         ]
 
     def _find_labels(self) -> tuple[str, ...]:
@@ -339,82 +207,8 @@ class Classification(Task):
         files = self.settings.list_files("train")
         labels = self.load_or_build("train", files, build, {"labels": True})[1]["labels"]
         if len(labels) < 2:
-            raise ConfigurationError(
-                "tasks.classification.few_labels", path=self.settings.path, labels=labels
-            )
+            raise ConfigurationError("tasks.few_labels", path=self.settings.path, labels=labels)
         return tuple(labels)
-
-    def _frame(
-        self, parts: list[list[Ids]], labels: NDArray[np.int64], longest: int, first: int, writer: ArrayWriter
-    ) -> int:
-        """Write the texts with special tokens around them; how many were too long, and cut or left out."""
-        before, after = (np.array(ids, dtype=np.int32) for ids in find_frame(self.tokenizer))
-        room = longest - len(before) - len(after) * len(parts)
-        rows: list[Ids] = [np.zeros(0, dtype=np.int32)]
-        kinds: list[Ids] = [np.zeros(0, dtype=np.int32)]
-        kept = []
-        cut = 0
-        for number, whole in enumerate(zip(*parts, strict=True)):
-            texts = list(whole)
-            if sum(map(len, texts)) > room:
-                cut += 1
-                texts = self._shorten(texts, room, first + number)
-                if not texts:
-                    continue
-            rows.append(np.concatenate([before, *(piece for text in texts for piece in (text, after))]))
-            second = len(before) + len(texts[0]) + len(after)
-            kinds.append((np.arange(len(rows[-1])) >= second).astype(np.int32))
-            kept.append(number)
-        writer.append("ids", np.concatenate(rows))
-        writer.append("kinds", np.concatenate(kinds))
-        writer.append("lengths", np.array([len(row) for row in rows[1:]], dtype=np.int64))
-        writer.append("labels", labels[kept])
-        return cut
-
-    def _shorten(self, texts: list[Ids], room: int, number: int) -> list[Ids]:
-        """Two texts lose tokens from the longer one first; none is left where long ones are skipped."""
-        if self.settings.long == "refuse":
-            raise InputError(
-                "tasks.classification.too_long",
-                number=number + 1,
-                path=self.settings.path,
-                count=sum(map(len, texts)),
-                room=room,
-            )
-        if self.settings.long == "skip":
-            return []
-        share = [room] if len(texts) == 1 else _share_tokens([len(text) for text in texts], room)
-        if self.settings.long == "start":
-            return [text[:most] for text, most in zip(texts, share, strict=True)]
-        return [
-            np.concatenate((text[: most - most // 2], text[len(text) - most // 2 :]))
-            for text, most in zip(texts, share, strict=True)
-        ]
-
-    def _hide_words(self, ids: Tensor, indices: Sequence[int] | Indices, epoch: int) -> Tensor:
-        roles = self.tokenizer.roles
-        instead = roles.get("mask", roles.get("unknown"))
-        if instead is None:
-            raise ConfigurationError("tasks.classification.word_dropout")
-        rows = ids.numpy()
-        chance = draw_uniform((self.seed, epoch, 0), indices, rows.shape[1])
-        hidden = (chance < self.settings.word_dropout) & self.is_ordinary(rows)
-        return torch.from_numpy(np.where(hidden, instead, rows))
-
-
-def _run(network: Network, batch: Batch) -> Tensor:
-    logits: Tensor = require_transformer(network)(batch.ids, batch.real, segments=batch.segments)
-    return logits.float()
-
-
-def _share_tokens(lengths: Sequence[int], room: int) -> list[int]:
-    """How many tokens each of two texts keeps: the shorter one all of its, up to half."""
-    first, second = lengths
-    if first <= second:
-        kept = min(first, max(room // 2, room - second))
-        return [kept, room - kept]
-    kept = min(second, max(room // 2, room - first))
-    return [room - kept, kept]
 
 
 @dataclass(frozen=True, slots=True)

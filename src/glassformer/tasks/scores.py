@@ -1,6 +1,6 @@
-"""Scores of a task as its field computes them: BLEU, chrF, accuracy, F1, perplexity, bits per byte.
+"""Scores of a task as its field computes them: BLEU, chrF, accuracy, F1, errors, correlations, perplexity.
 
-In:   translations and references, classes and labels, or losses in nats.
+In:   translations and references, classes and labels, tags, numbers, or losses in nats.
 Out:  numbers; for translations with the signature that says how they were computed.
 
 BLEU and chrF are sacreBLEU's, which is only needed here: training runs without it.
@@ -9,12 +9,14 @@ BLEU and chrF are sacreBLEU's, which is only needed here: training runs without 
 import importlib
 import importlib.util
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence, Sized
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.registry import Registry
@@ -27,6 +29,8 @@ class OwnScore:
     compute: Callable[[Sequence[Any], Sequence[Any]], float]
     best: Literal["lowest", "highest"]
 
+
+Numbers = Sequence[float] | NDArray[np.float64]
 
 SCORES: Registry[OwnScore] = Registry("score", __name__)
 
@@ -80,23 +84,60 @@ def score_chrf(hypotheses: Sequence[str], references: Sequence[str]) -> Translat
     return TranslationScore(found.score, f"chrF|{metric.get_signature()}")
 
 
-def compute_accuracy(predicted: Sequence[int], labels: Sequence[int]) -> float:
+def compute_accuracy(predicted: Sequence[Any], labels: Sequence[Any]) -> float:
     """The share of predictions that are right."""
     _check_lengths(predicted, labels)
     return float(np.mean(np.asarray(predicted) == np.asarray(labels)))
 
 
 def compute_macro_f1(predicted: Sequence[int], labels: Sequence[int], classes: int) -> float:
-    """The mean over classes of 2·TP / (2·TP + FP + FN); a class that neither has nor gets any is left out."""
+    """The mean over classes of their F1; a class that neither has nor gets any is left out."""
+    return float(np.mean([*compute_f1(predicted, labels, range(classes)).values()]))
+
+
+def compute_f1(predicted: Sequence[Any], labels: Sequence[Any], classes: Sequence[Any]) -> dict[Any, float]:
+    """2·TP / (2·TP + FP + FN) of each class; one that neither has nor gets any is left out."""
     _check_lengths(predicted, labels)
-    guesses, truth = np.asarray(predicted), np.asarray(labels)
-    scores = []
-    for number in range(classes):
-        hits = np.sum((guesses == number) & (truth == number))
-        either = np.sum(guesses == number) + np.sum(truth == number)
-        if either:
-            scores.append(2 * hits / either)
-    return float(np.mean(scores))
+    guesses, truth = Counter(predicted), Counter(labels)
+    hits = Counter(one for one, two in zip(predicted, labels, strict=True) if one == two)
+    return {each: 2 * hits[each] / either for each in classes if (either := guesses[each] + truth[each])}
+
+
+def compute_mse(answers: Numbers, references: Numbers) -> float:
+    """The mean squared error."""
+    return float(np.mean(np.square(_subtract(answers, references))))
+
+
+def compute_mae(answers: Numbers, references: Numbers) -> float:
+    """The mean absolute error."""
+    return float(np.mean(np.abs(_subtract(answers, references))))
+
+
+def compute_pearson(answers: Numbers, references: Numbers) -> float:
+    """The linear correlation; 0 where one side is always the same and there is none."""
+    _check_lengths(answers, references)
+    one, two = (np.asarray(each, dtype=np.float64) for each in (answers, references))
+    one, two = one - one.mean(), two - two.mean()
+    sizes = np.sqrt(np.square(one).sum() * np.square(two).sum())
+    return float((one * two).sum() / sizes) if sizes > 0 else 0.0
+
+
+def compute_spearman(answers: Numbers, references: Numbers) -> float:
+    """The correlation of ranks; equal numbers share the mean of their ranks."""
+    return compute_pearson(_rank(answers), _rank(references))
+
+
+def _rank(numbers: Numbers) -> NDArray[np.float64]:
+    _, places, counts = np.unique(np.asarray(numbers), return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    found: NDArray[np.float64] = (ends - (counts - 1) / 2)[places]
+    return found
+
+
+def _subtract(answers: Numbers, references: Numbers) -> NDArray[np.float64]:
+    _check_lengths(answers, references)
+    apart: NDArray[np.float64] = np.asarray(answers, dtype=np.float64) - np.asarray(references)
+    return apart
 
 
 def compute_perplexity(loss: float) -> float:
@@ -109,7 +150,7 @@ def compute_bits_per_byte(nats: float, size: int) -> float:
     return nats / math.log(2) / size
 
 
-def _check_lengths(first: Sequence[object], second: Sequence[object]) -> None:
+def _check_lengths(first: Sized, second: Sized) -> None:
     if len(first) != len(second) or not len(first):
         raise InputError("tasks.scores.unequal", answers=len(first), references=len(second))
 

@@ -39,6 +39,7 @@ def summarise(
             if examples[one].keys is not None and examples[other].keys is not None
         ],
         "held_out": [text.to_json() for text in task.describe_held_out()],
+        "loss": [text.to_json() for text in task.describe_loss()],
         "unreadable": [text.to_json() for text in unreadable],
         "vocabulary": task.tokenizer.size,
         "steps": steps,
@@ -63,7 +64,7 @@ def _describe(task: Task, split: str, examples: TaskExamples) -> dict[str, Any]:
     if examples.keys is not None:
         described["texts"] = len(examples.keys)
         described["different_texts"] = len(np.unique(examples.keys, axis=0))
-    classes = examples.count_classes(task.labels)
+    classes = task.count_classes(split)
     return described | ({"classes": classes} if classes else {})
 
 
@@ -101,7 +102,7 @@ def explain(summary: Mapping[str, Any]) -> Iterator[Message]:
         )
         if "classes" in numbers:
             yield from _explain_classes(split, numbers["classes"])
-    for text in (*summary["held_out"], *summary.get("unreadable", ())):
+    for text in (*summary["held_out"], *summary.get("loss", ()), *summary.get("unreadable", ())):
         yield Message.from_json(text)
     for found in summary["overlap"]:
         yield from _explain_overlap(found)

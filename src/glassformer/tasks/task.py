@@ -66,11 +66,13 @@ class Together(Protocol):
 class Task(ABC):
     """A thing to learn. Nothing in it depends on global random state: a seed decides its batches."""
 
-    labels: tuple[str, ...] = ()  # names of classes, to be saved with a classifier
+    labels: tuple[str, ...] = ()  # names of classes, tags or numbers, to be saved with the network
     settings_kind: ClassVar[type[Any]]  # the frozen dataclass behind the table `[task]`
     style: ClassVar[Style]  # of its vocabulary, see `text.vocabulary`
     # settings that change nothing about what is read and tokenised
-    not_read: ClassVar[frozenset[str]] = frozenset({"folder", "label_smoothing", "word_dropout"})
+    not_read: ClassVar[frozenset[str]] = frozenset(
+        {"folder", "label_smoothing", "word_dropout", "class_weights"}
+    )
     compares: ClassVar[bool] = False  # whether `evaluate` has answers and references for `own_scores`
     best: ClassVar[tuple[str, Literal["lowest", "highest"]]] = ("loss", "lowest")  # which score decides
 
@@ -135,6 +137,17 @@ class Task(ABC):
     def describe_held_out(self) -> list[Message]:
         """How files that have all splits are divided; empty where each split has files of its own."""
         return []
+
+    def describe_loss(self) -> list[Message]:
+        """What a person should know about the training loss, such as weights of classes."""
+        return []
+
+    def prepare(self, network: Network) -> None:  # noqa: B027 - most need nothing
+        """Fill what a new head of the network takes from the data; it is not learnt."""
+
+    def count_classes(self, split: Split) -> dict[str, int]:  # noqa: ARG002 - most have none
+        """How many labels of a split each class has; empty where there are no classes."""
+        return {}
 
     @classmethod
     def source_files(cls, settings: Any, split: Split) -> list[Path]:  # noqa: ARG003 - a task may read none
@@ -287,10 +300,6 @@ class TaskExamples:
     def arrays(self) -> Mapping[str, NDArray[Any]]:
         """Everything that is learnt from, by name; kinds of examples add their tokens and labels."""
         return {"lengths": self.lengths}
-
-    def count_classes(self, labels: Sequence[str]) -> dict[str, int]:  # noqa: ARG002 - most have none
-        """How many examples each class has; empty where there are no classes."""
-        return {}
 
 
 class TaskModule(nn.Module):

@@ -117,9 +117,11 @@ def _read_batches(
 
 
 def _write(value: Any, classes: Sequence[str]) -> str | None:
-    """A value as text; None for what is neither text nor a whole number."""
+    """A value as text; None for what is neither text nor a number."""
     if isinstance(value, str):
         return value
+    if isinstance(value, float):
+        return repr(value)
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return classes[value] if 0 <= value < len(classes) else str(value)

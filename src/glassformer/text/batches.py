@@ -36,6 +36,7 @@ class Batch:
     segments: Tensor | None = None  # (B, S) 0 in the first text, 1 in the second; None: one text
     # (count,) where in labels.flatten() those that count stand; None: nearly everywhere
     places: Tensor | None = None
+    numbers: Tensor | None = None  # (B, number) to be learnt; None: labels are
     relation: Tensor | None = None  # (B,) 1 where two texts do not follow one another; None: not asked
 
     def to(self, device: torch.device | str) -> "Batch":

@@ -83,7 +83,7 @@ def read_csv(
 def read_jsonl(
     path: Path, columns: Sequence[Column], problems: Problems, table: TableFormat = PLAIN
 ) -> Iterator[tuple[int, Row]]:
-    """One JSON object on each line, whose fields are text or whole numbers; the first one numbers them."""
+    """One JSON object on each line, whose fields are text or numbers; the first one numbers them."""
     del table
     names: list[str] | None = None
     for number, line in read_lines(path, problems):
@@ -250,7 +250,7 @@ def _pick_fields(content: Any, columns: Sequence[str]) -> Row | Message:
         if column not in content:
             return message("text.problem.no_field", field=column, fields=list(content))
         value = content[column]
-        if isinstance(value, bool) or not isinstance(value, str | int):
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
             return message("text.problem.not_text", field=column, value=json.dumps(value)[:40])
         values.append(str(value))
         if _SURROGATE.search(values[-1]):  # JSON can spell it, UTF-8 cannot

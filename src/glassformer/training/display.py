@@ -67,7 +67,11 @@ class Display(Callback):
         self.show(step, int(numbers["tokens"]), numbers["loss"], numbers["rate"])
 
     def on_evaluation(self, step: int, split: str, scores: Mapping[str, float]) -> None:
-        shown = [message("training.score", name=name, score=score) for name, score in scores.items()]
+        shown = [  # not those of single labels, "f1.NOUN": the log has them
+            message("training.score", name=name, score=score)
+            for name, score in scores.items()
+            if "." not in name
+        ]
         self.note(message("training.scores", step=step, split=split, scores=shown))
         self.pause()
 

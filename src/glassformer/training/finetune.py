@@ -21,7 +21,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 from torch.nn.utils import parametrize
 
-from glassformer.config import ModelConfig
+from glassformer.config import COUNTED, ModelConfig
 from glassformer.errors import CheckpointError, ConfigurationError
 from glassformer.messages import Message, message
 from glassformer.registry import suggestion
@@ -104,7 +104,7 @@ def _stacks(stack: str | None) -> tuple[str, ...]:
 
 
 def _add_adapters(network: Network, settings: TrainSettings) -> None:
-    """Freeze everything, and give the chosen matrices adapters; a new head for classes learns as well."""
+    """Freeze everything, and give the chosen matrices adapters; a head that is not of words learns, too."""
     matrices = {name: each for name, each in network.named_modules() if isinstance(each, nn.Linear)}
     if settings.lora_targets is None:
         chosen = {name for name in matrices if ATTENTION & set(name.split("."))}
@@ -113,7 +113,7 @@ def _add_adapters(network: Network, settings: TrainSettings) -> None:
     names = [name for name, _ in network.named_parameters()]
     also = {name for pattern in settings.lora_also or () for name in match(pattern, names)}
     config = network.config
-    if settings.lora_also is None and isinstance(config, ModelConfig) and config.head == "classes":
+    if settings.lora_also is None and isinstance(config, ModelConfig) and config.head in COUNTED:
         also = {name for name in names if name.startswith("head.")}
     for name, parameter in network.named_parameters():
         parameter.requires_grad_(name in also)

@@ -50,7 +50,7 @@ from glassformer.training.steps import find_compiler
 
 SAMPLES = 4  # texts whose answers are written at each evaluation
 LEVEL = 0.1  # of the fall of the loss so far: what is closer to the lowest loss is its level
-LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error")  # scores that should fall
+LOWEST = ("loss", "perplexity", "bits_per_byte", "bits_per_character", "error", "mse", "mae")  # should fall
 
 
 Ending = Literal["finished", "interrupted", "no_improvement", "alarm", "pruned"]
@@ -542,7 +542,7 @@ def choose_score(task: Task | type[Task], best_by: str | None) -> tuple[str, int
     """The score that decides, and 1 where higher is better, else −1."""
     name, which = task.best
     if best_by is not None and best_by != name:
-        name, which = best_by, "lowest" if best_by in LOWEST else "highest"
+        name, which = best_by, "lowest" if best_by.split(".")[0] in LOWEST else "highest"
         if name in SCORES:
             which = SCORES[name].best
     return name, 1 if which == "highest" else -1

@@ -87,7 +87,7 @@ def shorten(batch: Batch, texts: int, tokens: int) -> Batch:
 
     names = ("ids", "labels", "real", "target", "segments")
     parts: dict[str, Any] = {name: cut(getattr(batch, name)) for name in names}
-    return replace(batch, **parts, places=None, relation=None)
+    return replace(batch, **parts, places=None, numbers=None, relation=None)
 
 
 def _repeat_random(network: Transformer, texts: int) -> Batch:

@@ -207,7 +207,7 @@ def train(  # noqa: PLR0913 - options of one verb
                 "task", lambda: build_task(recipe.tables["task"], tokenizer, seed=recipe.train.seed)
             )
         network, notes = _in_table("model", lambda: build_network(recipe.tables.get("model", {}), task))
-        _in_table("model", lambda: task.accept(network.config))
+        _in_table("model", lambda: (task.accept(network.config), task.prepare(network)))
         if first:
             _in_table("train", lambda: check_evaluation(task, recipe.train))
             _save_recipe(recipe, folder)

@@ -223,10 +223,14 @@ class Reporter:
 
 
 def find_chance_loss(network: Network) -> float:
-    """The loss of a guess that knows nothing, in nats: of one class among all, or one word."""
+    """The loss of a guess that knows nothing: in nats of one class among all, or one word; of numbers whose
+    spread is 1, the squared error of their mean."""
     config = network.config
-    classes = config.classes if isinstance(config, ModelConfig) and config.head == "classes" else 0
-    return math.log(classes or config.vocabulary_size)
+    if isinstance(config, ModelConfig) and config.head == "numbers":
+        return 1.0
+    if isinstance(config, ModelConfig) and config.head in ("classes", "tags"):
+        return math.log(config.classes)
+    return math.log(config.vocabulary_size)
 
 
 def measure_memory(device: torch.device) -> float:

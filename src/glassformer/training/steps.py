@@ -202,6 +202,7 @@ def pad_to_grid(batch: Batch, config: ModelConfig, *, multiple: int = ROWS) -> B
         target=None if batch.target is None else F.pad(batch.target, (0, written, 0, rows)),
         segments=None if batch.segments is None else F.pad(batch.segments, (0, read, 0, rows)),
         places=_pad_places(batch, labels),
+        numbers=None if batch.numbers is None else F.pad(batch.numbers, (0, 0, 0, rows)),
         relation=None if batch.relation is None else F.pad(batch.relation, (0, rows), value=IGNORED),
     )
 

@@ -145,7 +145,7 @@ class Arrays:
     def _name_output(self) -> None:
         output = self.recording.output
         if output is not None:
-            one = output.kind == "classes"  # for the whole text
+            one = not output.per_token
             self._kept["output/likeliest"] = output.ids[0] if one else output.ids
             best = output.log_probabilities
             self._kept["output/log_probabilities"] = best[0] if one else best

@@ -209,13 +209,19 @@ class NativePlan:
     # Output
 
     def _write_output(self) -> None:
-        write, classes = self.builder.write, self.words["head"] == "classes"
+        write, head = self.builder.write, self.words["head"]
         self.builder.open("output", "output", self.stack)
-        scores = self._write_classes() if classes else self._write_logits()
-        places: tuple[Axis, ...] = () if classes else (self.side,)
+        if head == "numbers":
+            self._write_pooled()
+            write("numbers", "product", [self.stream], ("class",), _product("head.numbers"))
+            return
+        classes = head in ("classes", "tags")
+        scores = self._write_classes(str(head)) if classes else self._write_logits()
+        places: tuple[Axis, ...] = () if head == "classes" else (self.side,)
         last: Axis = "class" if classes else "vocabulary"
-        chances = write("probabilities", "softmax", [scores], (*places, last))
-        write("likeliest", "choose", [chances], (*places, "rank"))
+        words = {"of": "tags"} if head == "tags" else None
+        chances = write("probabilities", "softmax", [scores], (*places, last), words=words)
+        write("likeliest", "choose", [chances], (*places, "rank"), words=words)
 
     def _write_logits(self) -> str:
         if self.words["head"] == "masked":
@@ -233,13 +239,20 @@ class NativePlan:
         axes: tuple[Axis, ...] = (self.side, "vocabulary")
         return self.builder.write("logits", "product", [self.stream], axes, words, words=tied)
 
-    def _write_classes(self) -> str:
+    def _write_classes(self, head: str) -> str:
+        if head == "tags":
+            axes: tuple[Axis, ...] = (self.side, "class")
+            product = _product("head.classes")
+            return self.builder.write("classes", "product", [self.stream], axes, product, words={"of": head})
+        self._write_pooled()
+        return self.builder.write("classes", "product", [self.stream], ("class",), _product("head.classes"))
+
+    def _write_pooled(self) -> None:
         self.axes = ("feature",)  # one vector for the whole text
         self._continue("pooled", "pool", words={"how": str(self.words["pooling"])})
         if self.words["pooler"]:
             self._continue("dense", "product", _product("head.pooler"))
             self._continue("active", "activate", words={"function": "tanh"})
-        return self.builder.write("classes", "product", [self.stream], ("class",), _product("head.classes"))
 
     def _continue(
         self,

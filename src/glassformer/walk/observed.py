@@ -41,7 +41,7 @@ def write_observed(builder: PlanBuilder) -> None:
     output = recording.output
     if output is not None:
         builder.open("output", "output", output.stack)
-        place: tuple[Axis, ...] = () if output.kind == "classes" else (arrays.tokens(output.stack).side,)
+        place: tuple[Axis, ...] = () if not output.per_token else (arrays.tokens(output.stack).side,)
         builder.write("likeliest", "choose", [], (*place, "rank"))
 
 

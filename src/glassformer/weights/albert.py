@@ -13,6 +13,7 @@ ARCHITECTURES: dict[str, Head] = {
     "AlbertForPreTraining": "masked",  # and `relation`
     "AlbertModel": "none",
     "AlbertForSequenceClassification": "classes",
+    "AlbertForTokenClassification": "tags",
 }
 NAMES: Names = {
     **bert.NAMES,

@@ -27,6 +27,7 @@ ARCHITECTURES: dict[str, Head] = {
     "BertForPreTraining": "masked",  # and `relation`
     "BertModel": "none",
     "BertForSequenceClassification": "classes",
+    "BertForTokenClassification": "tags",
 }
 NAMES: Names = {
     "vocab_size": ("vocabulary_size", 30522),
@@ -77,7 +78,7 @@ def read_encoder(
         head=head,
         output_bias=head == "masked",
         relation=settings["architectures"][0].endswith("ForPreTraining"),
-        classes=count_classes(settings) if head == "classes" else 0,
+        classes=count_classes(settings) if head in ("classes", "tags") else 0,
         pooler=head == "classes",
     )
 
@@ -91,7 +92,7 @@ def write_encoder(
     config: ModelConfig, architectures: Mapping[str, Head], names: Names, fixed: Settings, family: str
 ) -> dict[str, Any] | Message:
     """The settings that BERT and ALBERT share, or why the network is not of this family."""
-    choices: dict[str, tuple[object, ...]] = {"head": ("masked", "none", "classes")}
+    choices: dict[str, tuple[object, ...]] = {"head": ("masked", "none", "classes", "tags")}
     if config.head == "masked":
         choices["output_bias"] = (True,)
     if config.head == "classes":

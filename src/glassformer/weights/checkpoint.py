@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from glassformer.config import ModelConfig, NetworkConfig
+from glassformer.config import COUNTED, ModelConfig, NetworkConfig
 from glassformer.errors import CheckpointError, GlassformerError
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import Network, RecurrentTranslator
@@ -50,7 +50,7 @@ class Checkpoint:
     model_type: str  # "gpt2", "bert" …; "glassformer" for what only we have
     tokenizer: Path | None  # the folder, if it has a tokenizer
     generation: GenerationSettings  # how the model wants to generate
-    labels: tuple[str, ...] = ()  # names of a classifier's classes
+    labels: tuple[str, ...] = ()  # names of classes, tags or numbers
 
 
 def open_checkpoint(folder: str | Path) -> Checkpoint:
@@ -199,7 +199,7 @@ def _choose_format(config: NetworkConfig, state: Mapping[str, Tensor]) -> tuple[
 
 
 def _read_labels(settings: Mapping[str, Any], config: NetworkConfig) -> tuple[str, ...]:
-    if not isinstance(config, ModelConfig) or config.head != "classes":
+    if not isinstance(config, ModelConfig) or config.head not in COUNTED:
         return ()
     labels = settings.get("labels")
     if isinstance(labels, list):
@@ -211,7 +211,7 @@ def _read_labels(settings: Mapping[str, Any], config: NetworkConfig) -> tuple[st
 
 
 def _write_labels(kind: str, config: NetworkConfig, labels: Sequence[str]) -> dict[str, Any]:
-    if not isinstance(config, ModelConfig) or config.head != "classes":
+    if not isinstance(config, ModelConfig) or config.head not in COUNTED:
         return {}
     if labels and len(labels) != config.classes:
         raise CheckpointError("weights.labels", labels=len(labels), classes=config.classes)

@@ -48,10 +48,17 @@ TASKS = {  # the end of a class of transformers, and what such a network is for
     "ForCausalLM": "language_modelling",
     "LMHeadModel": "language_modelling",
     "ForSequenceClassification": "classification",
+    "ForTokenClassification": "tagging",
     "ForConditionalGeneration": "translation",
     "MTModel": "translation",
 }
-HEADS = {"masked": "masked_language_modelling", "classes": "classification", "none": "encoding"}
+HEADS = {
+    "masked": "masked_language_modelling",
+    "classes": "classification",
+    "tags": "tagging",
+    "numbers": "regression",
+    "none": "encoding",
+}
 DECODERS = ("gpt2",)  # types of decoders whose classes and settings need not say so
 
 

@@ -13,7 +13,7 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.store import ArrayStore
-from glassformer.recording import Alternative, Recording, Step
+from glassformer.recording import Alternative, Recording, Step, Tokens
 from glassformer.workbench.inputs import JobInputs
 from glassformer.workbench.reporter import JobReporter
 
@@ -80,9 +80,10 @@ def write(
 
 
 def report_answers(model: LoadedModel, recording: Recording, reporter: JobReporter) -> None:
-    """What a model predicts that does not write: the words at its masks, or the class of the text."""
+    """What a model predicts that does not write: the words at its masks, the class of the text, or the tags
+    of its words. Numbers are no choices: they are in the recording."""
     output, tokenizer = recording.output, model.tokenizer
-    if output is None:
+    if output is None or output.kind == "numbers":
         return
     places = [0]
     if output.kind == "tokens" and tokenizer is not None:
@@ -91,6 +92,8 @@ def report_answers(model: LoadedModel, recording: Recording, reporter: JobReport
             for place, token in enumerate(recording.source.ids.tolist())
             if token == tokenizer.roles.get("mask")
         ]
+    if output.kind == "tags":
+        places = find_first_pieces(recording.source)
     for place in places:
         rows = zip(
             output.ids[place].tolist(), output.texts(place), output.log_probabilities[place], strict=True
@@ -99,3 +102,14 @@ def report_answers(model: LoadedModel, recording: Recording, reporter: JobReport
         best = choices[0]
         step = Step(place, best.token, best.text, best.log_probability, choices)
         reporter.step(describe_step(step).model_dump(mode="json"))
+
+
+def find_first_pieces(tokens: Tokens) -> list[int]:
+    """Where each word begins; every token of the text where words are not known."""
+    words = None if tokens.words is None else tokens.words.tolist()
+    special = [False] * len(tokens) if tokens.special is None else tokens.special.tolist()
+    return [
+        place
+        for place, is_special in enumerate(special)
+        if not is_special and (words is None or not place or words[place] != words[place - 1])
+    ]

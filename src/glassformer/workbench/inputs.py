@@ -14,6 +14,7 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.text.sequences import find_frame
+from glassformer.workbench.cards import HEADS
 from glassformer.workbench.requests import check_sides
 from glassformer.workbench.sequences import crop_text, draw_tokens, find_sentences
 
@@ -125,8 +126,7 @@ def _draw(model: LoadedModel, length: int, seed: int) -> tuple[int, ...]:
 def _task_of(model: LoadedModel) -> str:
     if model.shape == "encoder-decoder":
         return "translation"
-    names = {"masked": "masked_language_modelling", "classes": "classification", "none": "encoding"}
-    return names.get(model.head, "language_modelling")
+    return HEADS.get(model.head, "language_modelling")
 
 
 def _find_language(request: JobRequest, task: dict[str, Any]) -> str | None:

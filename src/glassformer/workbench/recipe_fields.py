@@ -40,6 +40,9 @@ _PLAIN = {  # texts that name no file, model or command: columns, labels, langua
         "second_text",
         "column",
         "labels",
+        "word",
+        "tag",
+        "values",
     ),
     "task.also": (
         "label",

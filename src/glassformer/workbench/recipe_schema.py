@@ -28,7 +28,7 @@ def make_schema() -> dict[str, Any]:
     from glassformer.training.settings import MonitorSettings, ProbeSettings, TrainSettings
     from glassformer.weights.presets import PRESETS
 
-    inner = {"classification": MoreLabelled, "translation": PairFile}
+    inner = {"classification": MoreLabelled, "regression": None, "tagging": None, "translation": PairFile}
     start = {"name": "start", "types": ["text", "null"], "default": None}
     preset = {"name": "preset", "types": ["choice", "null"], "choices": list(PRESETS), "default": None}
     path = {"name": "path", "types": ["text", "null"], "default": None}

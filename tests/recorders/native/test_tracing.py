@@ -80,6 +80,8 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "classes, last": {**CLASSES, "pooling": "last"},
     "classes, mean": {**CLASSES, "pooling": "mean", "norm_position": "pre"},
     "classes, max": {**CLASSES, "pooling": "max"},
+    "tags": {**CLASSES, "head": "tags"},
+    "numbers": {**CLASSES, "head": "numbers", "pooler": True},
     "no head": {**ENCODER, "head": "none"},
 }
 
@@ -103,7 +105,7 @@ def build(**words: Any) -> Transformer:
         for parameter in network.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
         for name, buffer in network.named_buffers():
-            if "running" in name:
+            if "running" in name or name in ("head.center", "head.scale"):
                 buffer.add_(torch.rand_like(buffer))
     return network
 

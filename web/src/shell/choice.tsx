@@ -384,7 +384,7 @@ function Predict({ source }: { readonly source: RecordingSource }) {
             });
           }}
         >
-          {output?.kind === "classes"
+          {output && output.kind !== "tokens"
             ? say.predictClass
             : shape === "encoder"
               ? say.predictMasks

@@ -22,6 +22,20 @@ describe("the answer of a model", () => {
   test("of a classifier is its classes, of a decoder the next word, behind the last token", () => {
     const classes = described({ shape: "encoder", output: output("classes") });
     expect(outcomeOf(classes)).toEqual({ kind: "classes", choices: best });
+    expect(outcomeOf(described({ shape: "encoder", output: { ...output("tokens"), kind: "tags" } }))).toEqual(
+      {
+        kind: "tags",
+      },
+    );
+    const numbers = [
+      { name: "age", value: 3.14159 },
+      { name: "size", value: null },
+    ];
+    const said = { ...output("tokens"), kind: "numbers" as const, positions: [], last: [], numbers };
+    expect(outcomeOf(described({ shape: "encoder", output: said }))).toEqual({
+      kind: "numbers",
+      text: "age 3.142, size –",
+    });
     const decoder = described({ shape: "decoder", output: output("tokens") });
     expect(outcomeOf(decoder)).toEqual({ kind: "next", choices: [best[1]] });
     const long = described({ shape: "decoder", output: { ...output("tokens"), positions: [] } });

@@ -1,8 +1,8 @@
 /** What the model answered, on screen in every view: the class, the next word, the translation, the guessed words. */
 
 import { useEffect, useState } from "preact/hooks";
-import type { Choice, Description, GenerationDescription, TokenSlice } from "../api/types";
-import { chance } from "../core/formats";
+import type { Choice, Description, GenerationDescription, OutputDescription, TokenSlice } from "../api/types";
+import { chance, digits } from "../core/formats";
 import { findMasks, probability } from "../core/generation";
 import type { RecordingSource } from "../core/source";
 import { useAnswer } from "./answer";
@@ -16,18 +16,24 @@ const TOLD = /^workbench\.(sample|cut)$/; // what the form promises to tell
 
 export type Outcome =
   | { readonly kind: "classes" | "next"; readonly choices: readonly Choice[] }
-  | { readonly kind: "translation" | "given" | "continuation"; readonly text: string }
-  | { readonly kind: "masks" };
+  | { readonly kind: "translation" | "given" | "continuation" | "numbers"; readonly text: string }
+  | { readonly kind: "masks" | "tags" };
 
 /** What a recording says that its model answered; null where nothing was kept. */
 export function outcomeOf({ shape, output, generation, target }: Description): Outcome | null {
   const [first] = output?.positions ?? [];
   if (output?.kind === "classes" && first) return { kind: "classes", choices: first };
+  if (output?.numbers.length) return { kind: "numbers", text: writeNumbers(output.numbers) };
+  if (output?.kind === "tags") return first ? { kind: "tags" } : null;
   if (shape === "encoder") return first ? { kind: "masks" } : null;
   if (generation)
     return { kind: shape === "decoder" ? "continuation" : "translation", text: withoutEnd(generation) };
   if (shape === "encoder-decoder") return target?.text ? { kind: "given", text: target.text } : null;
   return output && output.last.length > 0 ? { kind: "next", choices: output.last } : null;
+}
+
+function writeNumbers(numbers: OutputDescription["numbers"]): string {
+  return numbers.map(({ name, value }) => `${name} ${value === null ? "–" : digits(value, 4)}`).join(", ");
 }
 
 /** What was written, without the token that ends it. */
@@ -59,12 +65,14 @@ export function OutcomeBar({ source }: { readonly source: RecordingSource }) {
   const say = app.words.value;
   const { description } = source;
   const outcome = outcomeOf(description);
+  const later = useLater(outcome?.kind === "tags");
   const notes = description.evidence.messages.notes.filter(({ code }) => TOLD.test(code));
   if (!outcome && notes.length === 0) return null;
   return (
     <section class="outcome" aria-label={say.outcome} data-outcome={outcome?.kind}>
       {outcome?.kind === "masks" && <Guesses source={source} />}
-      {outcome && outcome.kind !== "masks" && (
+      {outcome?.kind === "tags" && later && <later.Tags source={source} />}
+      {outcome && ("text" in outcome || "choices" in outcome) && (
         <p>
           <span class="outcome-label">{label(outcome.kind, description, app)}</span>{" "}
           {"text" in outcome ? (
@@ -87,7 +95,7 @@ export function OutcomeBar({ source }: { readonly source: RecordingSource }) {
   );
 }
 
-function label(kind: Exclude<Outcome["kind"], "masks">, { request }: Description, app: App): string {
+function label(kind: Exclude<Outcome["kind"], "masks" | "tags">, { request }: Description, app: App): string {
   const say = app.words.value;
   const language = request?.target_language;
   const title = say.outcomes[kind];

@@ -36,7 +36,7 @@ export const shell = {
     count === 1 ? "One more row is left out." : `${shown} more rows are left out.`,
   predict: "Predict output words",
   predictMasks: "Guess the masked words",
-  predictClass: "Predict the class",
+  predictClass: "Predict again",
   predictNoModel: (model: string) =>
     `This recording was not made here. Its model is ${model}: choose it under Input and run the text again.`,
   attention: "Attention",
@@ -89,6 +89,8 @@ export const shell = {
     given: "Given translation",
     continuation: "Continuation",
     masks: "Guessed",
+    tags: "Tags",
+    numbers: "Numbers",
   },
   translationInto: (title: string, language: string) => `${title} into ${language}`,
   noMasks: "Nothing to guess: write [MASK] for a word.",

@@ -38,7 +38,7 @@ export const shell: SameWords<typeof en.shell> = {
   moreRows: (_count: number, shown: string) => `另有 ${shown} 行未列出。`,
   predict: "预测输出词",
   predictMasks: "猜测被遮盖的词",
-  predictClass: "预测类别",
+  predictClass: "重新预测",
   predictNoModel: (model: string) =>
     `此记录不是在这里生成的。所用的模型是 ${model}：请在“输入”中选择它，并重新运行此文本。`,
   attention: "注意力",
@@ -91,6 +91,8 @@ export const shell: SameWords<typeof en.shell> = {
     given: "给定的译文",
     continuation: "续写",
     masks: "猜测",
+    tags: "标记",
+    numbers: "数值",
   },
   translationInto: (title: string, language: string) => `${title}（${language}）`,
   noMasks: "没有可猜的词：请用 [MASK] 代替一个词。",

@@ -326,5 +326,5 @@ export function outputOf(
   kind: OutputDescription["kind"],
   positions: OutputDescription["positions"],
 ): OutputDescription {
-  return { stack, kind, positions, last: positions.at(-1) ?? [] };
+  return { stack, kind, positions, last: positions.at(-1) ?? [], numbers: [] };
 }

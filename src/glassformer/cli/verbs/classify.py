@@ -1,4 +1,4 @@
-"""`glassformer classify`: the class of each text."""
+"""`glassformer classify`: the class of each text, the tags of its words, or its numbers."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -19,18 +19,33 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(arguments: Arguments) -> None:
-    """Name the class of each text."""
-    from glassformer.tasks.classification import classify
+    """Name the class of each text, the tags of its words, or its numbers: what the model was trained for."""
+    from glassformer.tasks.classification import Classified, classify
+    from glassformer.tasks.regression import predict_numbers
+    from glassformer.tasks.tagging import TaggedText, tag_texts
 
     arguments.long = "truncate" if arguments.long == "start" else arguments.long
 
     def describe(text: str, found: Any) -> dict[str, Any]:
-        return {"text": text, "label": found.label, "probabilities": found.probabilities}
+        if isinstance(found, Classified):
+            return {"text": text, "label": found.label, "probabilities": found.probabilities}
+        if isinstance(found, TaggedText):
+            words = {"words": found.words, "tags": found.tags, "probabilities": found.probabilities}
+            return {"text": text, **words}
+        return {"text": text, "numbers": found}
 
     def show(found: Any) -> str:
-        return f"{found.label}\t{found.probability:.4f}" if found.label else ""
+        if isinstance(found, Classified):
+            return f"{found.label}\t{found.probability:.4f}" if found.label else ""
+        if isinstance(found, TaggedText):
+            return " ".join(f"{word}/{tag}" for word, tag in zip(found.words, found.tags, strict=True))
+        return "\t".join(f"{number:.6g}" for number in found.values())
 
     def answer(model: Any, read: Iterable[str], texts: Texts) -> Iterator[Any]:
+        if model.can("tags"):
+            return tag_texts(model, read)
+        if model.can("predicts_numbers"):
+            return predict_numbers(model, read, long=texts.long, stream=True)
         return classify(model, read, long=texts.long, stream=True)
 
-    run_answers(arguments, "classifies", answer, show, describe)
+    run_answers(arguments, ("classifies", "tags", "predicts_numbers"), answer, show, describe)

@@ -48,4 +48,4 @@ def run(arguments: Arguments) -> None:
         answered = list(kept) if isinstance(read, list) else kept
         return fill(model, answered, best=arguments.best, long=texts.long, stream=True)
 
-    run_answers(arguments, "fills", answer, show, describe)
+    run_answers(arguments, ("fills",), answer, show, describe)

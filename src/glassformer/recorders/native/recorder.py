@@ -42,6 +42,8 @@ from glassformer.recorders.outputs import (
     Wanted,
     read_classes,
     read_generation,
+    read_numbers,
+    read_tags,
     read_words,
 )
 from glassformer.recorders.preserve import exclusive, frozen
@@ -298,6 +300,10 @@ class NativeRecorder:
             return None
         if self.model.head == "classes":
             return read_classes(logits, stack, self.model.labels, wanted)
+        if self.model.head == "tags":
+            return read_tags(logits, stack, self.model.labels, wanted)
+        if self.model.head == "numbers":
+            return read_numbers(logits, stack, self.model.labels)
         return read_words(logits, stack, self.reader.show, wanted)
 
     def _notes(self, want: Collection[str], watch: Watch) -> list[Message]:

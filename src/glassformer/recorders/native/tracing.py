@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from glassformer.errors import InputError
 from glassformer.model.attention import Attention, CrossAttention, SelfAttention
-from glassformer.model.heads import ClassifierHead, LanguageHead
+from glassformer.model.heads import ClassifierHead, LanguageHead, NumberHead, TaggingHead
 from glassformer.model.layers import FeedForward, Residual
 from glassformer.model.similarity import AdditiveSimilarity, ProductSimilarity
 from glassformer.model.transformer import Embeddings, Stack, Transformer
@@ -58,7 +58,11 @@ def check_traceable(
 def read_parameters(network: nn.Module) -> dict[str, Floats]:
     """All parameters as parameters/NAME; those that half precision holds exactly are kept in it."""
     read: dict[str, Floats] = {}
-    for name, tensor in network.state_dict().items():
+    tensors = network.state_dict()
+    head = getattr(network, "head", None)
+    if isinstance(head, NumberHead):  # its layer, scale and center together are one layer
+        tensors["head.numbers.weight"], tensors["head.numbers.bias"] = head.fold()
+    for name, tensor in tensors.items():
         if not tensor.is_floating_point():
             continue
         numbers = as_numbers(tensor)
@@ -93,6 +97,8 @@ class Trace:
             yield from self._watch_stack(name, stack)
         if isinstance(head, ClassifierHead):
             yield from self._watch_classifier(head)
+        elif isinstance(head, TaggingHead):
+            yield head.classes, self._keep("output", "classes")
         elif head is not None:
             yield from self._watch_words(head)
 
@@ -211,11 +217,14 @@ class Trace:
         yield head, self._keep("output", "logits")
 
     def _watch_classifier(self, head: ClassifierHead) -> Iterator[tuple[nn.Module, Hook]]:
+        scores = None if isinstance(head, NumberHead) else "classes"
         if head.pooler is not None:
             yield head.pooler, self._keep("output", "dense", given="pooled")
-            yield head.classes, self._keep("output", "classes", given="active")
+            yield head.classes, self._keep("output", scores, given="active")
         else:
-            yield head.classes, self._keep("output", "classes", given="pooled")
+            yield head.classes, self._keep("output", scores, given="pooled")
+        if isinstance(head, NumberHead):
+            yield head, self._keep("output", "numbers")
 
     # Hooks
 

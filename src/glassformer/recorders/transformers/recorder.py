@@ -316,7 +316,8 @@ class TransformersRecorder:
             run.notes = [*run.notes, *notes]
         if "output" in want:
             stack = "decoder" if self.builder.translates else reader
-            output = read_output(self.model, seen.outputs, stack, self.loaded.reader.show, request.wanted)
+            show, head = self.loaded.reader.show, self.loaded.head
+            output = read_output(self.model, seen.outputs, stack, show, head, request.wanted)
             run.output, notes = place_output(output, seen.maps, lengths)
             run.notes = [*run.notes, *notes]
         return run

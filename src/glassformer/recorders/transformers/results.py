@@ -11,9 +11,18 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from glassformer.config import Head
 from glassformer.messages import Message, message
 from glassformer.place import name_term
-from glassformer.recorders.outputs import NOTHING, Show, Wanted, read_classes, read_words
+from glassformer.recorders.outputs import (
+    NOTHING,
+    Show,
+    Wanted,
+    read_classes,
+    read_numbers,
+    read_tags,
+    read_words,
+)
 from glassformer.recorders.store import Array
 from glassformer.recorders.transformers.layers import Stacks
 from glassformer.recording import AttentionMap, Output
@@ -54,18 +63,22 @@ def read_hidden(
 
 
 def read_output(
-    model: nn.Module, outputs: Any, stack: str, show: Show, wanted: Wanted = NOTHING
+    model: nn.Module, outputs: Any, stack: str, show: Show, head: Head, wanted: Wanted = NOTHING
 ) -> Output | None:
-    """The likeliest tokens at each position, or the likeliest classes; None where the model gives neither."""
+    """The likeliest tokens or tags of each position, the likeliest classes, or numbers; None: no such."""
     logits = outputs.get("logits")
     if not isinstance(logits, Tensor) or logits.shape[0] != 1:
         return None
     labels: Mapping[int, str] = getattr(model.config, "id2label", None) or {}
+    names = [labels.get(each, f"class {each}") for each in range(logits.shape[-1])]
     if logits.dim() == 2:
-        names = [labels.get(each, f"class {each}") for each in range(logits.shape[1])]
-        return read_classes(logits[0], stack, names, wanted)
+        numbers = head == "numbers"
+        row = logits[0]
+        return read_numbers(row, stack, names) if numbers else read_classes(row, stack, names, wanted)
     if logits.dim() != 3:
         return None
+    if head == "tags" and len(labels) == logits.shape[2]:
+        return read_tags(logits[0], stack, names, wanted)
     predicts_tokens = model.get_output_embeddings() is not None  # type: ignore[operator]
     if predicts_tokens or logits.shape[2] != len(labels):
         return read_words(logits[0], stack, show, wanted)
@@ -77,7 +90,7 @@ def place_output(
 ) -> tuple[Output | None, list[Message]]:
     """The output in the stack that has as many queries: that of DETR is its decoder's. It is left out, with a
     note, where no stack and no text has: that of BLIP is of a text decoder that it does not report."""
-    if output is None or output.kind != "tokens":
+    if output is None or not output.per_token:
         return output, []
     count = len(output.ids)
     stacks = {each.stack: None for each in maps if each.shape[1] == count}

@@ -8,3 +8,4 @@ export { HelpDialog, TableDialog } from "./dialogs";
 export { EditList, EditMenu } from "./edits";
 export { Guess } from "./guess";
 export { InterpretabilityPanel } from "./interpretability";
+export { Tags } from "./tags";

@@ -18,7 +18,7 @@ import type { GenerationSetting } from "./panel";
 
 /** What a recording's model can predict. */
 export function predictsOf({ description }: RecordingSource): Predicts {
-  if (description.output?.kind === "classes") return "classes";
+  if (description.output && description.output.kind !== "tokens") return "classes"; // tags and numbers, too
   return description.shape === "encoder" ? "masks" : "words";
 }
 

@@ -128,6 +128,8 @@ test("classes and masked words have bars of their own", async () => {
   masked.selection.set({ query: 2 });
   expect(masked.element.querySelector(".bars-text")!.textContent).toBe("z");
   expect(predictsOf(invent({ change: { shape: "encoder", output: classes } }).source)).toBe("classes");
+  const tags = { ...classes, kind: "tags" as const };
+  expect(predictsOf(invent({ change: { shape: "encoder", output: tags } }).source)).toBe("classes");
 });
 
 test("without a rerunner the form is not there, and why is said", async () => {

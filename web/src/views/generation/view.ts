@@ -11,6 +11,7 @@ import type { KeptWork, TableData } from "../../core/view";
 import { writeBars } from "../../marks/bars";
 import { make, relabel } from "../../marks/make";
 import { inks, label, sheet } from "../../marks/paper";
+import { Numbers } from "./numbers";
 import { Output } from "./output";
 import {
   type Drawing,
@@ -68,6 +69,7 @@ class GenerationView extends MountedView<Words, GenerationOptions> {
   private makePanel(setting: GenerationSetting): GenerationPanel | null {
     const { generation, output } = this.stage.source.description;
     if (generation !== null && generation.steps.length > 0) return new Steps(setting);
+    if (output?.numbers.length) return new Numbers(setting, output);
     if (output === null || output.positions.length === 0) return null;
     const { predicting } = this;
     const masks = predictsOf(this.stage.source) === "masks" && predicting !== null;

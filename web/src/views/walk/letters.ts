@@ -41,6 +41,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   likeliest: "word",
   pooled: "x",
   classes: "c",
+  numbers: "y",
 };
 
 const CELLS: Readonly<Record<string, string>> = {

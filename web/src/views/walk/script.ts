@@ -315,6 +315,9 @@ function recurrentKey({ operation, kind, inputs, words }: WalkStep, word: string
 
 function outputKey({ operation, axes, words, inputs }: WalkStep, word: string): TextKey {
   const one = axes.length === 1; // one answer for the whole text, not one for each position
+  if (words.of === "tags")
+    return operation === "softmax" ? "tagProbabilities" : operation === "choose" ? "chooseTag" : "tags";
+  if (word === "numbers") return "numbers";
   if (operation === "softmax") return one ? "classProbabilities" : "probabilities";
   if (operation === "choose") return one ? "chooseClass" : "choose";
   if (operation === "activate") return words.function === "tanh" ? "outputTanh" : "outputActivate";

@@ -71,6 +71,10 @@ export const titles = {
   poolLast: "One vector for the whole text: the last",
   poolFirst: "One vector for the whole text: the first",
   classes: "Linear: a score for every class",
+  tags: "Linear: a score for every tag",
+  tagProbabilities: "Softmax: scores become probabilities",
+  chooseTag: "The tag",
+  numbers: "Linear: the numbers",
   training: "Training beside inference",
   words: "Word by word",
   tree: "Beam search: a tree that grows",
@@ -225,6 +229,13 @@ export const sentences = {
   classProbabilities:
     "The scores of the classes are exponentiated and divided by their sum: a probability for each class.",
   classes: "The text's vector times one vector for each class: the largest product wins.",
+  tags: "Each token's vector times one vector for each tag: the largest product wins.",
+  tagProbabilities:
+    "At each token, the scores of the tags are exponentiated and divided by their sum: a probability for each tag.",
+  chooseTag:
+    "The tags of the chosen token with their probabilities. The tag of a word is the likeliest one at its first token.",
+  numbers:
+    "The text's vector times one vector for each number, plus a bias. Scale and mean of the training numbers are in both, so the result is in the unit of the data.",
   training:
     "In training the whole text is known, so all positions are computed at once, and the mask alone keeps each from seeing its answer. Each is given the true words before it (teacher forcing), however wrong the model's own guesses were. In inference there is no such text: each word has to wait for the one before.",
   words:

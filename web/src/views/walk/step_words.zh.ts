@@ -74,6 +74,10 @@ export const titles: SameWords<typeof en.titles> = {
   poolLast: "用一个向量代表全文：最后一个",
   poolFirst: "用一个向量代表全文：第一个",
   classes: "线性层：给每个类别打分",
+  tags: "线性层：给每个标记打分",
+  tagProbabilities: "Softmax：得分变成概率",
+  chooseTag: "给出的标记",
+  numbers: "线性层：给出数值",
   training: "训练与推理对照",
   words: "逐词生成",
   tree: "束搜索：一棵生长的树",
@@ -206,6 +210,11 @@ export const sentences: SameWords<typeof en.sentences> = {
   poolFirst: "用第一个词元的向量代表全文。",
   classProbabilities: "各类别的得分取指数再除以总和：每个类别得到一个概率。",
   classes: "文本的向量与每个类别的向量相乘：乘积最大者胜出。",
+  tags: "每个词元的向量与每个标记的向量相乘：乘积最大者胜出。",
+  tagProbabilities: "在每个词元处，各标记的得分取指数再除以总和：每个标记得到一个概率。",
+  chooseTag: "所选词元的各个标记及其概率。一个词的标记是它第一个词元处最可能的标记。",
+  numbers:
+    "文本的向量与每个数值的向量相乘，再加偏置。两者都含有训练数值的尺度与均值，因此结果使用数据的单位。",
   training:
     "训练时全文已知，所有位置同时计算，只靠掩码不让每个位置看到自己的答案；无论模型自己猜得对不对，给它的都是前面真实的词（教师强制）。推理时没有现成的文本：每个词都要等前一个词写出来。",
   words:
