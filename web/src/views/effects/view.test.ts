@@ -12,17 +12,17 @@ const choice = (token: number, text: string, share: number) => ({
 });
 const NEXT = [choice(7, " floor", 0.6), choice(9, " bed", 0.3)];
 const OUTPUT = { stack: "decoder", kind: "tokens" as const, positions: [[], [], NEXT], last: NEXT };
-
-function step(change: Partial<EffectsStep>): EffectsStep {
-  return {
-    confirmed: false,
-    outcome: said("its log-probability"),
-    baseline: -0.5,
-    places: [],
-    edges: [],
-    ...change,
+numbers: [],
+  function step(change: Partial<EffectsStep>): EffectsStep {
+    return {
+      confirmed: false,
+      outcome: said("its log-probability"),
+      baseline: -0.5,
+      places: [],
+      edges: [],
+      ...change,
+    };
   };
-}
 
 const ESTIMATE = step({
   places: [
