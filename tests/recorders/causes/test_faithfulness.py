@@ -34,17 +34,13 @@ def test_heads_are_compared_with_heads_silenced() -> None:
 
 def test_tokens_are_compared_with_tokens_hidden() -> None:
     found = gf.faithfulness("zoo/gpt2", [TEXT], OUTCOME, ["gradient_input"], edges=5)
-    effects = [
-        gf.sweep(
-            "zoo/gpt2",
-            TEXT,
-            outcome=OUTCOME,
-            edits=[[gf.CutEdge("decoder", "self", None, None, query, key) for query in range(key + 1, 5)]],
-        ).effects[0]
+    hidden = [
+        [gf.CutEdge("decoder", "self", None, None, query, key) for query in range(key + 1, 5)]
         for key in range(4)
     ]
+    effects = gf.sweep("zoo/gpt2", TEXT, outcome=OUTCOME, edits=hidden).effects
     scores = gf.attribute("zoo/gpt2", TEXT, outcome=OUTCOME, method="gradient_input").scores["source"][:4]
-    wanted = stats.pearsonr(scores, -np.array(effects)).statistic
+    wanted = stats.pearsonr(scores, -effects).statistic
     assert found.row("gradient_input", "tokens").pearson == pytest.approx(wanted, abs=1e-4)
 
 

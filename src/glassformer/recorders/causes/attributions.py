@@ -180,7 +180,7 @@ def attribute_pass(
     if method == "integrated_gradients":
         value, scores, missing, base = integrate_gradients(prepared, steps)
         return result(value, scores=scores, missing=missing, base=base)
-    value, attention = _Attention.run(prepared)
+    value, attention = _Attention.run(prepared, lengths=method == "value_weighted")
     if method == "gradient_rollout":
         return result(value, scores=attention.roll_out(prepared))
     maps: dict[Method, Callable[[], dict[Place, Array]]] = {
@@ -214,13 +214,14 @@ class _Attention:
     readers: Array  # (token,): how much the outcome depends on each token after the last layer; sums to 1
 
     @classmethod
-    def run(cls, prepared: OutcomePass) -> "tuple[float, _Attention]":
+    def run(cls, prepared: OutcomePass, *, lengths: bool) -> "tuple[float, _Attention]":
         attention, states = _Projections(prepared.model.network), TrackedStates()
         layered = prepared.has_layers
         with attention.hooked():
             value = prepared.run(attention, states) if layered else prepared.run(attention)
         calls = [(place, each) for place, found in attention.weights.items() for each in found]
-        lengths = {place: attention.measure(place) if layered else None for place in attention.weights}
+        measured = lengths and layered
+        found_lengths = {place: attention.measure(place) if measured else None for place in attention.weights}
         last = [each for layer, each in states.found.items() if layer[1] == "feed_forward"][-1:]
         gradients = differentiate(value, [*(each for _, each in calls), *last])
         slopes: dict[Place, list[Tensor]] = {}
@@ -233,7 +234,7 @@ class _Attention:
             prepared.model.name,
             {place: _join(each) for place, each in attention.weights.items()},
             {place: _join(each) for place, each in slopes.items()},
-            lengths,
+            found_lengths,
             readers / (readers.sum() or 1.0),
         )
         return float(value.detach()), found

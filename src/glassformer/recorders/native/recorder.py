@@ -153,7 +153,10 @@ class NativeRecorder:
         head = self.network.head if isinstance(self.network, Transformer) else None
         cut = head if isinstance(head, LanguageHead) else None
         with exclusive(self.network), frozen(self.network), _only_positions(cut, positions):
-            with applying_edits(self.network, edits):
+            # cuDNN differentiates recurrent cells in training mode only
+            recurrent = isinstance(self.network, RecurrentTranslator)
+            plain = torch.backends.cudnn.flags(enabled=False) if recurrent else nullcontext()
+            with applying_edits(self.network, edits), plain:
                 logits = self._run(source, written, None, gradients=True)
             return logits if cut is not None or positions is None else logits[:, list(positions)]
 
