@@ -23,7 +23,7 @@ export type Outcome =
 export function outcomeOf({ shape, output, generation, target }: Description): Outcome | null {
   const [first] = output?.positions ?? [];
   if (output?.kind === "classes" && first) return { kind: "classes", choices: first };
-  if (output?.numbers.length) return { kind: "numbers", text: writeNumbers(output.numbers) };
+  if (output?.kind === "numbers") return { kind: "numbers", text: writeNumbers(output.numbers) };
   if (output?.kind === "tags") return first ? { kind: "tags" } : null;
   if (shape === "encoder") return first ? { kind: "masks" } : null;
   if (generation)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { EffectsStep, JobRequest } from "../../api/types";
 import type { Rerunner } from "../../core/view";
-import { invent, makeMap, restyle, said, setStage, settle } from "../../testing/recording";
+import { invent, makeMap, outputOf, restyle, said, setStage, settle } from "../../testing/recording";
 import { collect } from "./found";
 import { view } from "./view";
 
@@ -11,18 +11,18 @@ const choice = (token: number, text: string, share: number) => ({
   log_probability: Math.log(share),
 });
 const NEXT = [choice(7, " floor", 0.6), choice(9, " bed", 0.3)];
-const OUTPUT = { stack: "decoder", kind: "tokens" as const, positions: [[], [], NEXT], last: NEXT };
-numbers: [],
-  function step(change: Partial<EffectsStep>): EffectsStep {
-    return {
-      confirmed: false,
-      outcome: said("its log-probability"),
-      baseline: -0.5,
-      places: [],
-      edges: [],
-      ...change,
-    };
+const OUTPUT = outputOf("decoder", "tokens", [[], [], NEXT]);
+
+function step(change: Partial<EffectsStep>): EffectsStep {
+  return {
+    confirmed: false,
+    outcome: said("its log-probability"),
+    baseline: -0.5,
+    places: [],
+    edges: [],
+    ...change,
   };
+}
 
 const ESTIMATE = step({
   places: [

@@ -69,7 +69,7 @@ class GenerationView extends MountedView<Words, GenerationOptions> {
   private makePanel(setting: GenerationSetting): GenerationPanel | null {
     const { generation, output } = this.stage.source.description;
     if (generation !== null && generation.steps.length > 0) return new Steps(setting);
-    if (output?.numbers.length) return new Numbers(setting, output);
+    if (output?.kind === "numbers") return new Numbers(setting, output);
     if (output === null || output.positions.length === 0) return null;
     const { predicting } = this;
     const masks = predictsOf(this.stage.source) === "masks" && predicting !== null;
