@@ -33,7 +33,8 @@ from glassformer.training.arithmetic import exact_arithmetic
 from glassformer.training.monitor import find_real, until_last_label
 from glassformer.training.settings import ProbeSettings, TrainSettings
 
-WANT = ("weights", "hidden", "output")  # what the page's views are drawn from
+# What the page's views are drawn from; the walk and "Inside" need more than the weights.
+WANT = ("weights", "hidden", "output", "queries", "keys", "values", "scores")
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,8 +161,16 @@ export interface Playground {
   ): Promise<PlayResult>;
 }
 
+/** Part of a list, and how many the whole has. */
+export interface RecordingPage {
+  readonly entries: readonly RecordingEntry[];
+  readonly total: number;
+}
+
 export interface Source {
   recordings(signal?: AbortSignal): Promise<readonly RecordingEntry[]>;
+  /** Those with a text in their title, model or words: the first `count` of each origin; where the host keeps an index. */
+  findRecordings?(search: string, count: number, signal?: AbortSignal): Promise<RecordingPage>;
   open(id: string, signal?: AbortSignal): Promise<RecordingSource>;
   metrics(signal?: AbortSignal): Promise<readonly MetricDescription[]>;
   /** The templates of messages in a language; empty where a host has none. */

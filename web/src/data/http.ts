@@ -65,6 +65,17 @@ export class Connection {
     });
   }
 
+  /** A list, and how many the whole has where it is only a part. */
+  list<T>(
+    path: string,
+    init: RequestInit,
+  ): Promise<{ readonly entries: readonly T[]; readonly total: number }> {
+    return this.read(path, init, async (response) => {
+      const entries = (await response.json()) as readonly T[];
+      return { entries, total: Number(response.headers.get("x-total-count") ?? entries.length) };
+    });
+  }
+
   send<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
     return this.json<T>(path, {
       ...withSignal(signal),
@@ -214,6 +225,8 @@ export function createHttpSource(
   return {
     // Lists grow while the page is open: never remembered.
     recordings: (signal) => connection.json("recordings", withSignal(signal)),
+    findRecordings: (search, count, signal) =>
+      connection.list(withParameters("recordings", { search, count }), withSignal(signal)),
     open: async (id, signal) =>
       recordingSource(await json<Description>(`recordings/${encodeURIComponent(id)}`, signal), json, frame),
     metrics: (signal) => json("metrics", signal),

@@ -7,9 +7,10 @@ import { useApp } from "./context";
 import { Mark } from "./icons";
 
 const NEW = "/new"; // no run can be called so
-const origins = ["shipped", "made", "file"] as const;
+const ALL = "/"; // no run and no recording can be called so
+export const origins = ["shipped", "made", "file"] as const;
 
-export function Header(props: { readonly help: () => void }) {
+export function Header(props: { readonly help: () => void; readonly recordings: () => void }) {
   const app = useApp();
   const say = app.words.value;
   const dark = app.theme.value === "dark";
@@ -20,7 +21,7 @@ export function Header(props: { readonly help: () => void }) {
         <Mark />
         <span>{say.name}</span>
       </h1>
-      <RecordingChooser />
+      <RecordingChooser all={props.recordings} />
       <PresetChooser />
       <RunChooser />
       <div class="header-end">
@@ -82,9 +83,7 @@ function Chooser(props: {
   );
 }
 
-const ALL_RUNS = "/"; // no run can be called so
-
-function RecordingChooser() {
+function RecordingChooser(props: { readonly all: () => void }) {
   const app = useApp();
   const say = app.words.value;
   const entries = app.recordings.value;
@@ -96,8 +95,9 @@ function RecordingChooser() {
       name="recording"
       value={open?.id ?? ""}
       disabled={entries.length === 0 && !open}
-      choose={(id) => void app.goToEntry(id)}
+      choose={(id) => (id === ALL ? props.all() : void app.goToEntry(id))}
     >
+      {app.source.findRecordings && <option value={ALL}>{say.allRecordings}</option>}
       {open && !known && <option value={open.id}>{app.text(open.title)}</option>}
       {!open && <option value="">–</option>}
       {origins.map((origin) => {
@@ -134,12 +134,12 @@ function RunChooser() {
       focus={() => void app.refreshTrainingRuns()}
       choose={(id) => {
         if (id === NEW) app.newRun.value = { fork: null, step: null };
-        else if (id === ALL_RUNS) app.chooseView("runs");
+        else if (id === ALL) app.chooseView("runs");
         else void app.goToRun(id);
       }}
     >
       <option value="">{say.chooseRun}</option>
-      <option value={ALL_RUNS}>{say.allRuns}</option>
+      <option value={ALL}>{say.allRuns}</option>
       {trains && <option value={NEW}>{say.newRun}</option>}
       {[...new Set(open === "" ? ids : [...ids, open])].map((id) => (
         <option key={id} value={id}>

@@ -86,6 +86,40 @@ describe("help", () => {
   });
 });
 
+describe("all recordings", () => {
+  test("are searched in the index of the host, part by part; one that is chosen opens", async () => {
+    const [first] = await recordings().recordings!();
+    const numbered = (at: number) => ({
+      ...first!,
+      id: `r${at}`,
+      title: said(`Text ${at}`),
+      origin: "made" as const,
+    });
+    const findRecordings = vi.fn(async (search: string, count: number) => {
+      const all = Array.from({ length: 250 }, (_, at) => numbered(at)).filter(({ id }) =>
+        id.includes(search),
+      );
+      return { entries: all.slice(0, count), total: all.length };
+    });
+    const { element, app } = await open({ ...recordings(), findRecordings }, [aView("picture", {})]);
+    const chooser = element.querySelector<HTMLSelectElement>("[data-action=recording]")!;
+    chooser.value = "/";
+    await act(() => void chooser.dispatchEvent(new Event("change")));
+    const rows = () => element.querySelectorAll("[data-recording]").length;
+    await vi.waitFor(() => expect(rows()).toBe(100));
+    await press(element, "more-recordings");
+    await vi.waitFor(() => expect(rows()).toBe(200));
+    const field = element.querySelector<HTMLInputElement>("[data-field=recordings]")!;
+    field.value = "r24";
+    await act(() => void field.dispatchEvent(new Event("input")));
+    await vi.waitFor(() => expect(rows()).toBe(11)); // r24, r240 … r249
+    const go = vi.spyOn(app, "goToEntry").mockResolvedValue();
+    await act(() => element.querySelector<HTMLElement>("[data-recording=r244]")!.click());
+    expect(go).toHaveBeenCalledWith("r244");
+    expect(rows()).toBe(0);
+  });
+});
+
 describe("a recording without attention maps", () => {
   test("is asked for no numbers; panels and views say why there are none, and what there is", async () => {
     const note = { code: "record.fixed_context", parameters: {}, default: "One fixed context." };

@@ -22,7 +22,7 @@ import { Transport } from "./transport";
 import { ViewStage } from "./view_stage";
 import { fitsIn, subjectFor } from "./views";
 
-type DialogName = "help" | "table";
+type DialogName = "help" | "table" | "recordings";
 
 export function Shell() {
   const app = useApp();
@@ -34,6 +34,7 @@ export function Shell() {
   const table = useCallback(() => {
     if (app.mounted.peek()) setDialog("table");
   }, [app]);
+  const recordings = useCallback(() => setDialog("recordings"), []);
   const close = useCallback(() => setDialog(null), []);
   const open = app.open.value;
   const title = app.views.titles.find(({ name }) => name === app.view.value);
@@ -70,7 +71,7 @@ export function Shell() {
         {say.skip}
       </a>
       <ErrorBoundary part="header">
-        <Header help={help} />
+        <Header help={help} recordings={recordings} />
       </ErrorBoundary>
       <ErrorBoundary part="banner">
         <Banner />
@@ -85,23 +86,23 @@ export function Shell() {
             <EditedMark />
             <ExampleNote />
             <BackgroundRuns />
-            <Training />
+          </ErrorBoundary>
+          <ErrorBoundary part="training">
+            <div class="run-bar">
+              <Training />
+              {training && title?.needs === "runs" && <training.ProbeLinks runs={runs} />}
+            </div>
           </ErrorBoundary>
           {open && above && (
             <ErrorBoundary part="controls">
               <ControlBar source={open} />
             </ErrorBoundary>
           )}
-          {training && title?.needs === "runs" && (
-            <ErrorBoundary part="probes">
-              <training.ProbeLinks runs={runs} />
-            </ErrorBoundary>
-          )}
           <ErrorBoundary part="view" of={`${app.view.value} ${open?.description.id}`}>
             <ViewStage id={`${id}-stage`} prefix={`${id}-view`} />
           </ErrorBoundary>
           {training && open && probe && title?.needs === "recording" && (
-            <ErrorBoundary part="training">
+            <ErrorBoundary part="training-time">
               <training.TrainingTime source={open} />
             </ErrorBoundary>
           )}
@@ -133,6 +134,7 @@ export function Shell() {
       <ErrorBoundary part="dialog" key={dialog}>
         {later && dialog === "help" && <later.HelpDialog close={close} />}
         {later && dialog === "table" && <later.TableDialog close={close} />}
+        {later && dialog === "recordings" && <later.RecordingsDialog close={close} />}
       </ErrorBoundary>
     </>
   );

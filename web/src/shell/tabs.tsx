@@ -1,7 +1,11 @@
-/** A row of tabs: one is in the tab order, arrows move among them (WAI-ARIA tabs). */
+/**
+ * A row of tabs: one is in the tab order, arrows move among them (WAI-ARIA tabs). Where they do not fit, the row scrolls,
+ * and an arrow at its end shows the next ones.
+ */
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { moveInCircle } from "../marks/keys";
+import { Icon } from "./icons";
 
 export interface Tab {
   readonly name: string;
@@ -20,7 +24,20 @@ export function Tabs(props: {
 }) {
   const row = useRef<HTMLDivElement>(null);
   const { tabs, chosen } = props;
+  const [hidden, setHidden] = useState(""); // the ends at which there are more: "left right"
 
+  const look = (): void => {
+    if (!row.current) return;
+    const { scrollLeft, clientWidth, scrollWidth } = row.current;
+    const ends = [scrollLeft > 1 && "left", scrollLeft + clientWidth < scrollWidth - 1 && "right"];
+    setHidden(ends.filter(Boolean).join(" "));
+  };
+  useLayoutEffect(look, [tabs.map(({ title }) => title).join()]);
+  useEffect(() => {
+    const observer = new ResizeObserver(look);
+    if (row.current) observer.observe(row.current);
+    return () => observer.disconnect();
+  }, []);
   useEffect(() => {
     const tab = row.current?.querySelector<HTMLElement>('[aria-selected="true"]');
     if (!row.current || !tab) return;
@@ -43,24 +60,48 @@ export function Tabs(props: {
   };
 
   return (
-    <div class="tabs" role="tablist" aria-label={props.label} ref={row} onKeyDown={move}>
-      {tabs.map((tab) => (
-        <button
-          key={tab.name}
-          type="button"
-          role="tab"
-          id={`${props.prefix}-${tab.name}`}
-          data-name={tab.name}
-          class={tab.muted ? "tab muted" : "tab"}
-          aria-selected={tab.name === chosen}
-          aria-controls={props.controls}
-          tabIndex={tab.name === chosen ? 0 : -1}
-          title={tab.hint}
-          onClick={() => props.choose(tab.name)}
-        >
-          {tab.title}
-        </button>
-      ))}
+    <div class="tab-row" data-more={hidden}>
+      <div class="tabs" role="tablist" aria-label={props.label} ref={row} onKeyDown={move} onScroll={look}>
+        {tabs.map((tab) => (
+          <button
+            key={tab.name}
+            type="button"
+            role="tab"
+            id={`${props.prefix}-${tab.name}`}
+            data-name={tab.name}
+            class={tab.muted ? "tab muted" : "tab"}
+            aria-selected={tab.name === chosen}
+            aria-controls={props.controls}
+            tabIndex={tab.name === chosen ? 0 : -1}
+            title={tab.hint}
+            onClick={() => props.choose(tab.name)}
+          >
+            {tab.title}
+          </button>
+        ))}
+      </div>
+      {(["left", "right"] as const).map(
+        (end) =>
+          hidden.includes(end) && (
+            // keys move among the tabs themselves
+            <button
+              key={end}
+              type="button"
+              class={`tab-more ${end}`}
+              tabIndex={-1}
+              aria-hidden="true"
+              onClick={() => {
+                const { current } = row;
+                current?.scrollBy({
+                  left: (end === "left" ? -0.7 : 0.7) * current.clientWidth,
+                  behavior: "smooth",
+                });
+              }}
+            >
+              <Icon name={end} />
+            </button>
+          ),
+      )}
     </div>
   );
 }

@@ -4,6 +4,7 @@ export const shell = {
   name: "Glassformer",
   skip: "Skip to the picture",
   recording: "Recording",
+  allRecordings: "All recordings …",
   shipped: "Shipped with Glassformer",
   made: "Made here",
   file: "Opened files",

@@ -7,6 +7,7 @@ export const shell: SameWords<typeof en.shell> = {
   name: "Glassformer",
   skip: "跳到图形",
   recording: "记录",
+  allRecordings: "全部记录……",
   shipped: "随软件附带",
   made: "在此生成",
   file: "打开的文件",

@@ -87,4 +87,10 @@ export const later = {
   noEmbedding: "Hidden states were not kept, so there is no vector to show.",
   openEmbeddings: "Show it among the embeddings",
   headsWith: (heads: string, scale: string) => `${heads} heads: × ${scale}`,
+  recordings: "All recordings",
+  searchRecordings: "Search by text, model or name",
+  foundRecordings: (total: string) => `${total} recordings`,
+  moreRecordings: (left: string) => `Show more (${left} left)`,
+  narrow: (left: string) => `${left} more: search to find them.`,
+  tokensOf: (tokens: string) => `${tokens} tokens`,
 };

@@ -58,4 +58,10 @@ export const later: SameWords<typeof en.later> = {
   noEmbedding: "没有保留隐藏状态，因此没有可显示的向量。",
   openEmbeddings: "在嵌入视图中显示",
   headsWith: (heads: string, scale: string) => `${heads} 个头：× ${scale}`,
+  recordings: "全部记录",
+  searchRecordings: "按文本、模型或名称搜索",
+  foundRecordings: (total: string) => `共 ${total} 条记录`,
+  moreRecordings: (left: string) => `显示更多（还有 ${left} 条）`,
+  narrow: (left: string) => `还有 ${left} 条：请搜索。`,
+  tokensOf: (tokens: string) => `${tokens} 个词元`,
 };

@@ -9,3 +9,4 @@ export { EditList, EditMenu } from "./edits";
 export { Guess } from "./guess";
 export { InterpretabilityPanel } from "./interpretability";
 export { Tags } from "./tags";
+export { RecordingsDialog } from "./recordings";
