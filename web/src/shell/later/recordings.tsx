@@ -32,7 +32,9 @@ export function RecordingsDialog(props: { readonly close: () => void }) {
     <Dialog title={own.recordings} name="recordings" close={props.close}>
       <div class="recordings" aria-busy={!fresh}>
         <input
-          type="search"
+          type="text"
+          // biome-ignore lint/a11y/noAutofocus: the dialog was opened to search
+          autofocus
           data-field="recordings"
           aria-label={own.searchRecordings}
           placeholder={own.searchRecordings}
