@@ -22,7 +22,8 @@ function leaveOutViews(mode: string): Plugin {
     enforce: "pre",
     load(id) {
       const left = view.exec(id)?.[1];
-      if (left) return `import { leaveOut } from "../left_out"; export const view = leaveOut("${left}");`;
+      if (left)
+        return `import { leaveOut } from "../left_out"; export const view = leaveOut("${left}", ${mode === "run"});`;
       if (id.endsWith("/src/data/file_cells.ts")) return "export const answerCell = () => null;";
       if (mode === "file" && id.endsWith("/src/shell/training/parts.tsx"))
         return "export const TrainingTime = () => null; export const ProbeLinks = TrainingTime;";

@@ -1,5 +1,6 @@
 """A real server and a real Chromium: console errors, exceptions and calls to other hosts fail a test."""
 
+import json
 import os
 import socket
 import threading
@@ -23,6 +24,7 @@ from glassformer.api.settings import STATIC, Settings
 from glassformer.api.training import Trainer
 from glassformer.place import Place
 from glassformer.runlog import ALARM, Event, RunWriter
+from glassformer.runlog.probes import PROBES, TEXTS, name_probe
 from glassformer.weights.hub import ZOO
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from machine import find_chromium
@@ -112,6 +114,15 @@ def write_training_run(folder: Path, *, first: int = 1, last: int = 60, text: st
         writer.write_heads(step, {Place("decoder", "self", layer): shares for layer in range(2)})
     writer.write_event(Event(last, ALARM, text, topic="collapsed", place="decoder.self.1"))
     writer.close()
+
+
+def write_probes(run: Path) -> None:
+    """Three recordings of one text in a run that was written: before the first step, at 20 and at 60."""
+    (run / PROBES).mkdir()
+    for step in (0, 20, 60):
+        bundle.save(invent_decoder(), run / PROBES / name_probe(step, 0))
+    texts = {"0": {"source": "an invented text"}}
+    (run / PROBES / TEXTS).write_text(json.dumps(texts))
 
 
 def require_page() -> None:

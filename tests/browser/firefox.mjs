@@ -3,7 +3,8 @@
  *
  * In:  as JSON on standard input: `firefox` (its path), `init` (a script to run before each page's own), `folder` for
  *      pictures, `patience` in ms, and `pages`: a name and an address each; `changes` where the text of a
- *      selector must change while the page is looked at.
+ *      selector must change while the page is looked at; `press` and `shows` where a press on one selector must bring
+ *      another one; `view` where it is not the name.
  * Out: as JSON on standard output, for each page by its name: `faults` (exceptions, errors on the console, requests to
  *      other hosts, a view that did not come to rest) and the path of a `picture` of the view.
  *
@@ -20,7 +21,7 @@ const { default: puppeteer } = await import(pathToFileURL(require.resolve("puppe
 
 const { firefox, init, folder, patience, pages } = await json(process.stdin);
 
-async function look(browser, { name, address, changes }) {
+async function look(browser, { name, address, changes, press, shows, view: shown = name }) {
   const faults = [];
   const page = await browser.newPage();
   page.setDefaultTimeout(patience);
@@ -35,7 +36,7 @@ async function look(browser, { name, address, changes }) {
     await page.setViewport({ width: 1440, height: 900 });
     await page.evaluateOnNewDocument(init);
     await page.goto(address);
-    const view = await page.waitForSelector(`.view-host > .view-${name}`);
+    const view = await page.waitForSelector(`.view-host > .view-${shown}`);
     await page.waitForSelector(".stage[aria-busy=false]");
     const latest = Date.now() + patience;
     while (!(await page.evaluate("window.isAtRest()"))) {
@@ -45,7 +46,11 @@ async function look(browser, { name, address, changes }) {
       const text = await page.$eval(changes, (element) => element.textContent);
       await page.waitForFunction((selector, before) => document.querySelector(selector).textContent !== before, {}, changes, text);
     }
-    await view.screenshot({ path: picture });
+    if (press) {
+      await (await page.waitForSelector(press)).click();
+      await page.waitForSelector(shows, { visible: true });
+    }
+    await (press ? page : view).screenshot({ path: picture });
   } catch (error) {
     faults.push(`${error}`);
   }

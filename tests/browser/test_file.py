@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
+from browser.conftest import write_probes, write_training_run
 from browser.waiting import settle
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 from glassformer.render.html.export import EMBEDDED, export
+from glassformer.runlog import read_run
 from inventions import invent_decoder, invent_translation
 
 pytestmark = [
@@ -64,6 +66,25 @@ def test_a_file_without_hidden_states_says_why_there_is_no_canvas(open_file: Ope
     expect(page.get_by_role("tab", selected=True).first).to_have_text("Overview")
     page.get_by_role("tab", name="Canvas", exact=True).click()
     expect(page.get_by_text("Export the recording again with hidden states")).to_be_visible()
+
+
+def test_a_file_of_a_run_is_scrubbed_and_says_what_it_leaves_out(open_file: Open, tmp_path: Path) -> None:
+    run = tmp_path / "probed"
+    write_training_run(run)
+    write_probes(run)
+    page = open_file(export(read_run(run), tmp_path / "run.html"))
+    expect(page.locator(".chart canvas").first).to_be_visible()
+    page.locator("[data-action=watch-training]").click()
+    where = page.locator(".training-time output")
+    expect(where).to_contain_text("60")
+    page.locator("[data-action=previous-training-step]").click()
+    expect(where).to_contain_text("20")
+    expect(page.locator(".heat-cells canvas").first).to_be_visible()
+    for name in ("Canvas", "Walk"):
+        page.get_by_role("tab", name=name, exact=True).click()
+        expect(page.get_by_text("A file of a training run leaves this view out")).to_be_visible()
+    page.locator("[data-action=open-run]").click()
+    expect(page.locator(".view-learning")).to_be_visible()
 
 
 def test_what_needs_a_model_says_why(open_file: Open, tmp_path: Path) -> None:

@@ -14,8 +14,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from browser.conftest import serve
 from browser.test_runs import training
 from browser.waiting import COUNT, PATIENCE
+from glassformer.workbench import LocalTrainer, TrainerSettings
 from machine import find_firefox
 
 pytestmark = pytest.mark.firefox
@@ -62,6 +64,9 @@ def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) 
     pages = [
         {"name": view, "address": address_of(served, view), "changes": changes.get(view)} for view in VIEWS
     ]
+    folder = tmp_path_factory.mktemp("training")
+    (folder / "text.txt").write_text("A text to learn from.\n" * 40)
+    trainer = LocalTrainer(TrainerSettings(runs=folder / "runs", data=folder, offline=True))
     task = {
         "firefox": find_firefox(),
         "init": COUNT,
@@ -69,7 +74,20 @@ def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) 
         "patience": PATIENCE,
         "pages": pages,
     }
-    with being_written(served.runs / "live"):
+    with (
+        being_written(served.runs / "live"),
+        serve(served.library, runs=trainer.runs, trainer=trainer) as trains,
+    ):
+        form = '[data-dialog="new-run"] [data-field="task.path"]'  # it comes with the schema of recipes
+        pages.append(
+            {
+                "name": "new-run",
+                "view": "runs",
+                "address": f"{trains}/#view=runs",
+                "press": "[data-action=new-run]",
+                "shows": form,
+            }
+        )
         done = subprocess.run(
             [find_node, str(SCRIPT)],
             input=json.dumps(task),
@@ -96,7 +114,7 @@ def find_node() -> str:
     return node
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", [*VIEWS, "new-run"])
 def test_a_view_opens_and_draws_something(seen: dict[str, Any], view: str) -> None:
     assert seen[view]["faults"] == []
     picture = Image.open(seen[view]["picture"]).convert("RGB")

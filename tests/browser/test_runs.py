@@ -1,5 +1,6 @@
 """Training runs in the page: curves and heads, followed while the run is written."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.conftest import write_training_run
+from browser.conftest import write_probes, write_training_run
 from browser.waiting import settle
 
 pytestmark = pytest.mark.browser
@@ -96,3 +97,32 @@ def test_a_run_is_followed_while_a_process_writes_it(served: Any, open_page: Cal
         assert not [url for url in asked if url.endswith("/api/runs/growing")]  # told, not asked
     page.get_by_role("tab", name="Training curves").click()
     expect(run).to_have_attribute("data-state", "finished")
+
+
+def test_training_time_moves_while_the_view_and_its_place_stay(
+    served: Any, open_page: Callable[..., Page]
+) -> None:
+    write_training_run(served.runs / "probed")
+    write_probes(served.runs / "probed")
+    page = open_page(served.address(run="probed", view="curves"))
+    page.locator("[data-action=watch-training]").click()
+    slider, where = page.locator("[data-action=training-step]"), page.locator(".training-time output")
+    expect(where).to_contain_text("60")
+    for view, drawn in (("heatmap", ".heat-cells canvas"), ("walk", ".walk-title")):
+        page.locator(f".pictures [data-name={view}]").click()
+        slider.fill("1")
+        page.wait_for_url(re.compile(f"recording=probed:20:0&view={view}"))
+        expect(where).to_contain_text("20")
+        expect(page.locator(drawn).first).to_be_visible()
+        slider.fill("2")
+        page.wait_for_url(re.compile("recording=probed:60:0"))
+    page.locator(".walk-top button").nth(
+        3
+    ).click()  # the next step of the walk stays while training time moves
+    page.wait_for_url(re.compile(r"walk\.step="))
+    step = re.search(r"walk\.step=[^&]*", page.url)
+    slider.fill("0")
+    page.wait_for_url(re.compile("recording=probed:0:0"))
+    assert step is not None
+    assert step[0] in page.url
+    expect(page.locator(".walk-title")).not_to_be_empty()

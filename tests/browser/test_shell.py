@@ -312,6 +312,19 @@ def test_view_tabs_are_one_stop_and_arrows_move(served: Any, open_page: OpenPage
     page.wait_for_url(re.compile("view=canvas"))
 
 
+def test_where_tabs_do_not_fit_an_arrow_shows_the_others(served: Any, open_page: OpenPage) -> None:
+    page = open_page(served.address("decoder", view="heatmap"), width=1000)
+    settle(page)
+    row, tabs = page.locator(".pictures .tab-row"), page.locator(".pictures [role=tab]")
+    expect(row).to_have_attribute("data-more", "right")
+    expect(tabs.last).not_to_be_in_viewport(ratio=1)
+    page.locator(".pictures .tab-more.right").click()
+    expect(row).to_have_attribute("data-more", re.compile("left"))
+    tabs.last.focus()  # keys: the row follows
+    expect(row).to_have_attribute("data-more", "left")
+    expect(tabs.last).to_be_in_viewport(ratio=1)
+
+
 def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:
     page = open_page(served.address("decoder", view="heatmap"))
     settle(page)

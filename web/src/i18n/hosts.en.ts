@@ -17,6 +17,8 @@ export const words = {
   noPlayground: "The playground computes, which a file cannot: start glassformer, and open Playground there.",
   canvasLeftOut:
     "This file has no hidden states, and three of the four panels show them. Export the recording again with hidden states (`hidden=True`); the heat map shows the attention weights.",
+  leftOutOfRun:
+    "A file of a training run leaves this view out, to stay small. Open the run with `glassformer serve` to see it.",
   noWalk:
     "The walk shows the numbers of every step, which this recording did not keep. Record with `want` trace and export again.",
 };

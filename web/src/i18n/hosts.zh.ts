@@ -19,6 +19,7 @@ export const words: SameWords<typeof en.words> = {
   noPlayground: "试验场需要计算，文件做不到：请启动 glassformer，在其中打开“试验场”。",
   canvasLeftOut:
     "此文件不含隐藏状态，而四个面板中有三个要显示它们。请连同隐藏状态重新导出（`hidden=True`）；热力图可以查看注意力权重。",
+  leftOutOfRun: "训练运行的文件为保持小巧，不含此视图。请用 `glassformer serve` 打开该运行来查看。",
   noWalk:
     "逐步演示要显示每一步的数值，而这份记录没有保存它们。请在记录时把 trace 加入 `want`，然后重新导出。",
 };

@@ -7,6 +7,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { moveInCircle } from "../marks/keys";
 import { Icon } from "./icons";
 
+const ARROW = 40; // pixels at an end that an arrow may cover
+
 export interface Tab {
   readonly name: string;
   readonly title: string;
@@ -43,10 +45,9 @@ export function Tabs(props: {
     if (!row.current || !tab) return;
     const { scrollLeft, clientWidth, offsetLeft } = row.current;
     const left = tab.offsetLeft - offsetLeft;
-    if (left < scrollLeft) row.current.scrollLeft = left;
-    else if (left + tab.offsetWidth > scrollLeft + clientWidth) {
-      row.current.scrollLeft = left + tab.offsetWidth - clientWidth;
-    }
+    const right = left + tab.offsetWidth;
+    if (left < scrollLeft + ARROW) row.current.scrollLeft = left - ARROW;
+    else if (right > scrollLeft + clientWidth - ARROW) row.current.scrollLeft = right - clientWidth + ARROW;
   }, [chosen]);
 
   const move = (event: KeyboardEvent): void => {
@@ -92,10 +93,7 @@ export function Tabs(props: {
               aria-hidden="true"
               onClick={() => {
                 const { current } = row;
-                current?.scrollBy({
-                  left: (end === "left" ? -0.7 : 0.7) * current.clientWidth,
-                  behavior: "smooth",
-                });
+                current?.scrollBy({ left: (end === "left" ? -0.7 : 0.7) * current.clientWidth });
               }}
             >
               <Icon name={end} />

@@ -16,7 +16,9 @@ const WHY = {
   learning: "noRuns",
 } as const;
 
-export function leaveOut(name: keyof typeof WHY): AnyView {
+/** `inRun`: the file is that of a training run. */
+export function leaveOut(name: keyof typeof WHY, inRun: boolean): AnyView {
+  const why = inRun && (name === "canvas" || name === "walk") ? "leftOutOfRun" : WHY[name];
   return {
     order: 0,
     title: nothing,
@@ -27,7 +29,7 @@ export function leaveOut(name: keyof typeof WHY): AnyView {
     panel: true,
     transport: false,
     options: {},
-    fits: () => (language) => words(language)[WHY[name]],
+    fits: () => (language) => words(language)[why],
     mount: () => {
       throw new Error(`This file has no ${name}.`);
     },

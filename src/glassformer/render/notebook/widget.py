@@ -73,6 +73,7 @@ class RecordingWidget(anywidget.AnyWidget):
     """
 
     _esm = LOADER
+    _of_run = False
     static_picture = traitlets.Unicode("").tag(sync=True)  # the id of the element with the picture
     selection = traitlets.Unicode("").tag(sync=True)  # as in the page's address: view=heatmap&head=5
     height = traitlets.Int(HEIGHT, min=200).tag(sync=True)
@@ -112,14 +113,17 @@ class RecordingWidget(anywidget.AnyWidget):
         view: str | None = None,
     ) -> None:
         """Choose from Python what a person would click on; `place` is a Place or its address."""
-        require_view(view)
-        change: dict[str, Any] = {"view": view, "query": query, "key": key, "head": head}
-        if place is not None or part is not None or layer is not None:
-            where = Place.parse(place) if isinstance(place, str) else place
-            each, _ = choose_head(self.recording, part=part, layer=layer, place=where)
-            change["place"] = each.place.address
+        require_view(view, run=self._of_run)
+        where = Place.parse(place) if isinstance(place, str) else place
+        address = self._find_address(part, layer, where)
+        change = {"view": view, "query": query, "key": key, "head": head, "place": address}
         kept = {name: str(value) for name, value in change.items() if value is not None}
         self.selection = urlencode({**self.chosen, **kept})
+
+    def _find_address(self, part: str | None, layer: int | None, place: Place | None) -> str | None:
+        if (part, layer, place) == (None, None, None):
+            return None
+        return choose_head(self.recording, part=part, layer=layer, place=place)[0].place.address
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
@@ -163,31 +167,17 @@ class RecordingWidget(anywidget.AnyWidget):
 class RunWidget(RecordingWidget):
     """One training run in a notebook, as far as it was written; close() releases it."""
 
+    _of_run = True
+
     def __init__(self, run: RunLog, **traits: Any) -> None:
         anywidget.AnyWidget.__init__(self, **traits)
         self.run = run
         self._listen(InProcessClient(run.folder))
 
-    def select(
-        self,
-        *,
-        part: str | None = None,
-        layer: int | None = None,
-        place: Place | str | None = None,
-        head: int | str | None = None,
-        query: int | None = None,
-        key: int | None = None,
-        view: str | None = None,
-    ) -> None:
-        """Choose from Python what a person would click on; `place` is a Place or its address."""
-        require_view(view, run=True)
+    def _find_address(self, part: str | None, layer: int | None, place: Place | None) -> str | None:
         if part is not None or layer is not None:
             raise InputError("render.place_of_run")
-        where = Place.parse(place) if isinstance(place, str) else place
-        change = {"view": view, "query": query, "key": key, "head": head}
-        change["place"] = None if where is None else where.address
-        kept = {name: str(value) for name, value in change.items() if value is not None}
-        self.selection = urlencode({**self.chosen, **kept})
+        return None if place is None else place.address
 
     def _write_static(self, language: str) -> str:
         return write_static_run(self.run, self.static_picture, language)

@@ -191,6 +191,7 @@ class WalkView extends MountedView<WalkWords, WalkOptions> {
       .map((note) => formatText(note, stage.language))
       .filter((note) => !missing.has(note));
     const named = plan.more && missing.size > 0;
+    if (stage.source.description.probe) return named ? say.noTrace : ""; // a step of training cannot be run again
     return [named && say.noTrace, unknown && say.noTraceBench, ...notes].filter(Boolean).join(" ");
   }
 
