@@ -8,5 +8,5 @@ export { HelpDialog, TableDialog } from "./dialogs";
 export { EditList, EditMenu } from "./edits";
 export { Guess } from "./guess";
 export { InterpretabilityPanel } from "./interpretability";
-export { Tags } from "./tags";
 export { RecordingsDialog } from "./recordings";
+export { Tags } from "./tags";
