@@ -68,10 +68,12 @@ def test_a_file_without_hidden_states_says_why_there_is_no_canvas(open_file: Ope
     expect(page.get_by_text("Export the recording again with hidden states")).to_be_visible()
 
 
-def test_a_file_of_a_run_is_scrubbed_and_says_what_it_leaves_out(open_file: Open, tmp_path: Path) -> None:
+def test_a_file_of_a_run_is_scrubbed_and_says_what_it_leaves_out(
+    open_file: Open, tmp_path: Path, invented: dict[str, Path]
+) -> None:
     run = tmp_path / "probed"
     write_training_run(run)
-    write_probes(run)
+    write_probes(run, invented["decoder"])
     page = open_file(export(read_run(run), tmp_path / "run.html"))
     expect(page.locator(".chart canvas").first).to_be_visible()
     page.locator("[data-action=watch-training]").click()

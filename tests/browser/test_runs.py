@@ -100,10 +100,10 @@ def test_a_run_is_followed_while_a_process_writes_it(served: Any, open_page: Cal
 
 
 def test_training_time_moves_while_the_view_and_its_place_stay(
-    served: Any, open_page: Callable[..., Page]
+    served: Any, open_page: Callable[..., Page], invented: dict[str, Path]
 ) -> None:
     write_training_run(served.runs / "probed")
-    write_probes(served.runs / "probed")
+    write_probes(served.runs / "probed", invented["decoder"])
     page = open_page(served.address(run="probed", view="curves"))
     page.locator("[data-action=watch-training]").click()
     slider, where = page.locator("[data-action=training-step]"), page.locator(".training-time output")
