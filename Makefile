@@ -15,7 +15,7 @@ PARALLEL := -n 3 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run install page types recordings test test-avx2 test-long check docs format clean
+.PHONY: help run install page types recordings test test-quick test-avx2 test-long check docs format clean
 
 # The smaller vector instructions of processors without AVX-512, for the tests of numbers.
 AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 OPENBLAS_CORETYPE=Haswell
@@ -41,6 +41,9 @@ recordings: $(VENV)/.developing  ## record and measure the examples again, and t
 test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run every test this machine can run; skips are listed with their reasons
 	$(NPM) run test
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+
+test-quick: $(VENV)/.developing  ## a minute: one case of each test of Python that is neither slow, long nor in a browser
+	$(BIN)/python -m pytest $(PARALLEL) --quick $(ARGS)
 
 test-avx2: $(VENV)/.developing  ## the tests of numbers again, as on a processor without AVX-512
 	@if grep -qs '^flags.* avx2' /proc/cpuinfo && ! grep -qs '^flags.* avx512f' /proc/cpuinfo; \

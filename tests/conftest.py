@@ -30,8 +30,16 @@ hypothesis.settings.load_profile("long" if os.environ.get("GLASSFORMER_LONG") ==
 NUMERIC = {"assert_near", "rounding", "prove"}  # a module with one of these compares float32 results
 
 
+LEFT_OUT = ("slow", "long", "browser", "firefox", "gpu", "network", "real_start")  # by `make test-quick`
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--quick`, of `make test-quick`."""
+    parser.addoption("--quick", action="store_true", help="one case of each test, and none that takes long")
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by marker
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what can be seen from a test itself: comparisons within rounding, and properties of Hypothesis."""
     for item in items:
         if isinstance(item, pytest.Function):
@@ -39,6 +47,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker("numeric")
             if hypothesis.is_hypothesis_test(item.obj):
                 item.add_marker("long")
+    if config.getoption("quick"):
+        left_out = list(items)
+        items[:] = _choose_quick(items)
+        chosen = set(items)
+        config.hook.pytest_deselected(items=[item for item in left_out if item not in chosen])
+
+
+def _choose_quick(items: list[pytest.Item]) -> list[pytest.Item]:
+    """The first case of each test that is not marked with something that takes long."""
+    quick = [item for item in items if not any(map(item.get_closest_marker, LEFT_OUT))]
+    first = {item.nodeid.split("[")[0]: item for item in reversed(quick)}
+    return [item for item in quick if first[item.nodeid.split("[")[0]] is item]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

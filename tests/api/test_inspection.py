@@ -21,6 +21,7 @@ def write_header(path: Path, text: bytes) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_facts_of_a_bundle_and_faults_of_others(
     inspector: Inspector, invented: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -31,12 +32,14 @@ def test_facts_of_a_bundle_and_faults_of_others(
         inspector.inspect(tmp_path / "x.bundle")
 
 
+@pytest.mark.slow
 def test_a_header_of_many_values_is_refused_before_it_is_read(inspector: Inspector, tmp_path: Path) -> None:
     text = b'{"a":[' + b"[]," * 20_000_000 + b"[]]}"
     with pytest.raises(BundleError, match="values, more than"):
         inspector.inspect(write_header(tmp_path / "many.bundle", text))
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_or_too_much_ends_the_process_only(
     invented: dict[str, Path], tmp_path: Path
 ) -> None:
@@ -55,6 +58,7 @@ def test_what_takes_too_long_or_too_much_ends_the_process_only(
         hasty.close()
 
 
+@pytest.mark.slow
 def test_a_process_that_has_grown_is_replaced_before_the_next_file(invented: dict[str, Path]) -> None:
     inspector = Inspector(small=0)  # whatever it takes, it ends after each file
     try:

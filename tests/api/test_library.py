@@ -145,6 +145,7 @@ def test_a_broken_bundle_is_refused_and_removed() -> None:
     library.close()
 
 
+@pytest.mark.slow
 def test_what_ships_opens_and_stays() -> None:
     library = Library()
     shipped = [entry for entry in library.entries() if entry.origin == "shipped"]

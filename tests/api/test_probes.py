@@ -56,6 +56,7 @@ def test_other_ids_are_none(id: str) -> None:
     assert read_id(id) is None
 
 
+@pytest.mark.slow
 def test_probes_are_listed_and_open_as_recordings(site: Any) -> None:
     listed = site.json("/api/runs/first/probes")
     assert listed["run"] == "first"

@@ -211,6 +211,7 @@ def test_scores_of_metrics(site: Any) -> None:
     assert site.refusal(site.of("decoder") + "/scores/entropy?frob=1", 422)
 
 
+@pytest.mark.slow
 def test_every_metric_answers_or_says_why(site: Any) -> None:
     for each in site.json("/api/metrics"):
         for name in ("decoder", "translation", "single"):
@@ -300,6 +301,7 @@ def test_a_shipped_recording_may_change_under_its_id(tmp_path: Path) -> None:
         library.close()
 
 
+@pytest.mark.slow
 def test_the_documents_name_every_address_and_nobody_else(site: Any) -> None:
     page = site.client.get("/api/docs").text
     schema = site.json("/api/openapi.json")
@@ -326,6 +328,7 @@ def test_tiles_far_above_the_map_are_one_pixel(site: Any) -> None:
             assert made.arrays["tile"].array.shape == (1, 1)
 
 
+@pytest.mark.slow
 def test_every_metric_is_measured_at_every_level_that_it_names(site: Any) -> None:
     for metric in site.json("/api/metrics"):
         for level in metric["levels"]:

@@ -20,7 +20,7 @@ from glassformer.runlog.search import write_search
 from glassformer.workbench import LocalTrainer, TrainerSettings
 from runlog.search_logs import make_search
 
-EXAMPLES = rounds(8, 200)  # for each address
+EXAMPLES = rounds(4, 200)  # for each address
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 
 NEED_A_RUN = {  # that was trained: see test_training.py

@@ -124,6 +124,7 @@ def test_strangers_cannot_train(
     assert not trainer.runs.exists()
 
 
+@pytest.mark.slow
 def test_a_run_from_start_to_removal(site: Any, trainer: CountingTrainer) -> None:
     body = {"name": "first", "recipe": RECIPE}
     checked = site.client.post("/api/training/check", json={"recipe": RECIPE}).json()
@@ -169,6 +170,7 @@ def test_one_client_has_its_share(build_site: Callable[..., Any], trainer: Count
     assert error["message"]["code"] == "api.too_many_trainings"
 
 
+@pytest.mark.slow
 def test_files_of_the_data_folder(site: Any) -> None:
     listed = site.json("/api/training/data")
     assert [each["path"] for each in listed["files"]] == ["text.txt", "sub/more.txt"]

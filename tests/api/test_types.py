@@ -23,6 +23,7 @@ def generate() -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_types_of_the_page_are_those_of_the_server(generate: ModuleType) -> None:
     first, _, types = generate.TARGET.read_text(encoding="utf-8").partition("\n")
     assert first == generate.head(render_schema(create_app(Library(shipped=None))), types), "run `make types`"

@@ -36,6 +36,7 @@ def opened(site: Any, traced: Recording, tmp_path: Path) -> str:
     return f"/api/recordings/{posted.json()['id']}"
 
 
+@pytest.mark.slow
 def test_the_plan_over_http(site: Any, opened: str, traced: Recording) -> None:
     plan = site.json(f"{opened}/walk")
     assert not plan["more"]

@@ -198,6 +198,7 @@ LONG = "the animal was too tired to cross the street , " * 8
 
 
 @pytest.mark.parametrize("verb", USUAL)
+@pytest.mark.slow
 def test_a_line_that_is_too_long_leaves_the_others(
     verb: str, build: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -307,6 +308,7 @@ def test_one_long_text_is_answered_too(translator: Path, capsys: pytest.CaptureF
     assert "1 text has more than 24 tokens; sentences were read one by one (text 1)" in printed.err
 
 
+@pytest.mark.slow
 def test_a_huge_line(translator: Path, tmp_path: Path, run: Command) -> None:
     texts = write_lines(tmp_path / "texts.txt", ["the street", "the animal " * 40_000, "too tired"])
     answers = run("translate", translator, "--input", texts, "--long", "truncate").split("\n")

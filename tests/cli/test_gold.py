@@ -60,6 +60,7 @@ def encoder(build: Callable[..., Path]) -> Path:
 
 @pytest.mark.parametrize("reading", ["entered", "written"])
 @pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.slow
 def test_links_are_scored_as_the_library_does(
     translator: Path, links: tuple[Path, Path, Path], run: Command, reverse: bool, reading: str
 ) -> None:

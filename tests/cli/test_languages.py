@@ -59,6 +59,7 @@ def test_the_locale_is_enough(
     assert "There are no runs" in run("runs", "--folder", "/nowhere-at-all")
 
 
+@pytest.mark.slow
 def test_programs_read_the_same_in_every_language(
     decoder: Path, tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -177,6 +177,7 @@ def test_english_is_found() -> None:
 
 
 @pytest.mark.parametrize("verb", cli.find_verbs(), ids=lambda verb: verb.name)
+@pytest.mark.slow
 def test_the_help_of_each_verb(verb: cli.Verb, speak: Callable[[str], tuple[int, str]]) -> None:
     code, text = speak(f"{verb.name} --help")
     for example in sorted(verb.examples, key=len, reverse=True):
@@ -252,6 +253,7 @@ DECODER, TRANSLATOR = "xqdecoderlanguage", "xqencoderdecoderlanguage"
         ("doctor", f"{PACKAGES} {TOOLS}"),
     ],
 )
+@pytest.mark.slow
 def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tuple[int, str]]) -> None:
     code, text = speak(command)
     assert code == 0 or command == "doctor", text

@@ -50,6 +50,7 @@ def test_help_shows_them(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line in printed for line in EXAMPLES["figure"])
 
 
+@pytest.mark.slow
 def test_the_first_recipe_learns_from_a_text_in_the_same_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

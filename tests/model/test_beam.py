@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from campaigns import campaign
 from glassformer.config import ModelConfig
 from glassformer.model.generate import generate, stream
 from glassformer.model.generation_settings import GenerationSettings
@@ -36,9 +37,11 @@ def compare(pair: Any, **words: Any) -> list[Any]:
     return answers
 
 
-@pytest.mark.parametrize("early_stopping", [True, False])
-@pytest.mark.parametrize("length_penalty", [0.6, 1.0, 2.0, -1.0])
-@pytest.mark.parametrize("beams", [2, 4, 5])
+@campaign(
+    "beams, length_penalty, early_stopping",
+    list(itertools.product([2, 4, 5], [0.6, 1.0, 2.0, -1.0], [True, False])),
+    sample=8,
+)
 def test_equals_transformers(pair: Any, beams: int, length_penalty: float, early_stopping: bool) -> None:
     answers = compare(
         pair,

@@ -62,6 +62,7 @@ def build_local(window: int | None, **settings: Any) -> Transformer:
 
 @pytest.mark.parametrize("beams", [1, 3])
 @pytest.mark.parametrize("prompt", [2, 30])
+@pytest.mark.slow
 def test_what_no_window_reaches_is_dropped(prompt: int, beams: int) -> None:
     """Slots are bounded by the window however long the text, and every step is as without a cache."""
     window, steps = 5, 40

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from campaigns import campaign
 from glassformer.config import ModelConfig
 from glassformer.model.generate import at_inference
 from glassformer.model.transformer import Transformer
@@ -53,11 +54,13 @@ def inputs(network: Transformer) -> tuple[tuple[torch.Tensor, torch.Tensor], dic
     return (ids, real), {"target": ids.flip(1)} if both else {}
 
 
-@pytest.mark.parametrize(
-    ("kind", "training"),
+@campaign(
+    "kind, training",
     [*((kind, True) for kind in KINDS), ("bert", False), ("gpt", False), ("paper", False)],
+    sample=6,
 )
 def test_one_graph_without_a_break(kind: str, training: bool) -> None:
+    """Six of the kinds in `make test`, all of them in `make test-long`."""
     network = build(kind).train(training)
     positional, named = inputs(network)
     compiled = torch.compile(network, fullgraph=True, backend="eager")
@@ -74,6 +77,7 @@ def test_one_graph_without_a_break(kind: str, training: bool) -> None:
             assert own is None or torch.allclose(own, other, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_windows_of_a_compiled_network_open() -> None:
     network = build("paper")
     positional, named = inputs(network)

@@ -14,6 +14,7 @@ import torch
 import transformers
 from torch import Tensor, nn
 
+from campaigns import campaign
 from glassformer.model.transformer import Transformer
 from glassformer.rounding import rounding
 from glassformer.weights.checkpoint import adopt, open_checkpoint
@@ -328,8 +329,9 @@ def test_gpt2_with_their_cache_too() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("family", list(REAL))
+@campaign("family", list(REAL), sample=2)
 def test_logits_and_every_map_at_real_size(family: str) -> None:
+    """Two of the families in `make test`, all of them in `make test-long`."""
     model = build(REAL[family])
     compare(model, adopt(model), padding(3, 24), model.config.vocab_size, 24)
 
@@ -341,6 +343,7 @@ def minilm() -> Path:
     return Path(found.origin).parent / "model"
 
 
+@pytest.mark.slow
 def test_minilm_that_was_trained() -> None:
     folder = minilm()
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)

@@ -216,6 +216,7 @@ def test_tied_embeddings_are_one_table() -> None:
 
 
 @pytest.mark.parametrize("context", ["fixed", "attention"])
+@pytest.mark.slow
 def test_it_learns_to_turn_a_sentence_round(context: str) -> None:
     network = build(context)
     network = RecurrentTranslator(replace(network.config, width=24, dropout=0.0)).train()

@@ -129,6 +129,7 @@ def test_every_parameter_is_trained(similarity, activation):
         {"similarity": "cosine", "decoder_layers": 1},
     ],
 )
+@pytest.mark.slow
 def test_each_kind_learns_a_tiny_task(changes):
     """Copy four tokens: the loss must fall well below that of guessing."""
     network = build(**changes).train()

@@ -2,6 +2,7 @@
 
 import math
 
+import pytest
 import torch
 from torch import nn
 
@@ -23,6 +24,7 @@ def test_only_a_comparison_makes_exact() -> None:
     assert not Comparison(tolerance=1.0).exact
 
 
+@pytest.mark.slow
 def test_tolerance_grows_with_the_model_and_its_scores() -> None:
     small, deep, deeper = (tolerance_of(stack(layers, 512), 16) for layers in (1, 12, 48))
     assert 1e-5 < small < deep < deeper < 1e-3

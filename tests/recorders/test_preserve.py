@@ -80,6 +80,7 @@ def raise_error(*_: Any) -> None:
     raise ZeroDivisionError
 
 
+@pytest.mark.slow
 def test_compiled_models_are_recorded_as_they_are_written() -> None:
     ids = torch.tensor([ids_of(8)])
     expected = load(make_gpt2()).record(ids_of(8))

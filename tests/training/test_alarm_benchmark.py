@@ -19,6 +19,7 @@ def verdicts() -> list[Verdict]:
 
 
 @pytest.mark.parametrize("chosen_on", [True, False])
+@pytest.mark.slow
 def test_troubles_are_found_in_time_and_healthy_runs_are_left_alone(
     verdicts: list[Verdict], chosen_on: bool
 ) -> None:

@@ -59,6 +59,7 @@ def test_the_memory_of_another_version_is_left() -> None:
     assert follow(falling(50), watch) == []
 
 
+@pytest.mark.slow
 def test_a_log_replayed_has_the_alarms_that_were_raised(recipe: Path) -> None:
     log = read_run(run(recipe, "monitor.explode=0.5", "train.rate=1.0", "train.clip=0", "train.steps=24"))
     written = [event for event in log.events if event.kind in (ALARM, GREW, PASSED)]

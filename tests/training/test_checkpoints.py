@@ -20,6 +20,7 @@ def _run_with_little_room(recipe: Path, runs: Path) -> None:
     train(recipe, runs=runs, name="full", silent=True)
 
 
+@pytest.mark.slow
 def test_checkpoints_are_averaged_at_the_end(recipe: Path) -> None:
     folder = run(recipe, "train.average=3", "train.evaluate_every=12")
     places = sorted((folder / "checkpoints").iterdir())[-3:]
@@ -31,6 +32,7 @@ def test_checkpoints_are_averaged_at_the_end(recipe: Path) -> None:
     assert len(read_run(folder).scalars["averaged_loss"]) == 1
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_last_checkpoint_intact(recipe: Path, tmp_path: Path) -> None:
     process = CONTEXT.Process(target=_run_with_little_room, args=(recipe, tmp_path))
     process.start()
@@ -51,6 +53,7 @@ def damage(file: Path) -> None:
     file.write_bytes(content)
 
 
+@pytest.mark.slow
 def test_a_damaged_state_is_recognised_and_the_one_before_used(recipe: Path, tmp_path: Path) -> None:
     train(recipe, runs=tmp_path, name="whole", silent=True)
     constant = losses(read_run(tmp_path / "whole"))

@@ -67,6 +67,7 @@ def test_a_changed_recipe_is_part_of_the_printed_fork(recipe: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("change", ["model.heads=4", "task.context=8", "tokenizer.lowercase=true"])
+@pytest.mark.slow
 def test_no_fork_is_advised_for_another_model_or_task(recipe: Path, tmp_path: Path, change: str) -> None:
     train(recipe, ["train.steps=3"], runs=tmp_path, silent=True)
     with pytest.raises(TrainingError) as resumed:

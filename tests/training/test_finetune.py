@@ -37,6 +37,7 @@ def test_patterns_name_parameters() -> None:
         match("layers 7-9", names)
 
 
+@pytest.mark.slow
 def test_frozen_parameters_stay_and_raise_no_alarm(recipe: Path) -> None:
     folder = run(recipe, "train.freeze=['embeddings', 'layers 0']", "train.decay=0.1", "train.steps=6")
     torch.manual_seed(1)
@@ -54,6 +55,7 @@ def test_frozen_parameters_stay_and_raise_no_alarm(recipe: Path) -> None:
     assert not any(name.startswith("exp_avg.network.embeddings") for name in kept)
 
 
+@pytest.mark.slow
 def test_frozen_runs_resume_bit_for_bit(recipe: Path) -> None:
     words = ("train.freeze=['embeddings']", "train.schedule=constant", "train.layer_decay=0.7")
     whole = run(recipe, *words, name="whole")
@@ -147,6 +149,7 @@ def test_the_head_of_a_classifier_learns_with_the_adapters() -> None:
     assert not other.head.classes.weight.requires_grad  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 def test_a_checkpoint_has_the_merged_weights(recipe: Path) -> None:
     start = run(recipe, "train.steps=2", name="start")
     base = open_checkpoint(start / "last").network.state_dict()
@@ -179,6 +182,7 @@ def test_a_checkpoint_has_the_merged_weights(recipe: Path) -> None:
     assert recording.evidence.exact
 
 
+@pytest.mark.slow
 def test_lora_resumes_bit_for_bit(recipe: Path) -> None:
     words = (*LORA, "train.schedule=constant")
     whole = run(recipe, *words, name="whole")

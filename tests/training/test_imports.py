@@ -19,6 +19,7 @@ for module in pkgutil.walk_packages(package.__path__, {package!r} + "."):
 
 
 @pytest.mark.parametrize("package", ["glassformer.training", "glassformer.recorders"])
+@pytest.mark.slow
 def test_a_package_imports_with_torch_alone(package: str) -> None:
     program = PROGRAM.format(blocked=BLOCKED, package=package)
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

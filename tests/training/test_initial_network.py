@@ -13,6 +13,7 @@ from tolerances import assert_near
 from training.runs import run
 
 
+@pytest.mark.slow
 def test_fine_tuning_starts_from_the_weights_of_a_model(recipe: Path) -> None:
     first = run(recipe, name="first")
     text = recipe.read_text()

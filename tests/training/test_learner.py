@@ -12,6 +12,7 @@ from glassformer.weights.checkpoint import open_checkpoint
 from training.runs import run
 
 
+@pytest.mark.slow
 def test_an_update_is_the_same_however_it_is_cut_into_batches(recipe: Path) -> None:
     """Exact accumulation: two batches of unequal counts weigh by their labels, not by their number."""
     plain = ("model.dropout=0.0", "train.steps=4", "batches.shuffle=false", "train.precision=float32")
@@ -25,6 +26,7 @@ def test_an_update_is_the_same_however_it_is_cut_into_batches(recipe: Path) -> N
     )
 
 
+@pytest.mark.slow
 def test_recomputing_activations_changes_nothing(recipe: Path) -> None:
     usual, again = run(recipe, name="usual"), run(recipe, "train.recompute=true", name="again")
     assert read_run(usual).scalars["loss"].values == pytest.approx(
@@ -32,6 +34,7 @@ def test_recomputing_activations_changes_nothing(recipe: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_average_is_what_is_judged_and_saved(recipe: Path) -> None:
     folder = run(recipe, "train.ema=0.5")
     kept = load_file(folder / "last" / "training.safetensors")

@@ -12,6 +12,7 @@ from glassformer.training.recipe import train
 from training.runs import run
 
 
+@pytest.mark.slow
 def test_a_run_learns_and_leaves_models_and_a_log(recipe: Path) -> None:
     folder = run(recipe, "train.steps=60")
     log = read_run(folder)
@@ -28,6 +29,7 @@ def test_a_run_learns_and_leaves_models_and_a_log(recipe: Path) -> None:
     assert len(recording.maps) == 2
 
 
+@pytest.mark.slow
 def test_a_run_stops_early_and_its_best_stays(recipe: Path) -> None:
     folder = run(recipe, "train.steps=200", "train.rate=0.5", "train.evaluate_every=2", "train.patience=3")
     log = read_run(folder)
@@ -39,6 +41,7 @@ def test_a_run_stops_early_and_its_best_stays(recipe: Path) -> None:
     assert log.last_step == best + 6
 
 
+@pytest.mark.slow
 def test_a_run_ends_when_its_time_is_up_and_goes_on_with_what_is_left(
     recipe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

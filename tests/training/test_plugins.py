@@ -70,6 +70,7 @@ def test_the_example_of_the_documents_trains(example: Path) -> None:
     assert any(name.startswith("momentum_buffer.") for name in weights(folder))
 
 
+@pytest.mark.slow
 def test_a_run_keeps_its_files_and_evaluates_with_them(example: Path) -> None:
     folder = go(example)
     program = example.with_name("mine.py")

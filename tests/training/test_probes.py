@@ -26,6 +26,7 @@ def list_steps(folder: Path, text: int = 0) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", ["recipe", "translation"])
+@pytest.mark.slow
 def test_probes_change_no_loss_and_are_what_the_checkpoint_records(
     request: pytest.FixtureRequest, kind: str
 ) -> None:
@@ -49,6 +50,7 @@ def test_probes_change_no_loss_and_are_what_the_checkpoint_records(
                 np.testing.assert_array_equal(ours.weights(), theirs.weights())
 
 
+@pytest.mark.slow
 def test_texts_of_the_recipe_are_recorded(recipe: Path, translation: Path) -> None:
     folder = run(recipe, SHORT, 'probe.texts=["the cat sat on the mat"]', "probe.tokens=7", name="given")
     recording = bundle.open(find_probes(folder)[0].path)
@@ -67,6 +69,7 @@ def test_texts_of_the_recipe_are_recorded(recipe: Path, translation: Path) -> No
         assert caught.value.message.code == code
 
 
+@pytest.mark.slow
 def test_a_resumed_run_takes_what_came_after_its_checkpoint_again(recipe: Path) -> None:
     steps = "probe.steps=[0, 2, 4, 5, 8]"
     folder = run(recipe, "train.steps=5", "train.schedule=constant", "train.save_every=3", steps)
@@ -84,6 +87,7 @@ def test_a_resumed_run_takes_what_came_after_its_checkpoint_again(recipe: Path) 
         assert hashes[0] == hashes[1]
 
 
+@pytest.mark.slow
 def test_other_texts_get_other_numbers_when_a_run_is_resumed(recipe: Path) -> None:
     constant = "train.schedule=constant"
     folder = run(recipe, "train.steps=3", constant, 'probe.texts=["the cat", "a dog"]')
@@ -97,6 +101,7 @@ def test_other_texts_get_other_numbers_when_a_run_is_resumed(recipe: Path) -> No
     assert max(list_steps(folder, 1)) == 6
 
 
+@pytest.mark.slow
 def test_a_fork_begins_with_the_probes_of_its_parent_and_keeps_them(recipe: Path) -> None:
     folder = run(recipe, "train.steps=6", "train.save_every=3", "probe.steps=[0, 2, 5]")
     changes = {"train.rate": 1e-3, "probe.steps": [5, 6]}
@@ -110,6 +115,7 @@ def test_a_fork_begins_with_the_probes_of_its_parent_and_keeps_them(recipe: Path
     ).read_bytes()
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_ends_the_probes_and_not_the_training(
     recipe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,6 +192,7 @@ def test_what_takes_too_many_bytes_is_thinned_evenly() -> None:
     assert choose_removed({0: 100, 9: 100}, 1, schedule) == set(), "the first and the last stay"
 
 
+@pytest.mark.slow
 def test_a_run_keeps_to_its_megabytes(recipe: Path) -> None:
     folder = run(recipe, "train.steps=12", f"probe.steps={list(range(13))}", "probe.megabytes=0.05")
     probes = find_probes(folder)

@@ -159,6 +159,7 @@ def test_a_changed_recipe_is_refused_by_the_name_of_the_key(recipe: Path, tmp_pa
     assert train(recipe, free, resume=True, runs=tmp_path, silent=True).step == 3
 
 
+@pytest.mark.slow
 def test_an_open_ended_schedule_may_be_continued(recipe: Path, tmp_path: Path) -> None:
     constant = ["train.schedule=constant"]
     train(recipe, constant, runs=tmp_path, name="whole", silent=True)
@@ -182,6 +183,7 @@ def test_two_trainings_do_not_share_a_run(
     assert train(recipe, ["train.steps=1"], runs=tmp_path, silent=True).step == 1
 
 
+@pytest.mark.slow
 def test_a_tokenizer_that_was_deleted_comes_from_the_last_checkpoint(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

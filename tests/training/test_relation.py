@@ -72,6 +72,7 @@ def run(path: Path, *overrides: str, **settings: Any) -> Path:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_the_second_head_is_saved_and_opens_in_transformers(kind: str, tmp_path: Path) -> None:
     folder = run(write_recipe(tmp_path, kind))
     assert 0 <= read_run(folder).scalars["dev_relation_accuracy"].values[-1] <= 1
@@ -95,6 +96,7 @@ def test_the_second_head_is_saved_and_opens_in_transformers(kind: str, tmp_path:
     assert relation.std() > 1e-4
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_with_it_and_another_begins_with_it(tmp_path: Path) -> None:
     path = write_recipe(tmp_path, "bert")
     overrides = ("train.schedule=constant", "train.ema=0.5")

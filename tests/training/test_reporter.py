@@ -10,6 +10,7 @@ from glassformer.training.recipe import train
 from training.runs import run
 
 
+@pytest.mark.slow
 def test_alarms_reach_the_log_and_the_terminal(recipe: Path, capsys: pytest.CaptureFixture[str]) -> None:
     train(recipe, ["monitor.explode=0.001"], runs=recipe.parent, name="loud")
     alarms = read_run(recipe.parent / "loud").alarms
@@ -25,6 +26,7 @@ def test_alarms_reach_the_log_and_the_terminal(recipe: Path, capsys: pytest.Capt
     assert "Alarm" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_gradients_of_layers_are_logged_every_few_steps(recipe: Path) -> None:
     scalars = read_run(run(recipe, "train.log_every=3")).scalars
     layers = {name: curve for name, curve in scalars.items() if name.startswith(LAYER_NORM)}

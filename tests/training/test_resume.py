@@ -96,6 +96,7 @@ def wait_for_lines(path: Path, lines: int, process: multiprocessing.process.Base
 
 
 @pytest.mark.parametrize("step", [3, 4, 7])
+@pytest.mark.slow
 def test_stopped_after_any_step_it_resumes_to_the_same_losses(
     recipe: Path, tmp_path: Path, step: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,6 +124,7 @@ def dying_in_step(monkeypatch: pytest.MonkeyPatch, step: int) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_later_leaves_what_was_before(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +190,7 @@ def test_a_kill_or_a_full_disk_while_a_state_is_written_changes_no_loss(
             train(resume=True, runs=tmp_path, name="broken", silent=True)
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_no_number_ends_the_run_before_it_is_saved(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,6 +245,7 @@ def test_the_same_amount_of_other_data_is_refused(recipe: Path, tmp_path: Path) 
     assert train(recipe, moved, resume=True, runs=tmp_path, silent=True).step == 3
 
 
+@pytest.mark.slow
 def test_resume_needs_no_changes_again(recipe: Path, tmp_path: Path) -> None:
     changes = ["train.rate=1e-3", "train.schedule=constant", "model.heads=4"]
     train(recipe, changes, runs=tmp_path, name="whole", silent=True)
@@ -265,6 +269,7 @@ def test_what_changed_in_the_recipe_itself_counts(recipe: Path, tmp_path: Path) 
     assert json.loads((tmp_path / "tiny" / "settings.json").read_text())["train.log_every"] == 10
 
 
+@pytest.mark.slow
 def test_a_default_that_is_written_out_is_no_change(translation: Path, tmp_path: Path) -> None:
     train(translation, ["train.steps=3"], runs=tmp_path, silent=True)
     written_out = {
@@ -280,6 +285,7 @@ def test_a_default_that_is_written_out_is_no_change(translation: Path, tmp_path:
         train(translation, {"task.label_smoothing": 0.2}, resume=True, runs=tmp_path, silent=True)
 
 
+@pytest.mark.slow
 def test_other_held_out_text_is_not_compared_with_the_former(recipe: Path, tmp_path: Path) -> None:
     constant = ["train.schedule=constant", "train.steps=8"]
     train(recipe, constant, runs=tmp_path, silent=True)
@@ -297,6 +303,7 @@ def test_other_held_out_text_is_not_compared_with_the_former(recipe: Path, tmp_p
         assert ("over_fitting" in causes) == found
 
 
+@pytest.mark.slow
 def test_another_judge_looks_for_the_best_anew(recipe: Path, tmp_path: Path) -> None:
     constant = ["train.schedule=constant", "train.steps=8"]
     train(recipe, constant, runs=tmp_path, silent=True)
@@ -331,6 +338,7 @@ def test_broken_settings_are_said_in_a_sentence(recipe: Path, tmp_path: Path) ->
     assert "settings.json" in str(error.value)
 
 
+@pytest.mark.slow
 def test_a_fork_continues_with_a_lower_rate(recipe: Path, tmp_path: Path) -> None:
     train(recipe, runs=tmp_path, name="whole", silent=True)
     train(fork="whole", step=9, runs=tmp_path, name="same", silent=True)
@@ -354,6 +362,7 @@ LOCAL = {"heads": 4, "key_heads": 2, "window": 5, "score_scale": 0.4, "query_key
 LOCAL |= {"positions": "alibi"}
 
 
+@pytest.mark.slow
 def test_a_network_with_shared_keys_and_a_window_learns_and_resumes(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,6 +15,7 @@ SHORT = ("train.steps=10", "train.evaluate_every=5")
 
 
 @pytest.mark.parametrize("kind", ["recipe", "translation"])
+@pytest.mark.slow
 def test_samples_change_no_loss_and_are_what_the_checkpoint_writes(
     request: pytest.FixtureRequest, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -44,6 +45,7 @@ def test_what_cannot_be_written_ends_no_run(recipe: Path, monkeypatch: pytest.Mo
     assert [event.code for event in log.events if event.kind == "note"].count("training.no_samples") == 1
 
 
+@pytest.mark.slow
 def test_the_memory_that_is_used_is_logged(recipe: Path) -> None:
     memory = read_run(run(recipe, *SHORT, name="memory")).scalars["memory"]
     assert memory.steps[-1] == 10

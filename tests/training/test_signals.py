@@ -13,6 +13,7 @@ from glassformer.training.recipe import train
 from training.runs import assert_same
 
 
+@pytest.mark.slow
 def test_asked_to_stop_it_saves_and_goes_on_later(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

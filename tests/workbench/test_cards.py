@@ -17,6 +17,7 @@ from glassformer.workbench.cards import (
 from glassformer.workbench.models import ModelCatalog
 
 
+@pytest.mark.slow
 def test_descriptions_come_from_the_folder(zoo: Path) -> None:
     found = {model.name: model.description for model in ModelCatalog(zoo, (), offline=True).models()}
     translator = found["zoo/translator"]

@@ -96,6 +96,7 @@ def test_the_notes_speak_of_the_word_being_written(folder: Path) -> None:
         assert 100 * weights[row, row + 1] == pytest.approx(point[word], abs=1)
 
 
+@pytest.mark.slow
 def test_the_first_recording_is_walked_through_at_once(folder: Path) -> None:
     """Without torch, and in a file: the first layers step by step, as the model computes them."""
     shipped, left_out = run("red-car", folder), ["output.logits", "output.probabilities"]

@@ -10,6 +10,7 @@ from tolerances import assert_near
 from workbench.conftest import Run, steps
 
 
+@pytest.mark.slow
 def test_a_decoder_writes_and_every_word_is_told(run: Run) -> None:
     recording, events = run(kind="generate", decode={"max_new_tokens": 4})
     generation = recording.generation
@@ -100,6 +101,7 @@ def test_a_prefix_is_continued_with_an_edge_cut(run: Run) -> None:
     assert (weights[:, 2, 0] > 0).all()
 
 
+@pytest.mark.slow
 def test_a_model_of_transformers_continues_a_given_prefix(run: Run) -> None:
     recording, events = run(model="zoo/theirs", kind="generate", decode={"max_new_tokens": 3})
     first = [step["token"] for step in steps(events)]

@@ -106,6 +106,7 @@ def test_a_new_model_is_found_when_it_is_asked_for(build: Build, zoo: Path, mine
     assert catalog.find("mine/later").folder == mine / "later"
 
 
+@pytest.mark.slow
 def test_the_workbench_is_there_without_torch() -> None:
     code = (
         "import sys; from glassformer.workbench import LocalWorkbench, WorkbenchSettings as S;"

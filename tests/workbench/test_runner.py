@@ -15,6 +15,7 @@ from workbench.conftest import Run, steps
 Build = Callable[..., Path]
 
 
+@pytest.mark.slow
 def test_models_are_kept_as_long_as_there_is_room(zoo: Path) -> None:
     names = ("decoder", "masked", "encoder")
     generous, narrow = Runner(1 << 30), Runner(0)
@@ -172,6 +173,7 @@ def test_a_model_of_transformers_records_and_writes(run: Run) -> None:
     assert [step["token"] for step in steps(events)] == [step.token for step in recording.generation.steps]
 
 
+@pytest.mark.slow
 def test_a_long_run_tells_how_far_it_is(run: Run) -> None:
     _, events = run(model="zoo/slow", sequence="random", length=400, want=["output"])
     shares = [event.data["share"] for event in events if event.data.get("stage") == "running"]

@@ -57,6 +57,7 @@ def start(name: str = "first", **changes: Any) -> StartRequest:
     return StartRequest(name=name, recipe=RECIPE, changes=changes)
 
 
+@pytest.mark.slow
 def test_a_run_is_started_stopped_resumed_forked_and_removed(build: Build, tmp_path: Path) -> None:
     trainer = build()
     assert trainer.start(start()).state == "starting"
@@ -94,6 +95,7 @@ def test_a_run_is_started_stopped_resumed_forked_and_removed(build: Build, tmp_p
     assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == ["first"]
 
 
+@pytest.mark.slow
 def test_a_run_that_does_not_stop_is_killed(build: Build, tmp_path: Path) -> None:
     trainer = build(stop_seconds=0.5)
     trainer.start(start("stubborn"))
@@ -103,6 +105,7 @@ def test_a_run_that_does_not_stop_is_killed(build: Build, tmp_path: Path) -> Non
     assert read_run(tmp_path / "runs" / "stubborn").state == "killed"
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopping_gets_no_second_signal(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
     first = build()
     first.start(start())
@@ -117,6 +120,7 @@ def test_a_run_that_is_stopping_gets_no_second_signal(build: Build, monkeypatch:
         assert [each.state for each in trainer.trainings()] == ["stopping"]
 
 
+@pytest.mark.slow
 def test_what_fails_before_it_begins_leaves_its_message_and_nothing_else(
     build: Build, tmp_path: Path
 ) -> None:
@@ -129,6 +133,7 @@ def test_what_fails_before_it_begins_leaves_its_message_and_nothing_else(
     trainer.start(start("broken"))  # the name is free
 
 
+@pytest.mark.slow
 def test_a_server_that_was_started_again_knows_what_trains(build: Build) -> None:
     first = build()
     first.start(start())

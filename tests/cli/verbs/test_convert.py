@@ -63,6 +63,7 @@ def test_convert_does_not_overwrite_unasked(
 
 
 @pytest.mark.filterwarnings("ignore:Recommended. pip install sacremoses")
+@pytest.mark.slow
 def test_a_published_translator_keeps_its_vocabulary_in_sentencepiece(tmp_path: Path, run: Command) -> None:
     vocabulary = spell(tmp_path, ["je suis étudiant", "I am a student"])
     padding = vocabulary["<pad>"]

@@ -1,8 +1,11 @@
 """`glassformer demo`."""
 
+import pytest
+
 from cli.conftest import Command
 
 
+@pytest.mark.slow
 def test_the_demonstration_translates_and_draws(run: Command) -> None:
     lines = run("demo").splitlines()
     assert "  le chat blanc suit le chien noir" in lines

@@ -11,6 +11,7 @@ from tolerances import assert_near
 STREAMED = b'"kept/decoder/self/0/queries"'  # the name of an array that was written while the model ran
 
 
+@pytest.mark.slow
 def test_a_long_recording_streams_into_its_file(
     tmp_path: Path, run: Command, complain: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -39,6 +39,7 @@ def test_a_decoder_writes_before_it_is_recorded(decoder: Path, run: Command, com
     assert "would do nothing" in complain("record", decoder, TEXT, "--max-new-tokens", 3)
 
 
+@pytest.mark.slow
 def test_what_was_written_and_what_has_to_be_noted_is_told(
     decoder: Path, translator: Path, tmp_path: Path, run: Command
 ) -> None:

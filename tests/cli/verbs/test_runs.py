@@ -15,6 +15,7 @@ from glassformer.runlog import Event, RunWriter
 from glassformer.runlog.alive import LOCK
 
 
+@pytest.mark.slow
 def test_runs_are_listed_and_drawn(recipe: Path, run: Command, complain: Command) -> None:
     assert "no runs here yet" in run("runs")
     run("train", recipe, "--name", "first")

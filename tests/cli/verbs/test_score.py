@@ -109,6 +109,7 @@ def test_a_file_that_is_no_bundle(tmp_path: Path, complain: Command) -> None:
     assert "is no Glassformer recording" in complain("score", tmp_path / "text")
 
 
+@pytest.mark.slow
 def test_a_bundle_is_scored_without_torch(file: Path) -> None:
     question = (
         f"import sys; from glassformer.cli import main; main(['score', {str(file)!r}]); "

@@ -82,6 +82,7 @@ def ask(address: str, path: str = "api/recordings", **words: object) -> httpx.Re
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.slow
 def test_it_serves_a_file_and_ends_in_order(
     start: Start, recording: Path, tmp_path: Path, end: signal.Signals
 ) -> None:
@@ -96,6 +97,7 @@ def test_it_serves_a_file_and_ends_in_order(
     assert list((tmp_path / "temporary").glob("glassformer-*")) == []
 
 
+@pytest.mark.slow
 def test_both_addresses_of_localhost_answer(start: Start) -> None:
     _, printed = start("--port", 0, "--no-browser", "--no-models")
     port = httpx.URL(find_address(printed)).port
@@ -104,6 +106,7 @@ def test_both_addresses_of_localhost_answer(start: Start) -> None:
         assert ask(f"http://[::1]:{port}").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_busy_port_is_said_and_the_next_taken(start: Start) -> None:
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
@@ -116,6 +119,7 @@ def test_a_busy_port_is_said_and_the_next_taken(start: Start) -> None:
         assert busy < port < busy + serve.TRIES
 
 
+@pytest.mark.slow
 def test_a_browser_opens_the_page(start: Start, tmp_path: Path) -> None:
     seen = tmp_path / "seen.txt"
     browser = tmp_path / "browser.sh"
@@ -129,6 +133,7 @@ def test_a_browser_opens_the_page(start: Start, tmp_path: Path) -> None:
     assert seen.read_text() == find_address(printed)
 
 
+@pytest.mark.slow
 def test_where_others_reach_it_a_token_is_needed(start: Start) -> None:
     _, printed = start("--host", "0.0.0.0", "--port", 0, "--no-browser", "--no-models")
     address = httpx.URL(find_address(printed))
@@ -140,6 +145,7 @@ def test_where_others_reach_it_a_token_is_needed(start: Start) -> None:
     assert ask(here, headers={"x-glassformer-token": token, "host": "evil.example"}).status_code == 421
 
 
+@pytest.mark.slow
 def test_a_token_may_be_given(start: Start) -> None:
     _, printed = start("--token", "a/b c, sixteen or more", "--port", 0, "--no-browser", "--no-models")
     address = find_address(printed)
@@ -148,6 +154,7 @@ def test_a_token_may_be_given(start: Start) -> None:
     assert ask(address, headers={"x-glassformer-token": "a/b c, sixteen or more"}).status_code == 200
 
 
+@pytest.mark.slow
 def test_what_is_made_can_be_kept(start: Start, recording: Path, tmp_path: Path) -> None:
     process, printed = start("--keep", tmp_path / "kept", "--port", 0, "--no-browser", "--no-models")
     address = find_address(printed)
@@ -160,6 +167,7 @@ def test_what_is_made_can_be_kept(start: Start, recording: Path, tmp_path: Path)
     assert added.json()["id"] in {entry["id"] for entry in ask(find_address(printed)).json()}
 
 
+@pytest.mark.slow
 def test_a_page_built_elsewhere(start: Start, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("here it is")
     for words, environment in ((("--static", tmp_path), {}), ((), {"GLASSFORMER_STATIC": str(tmp_path)})):
@@ -180,6 +188,7 @@ def test_a_page_built_elsewhere(start: Start, tmp_path: Path) -> None:
         (["--keep-gigabytes", "5"], "together with --keep"),
     ],
 )
+@pytest.mark.slow
 def test_what_cannot_be_is_one_sentence(
     words: list[str],
     said: str,
@@ -208,6 +217,7 @@ def test_without_a_verb_it_serves(
     assert served[0][1] in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_nothing_of_the_server_loads_torch() -> None:
     question = (
         "import sys, glassformer.cli.verbs.serve, glassformer.api.app, glassformer.workbench; "

@@ -109,6 +109,7 @@ def make_exact(kind: str) -> tuple[Any, Any]:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, "BERT", "ALBERT", "DistilBERT"])
+@pytest.mark.slow
 def test_estimates_are_derivatives(kind: str) -> None:
     subject, reads = make_exact(kind)
     found = gf.estimate(subject, *reads, outcome=OUTCOME)
@@ -225,6 +226,7 @@ def test_a_sink_takes_its_part() -> None:
     assert effects.tolist() == pytest.approx([0.25 / 0.75 * 8 - 3, 0.25 / 0.75 * 4 - 3])
 
 
+@pytest.mark.slow
 def test_estimates_tell_which_heads_matter() -> None:
     outcome = gf.LogProbability(" floor")
     found = gf.estimate("zoo/gpt2", "The cat sat on the", outcome=outcome)

@@ -36,6 +36,7 @@ def test_what_an_outcome_does_not_depend_on_has_no_slope() -> None:
     assert [each.tolist() for each in found] == [[2.0, 2.0], [0.0, 0.0, 0.0]]
 
 
+@pytest.mark.slow
 def test_without_a_target_the_model_writes_its_own() -> None:
     written = gf.record("zoo/translator", "The cat sleeps.", target_language="fr").target
     prepared = open_pass("zoo/translator", "The cat sleeps.", None, gf.TextScore(), target_language="fr")

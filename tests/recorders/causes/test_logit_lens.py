@@ -40,6 +40,7 @@ def test_each_layer_is_its_state_through_norm_and_head(kind: str) -> None:
     assert len(lens.ranks) == 3
 
 
+@pytest.mark.slow
 def test_a_lens_describes_itself() -> None:
     lens = gf.logit_lens("zoo/gpt2", "The cat sat on the", [" floor"])
     lines = str(lens).splitlines()

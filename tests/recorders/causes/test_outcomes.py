@@ -34,6 +34,7 @@ def measure(kind: str, outcome: Any) -> float:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_outcomes_are_read_from_the_logits(kind: str) -> None:
     logits = compute_logits(kind)
     logs = logits.log_softmax(-1)
@@ -139,6 +140,7 @@ def test_probability_of_a_class() -> None:
     assert_near(sweep.baseline, answer.probabilities["positive"], layers=5)
 
 
+@pytest.mark.slow
 def test_a_text_has_to_be_one_token() -> None:
     def sweep(outcome: Any) -> None:
         gf.sweep("zoo/gpt2", "The cat sat on the", outcome=outcome)

@@ -115,6 +115,7 @@ def test_every_key_that_may_be_seen_gets_the_same_weight() -> None:
         assert_near(weights, rows / rows.sum(-1, keepdims=True))
 
 
+@pytest.mark.slow
 def test_a_mean_is_over_shipped_sentences_where_no_texts_are_given() -> None:
     edit = AblateHead("encoder", "self", 1, 0, "mean")
     for text, sentences, name in (("A cat.", ENGLISH, "English"), ("一只猫。", CHINESE, "Chinese")):
@@ -146,6 +147,7 @@ def test_bert_of_transformers_is_ablated_as_by_a_hook() -> None:
     assert_near(edited.hidden["encoder"][-1], run(SOURCE, mean)[0].numpy(), layers=2)
 
 
+@pytest.mark.slow
 def test_a_head_of_a_model_that_writes_is_ablated_by_the_mean_or_not_at_all() -> None:
     for kind in KINDS:
         subject, reads = make_subject(kind)

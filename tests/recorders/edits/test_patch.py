@@ -107,6 +107,7 @@ def test_a_head_gives_what_it_gives_for_the_other_text(kind: str, attention: Any
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_patches_in_a_sweep_are_those_of_recordings(kind: str) -> None:
     subject, reads = make_subject(kind)
     stack = "decoder" if len(reads) == 1 else "encoder"
@@ -177,6 +178,7 @@ def test_a_patch_may_name_the_target_of_the_other_text(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", CROSSING)
+@pytest.mark.slow
 def test_a_patched_encoder_writes(kind: str) -> None:
     subject, _ = make_subject(kind)
     edit = gf.PatchStates("encoder", "residual", 0, tuple(OTHER))

@@ -166,6 +166,7 @@ def test_threads_that_record_one_network_at_once_wait_for_each_other() -> None:
             assert np.array_equal(seen.weights(), wanted.weights())
 
 
+@pytest.mark.slow
 def test_a_compiled_network_is_recorded() -> None:
     network = build(shape="decoder").eval()
     expected = load(network, WORDS).record(TEXT)

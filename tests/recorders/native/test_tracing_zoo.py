@@ -27,6 +27,7 @@ NAMES = sorted(each.name for each in ZOO.glob("*") if (each / "model.safetensors
 
 @pytest.mark.skipif(not NAMES, reason="no model is shipped with this checkout")
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.slow
 def test_every_number_of_a_shipped_model_is_what_its_parameters_say(name: str) -> None:
     subject: Any = load(ZOO / name)
     text = SENTENCES.get(name, "The quick brown fox jumps over the lazy dog.")

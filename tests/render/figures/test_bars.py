@@ -22,6 +22,7 @@ def test_bars_are_as_tall_as_scores():
     np.testing.assert_allclose(heights, np.array(values))
 
 
+@pytest.mark.slow
 def test_names_of_layers_do_not_overlap():
     recording = from_arrays(np.full((6, 8, 2, 2), 0.5))
     narrow, wide = (figure(recording, "bars", width=width).canvas for width in ("column", "page"))

@@ -13,6 +13,7 @@ SECOND = np.random.default_rng(2).dirichlet(np.ones(4), size=(2, 2, 4))
 TOKENS = list("abcd")
 
 
+@pytest.mark.slow
 def test_the_first_minus_the_second():
     first, second = (from_arrays(each, TOKENS, model=name) for each, name in ((FIRST, "A"), (SECOND, "B")))
     drawn = figure(first, "difference", against=second, layer=1, head=0)

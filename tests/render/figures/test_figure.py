@@ -20,6 +20,7 @@ from glassformer.render.figures.figure import USED, VIEWS
 
 
 @pytest.mark.parametrize("kind", ["pdf", "svg", "png"])
+@pytest.mark.slow
 def test_files_are_whole_and_the_same_each_time(tmp_path, kind):
     recording = make_recording()
     first = figure(recording).save(tmp_path / f"first.{kind}").read_bytes()
@@ -28,6 +29,7 @@ def test_files_are_whole_and_the_same_each_time(tmp_path, kind):
     assert [path.name for path in tmp_path.iterdir()] == [f"first.{kind}"]
 
 
+@pytest.mark.slow
 def test_pdf_is_vectors():
     assert b"/Subtype /Image" not in figure(make_recording(), "heatmap").encode("pdf")
 
@@ -59,6 +61,7 @@ def test_refusals(words, complaint):
         figure(make_recording(), **words)
 
 
+@pytest.mark.slow
 def test_bad_places_leave_nothing_behind(tmp_path):
     drawn = figure(make_recording())
     with pytest.raises(InputError, match=r"\.pdf, \.svg or \.png"):
@@ -85,12 +88,14 @@ def test_views_are_listed_and_torch_stays_out():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_notebooks_get_a_picture():
     from PIL import Image
 
     assert Image.open(io.BytesIO(figure(make_recording())._repr_png_())).width > 300
 
 
+@pytest.mark.slow
 def test_a_notebook_shows_the_printed_size():
     data, metadata = figure(make_recording(), width=3.4)._repr_mimebundle_()
     assert metadata["image/png"]["width"] == 326  # 3.4 inches of 96 pixels
@@ -106,6 +111,7 @@ def test_a_notebook_shows_the_printed_size():
         ("bars", 5.25, 5.25),
     ],
 )
+@pytest.mark.slow
 def test_a_file_is_exactly_as_wide_as_asked_for(view, width, inches):
     from PIL import Image
 
@@ -142,6 +148,7 @@ def overlapping(drawn):
 
 
 @pytest.mark.parametrize("tokens", [17, 64, 200])
+@pytest.mark.slow
 def test_labels_never_touch(tokens):
     weights = np.random.default_rng(0).dirichlet(np.ones(tokens), size=(1, 3, tokens))
     recording = from_arrays(weights, [f"token{i}" for i in range(tokens)])
@@ -149,6 +156,7 @@ def test_labels_never_touch(tokens):
     assert overlapping(figure(recording, head=[0, 1, 2])) == []
 
 
+@pytest.mark.slow
 def test_all_labels_are_drawn_where_there_is_room():
     recording = from_arrays(np.full((1, 5, 17, 17), 1 / 17), [f"t{i}" for i in range(17)])
     drawn = figure(recording, head=[0, 1, 2, 3, 4], width="page")
@@ -157,6 +165,7 @@ def test_all_labels_are_drawn_where_there_is_room():
     assert [each.get_text() for each in drawn.canvas.axes[1].yaxis.get_ticklabels()] == []
 
 
+@pytest.mark.slow
 def test_the_fonts_of_a_persons_settings_are_used():
     with matplotlib.rc_context({"font.family": ["serif"], "font.size": 9}):
         drawn = figure(make_recording())
@@ -170,6 +179,7 @@ def test_the_fonts_of_a_persons_settings_are_used():
     assert max(text.get_fontsize() for text in usual) == 7
 
 
+@pytest.mark.slow
 def test_axes_of_a_persons_own_figure():
     own = matplotlib.figure.Figure(figsize=(6, 3), layout="constrained")
     left, right = own.subplots(1, 2)
@@ -189,6 +199,7 @@ def test_axes_of_a_persons_own_figure():
     assert error.value.message.code == "render.figures.one_panel"
 
 
+@pytest.mark.slow
 def test_a_place_names_the_map():
     recording = make_recording()
     place = recording.maps[-1].place

@@ -79,6 +79,7 @@ def test_a_font_that_was_removed_is_not_used(folder: Path) -> None:
         fonts.choose_fonts([LETTER])
 
 
+@pytest.mark.slow
 def test_chinese_is_drawn_with_a_font_that_has_it(chinese_font):
     assert len(chinese_font) > 1
     drawn = figure(make_recording(queries=("汤姆", "追逐"), keys=("Tom", "chases")))

@@ -10,6 +10,7 @@ from glassformer.render.figures import figure
 from glassformer.render.figures.heads import CELL, GAP, build_mosaic
 
 
+@pytest.mark.slow
 def test_mosaic_holds_every_thumbnail_with_gaps_between():
     recording = make_recording()
     mosaic = build_mosaic(list(recording.maps), [0, 1])

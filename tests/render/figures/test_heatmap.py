@@ -13,6 +13,7 @@ from glassformer.recording import AttentionMap, Evidence, Recording, from_arrays
 from glassformer.render.figures import figure, style
 
 
+@pytest.mark.slow
 def test_heat_map_draws_one_cell_for_each_weight_in_its_colour():
     recording = make_recording()
     drawn = figure(recording, "heatmap", layer=1, head=0)
@@ -27,6 +28,7 @@ def test_heat_map_draws_one_cell_for_each_weight_in_its_colour():
         assert np.abs(np.array(shown) - wanted).max() < 0.02
 
 
+@pytest.mark.slow
 def test_heat_map_names_tokens_model_map_and_evidence():
     words = read_text(figure(make_recording(), "heatmap", layer=1, head=0))
     assert {"x", "y", "z", "w", "a", "b", "c"} <= set(words)
@@ -35,6 +37,7 @@ def test_heat_map_names_tokens_model_map_and_evidence():
 
 
 @pytest.mark.parametrize("view", ["heatmap", "lines"])
+@pytest.mark.slow
 def test_rows_of_cross_attention_are_named_by_the_word_written(view):
     recording = make_recording(queries=("[S]", "b", "c"))
     written = replace(recording.target, special=np.array([True, False, False]))
@@ -51,6 +54,7 @@ def test_rows_of_cross_attention_are_named_by_the_word_written(view):
         figure(recording, view, reading="spoken")
 
 
+@pytest.mark.slow
 def test_long_maps_become_images_of_means():
     texts = [f"t{place}" for place in range(1500)]
     weights = np.full((1, 1500, 1500), 1 / 1500, dtype=np.float32)
@@ -62,6 +66,7 @@ def test_long_maps_become_images_of_means():
     assert any("mean of 2 × 2" in words for words in read_text(drawn))
 
 
+@pytest.mark.slow
 def test_a_short_side_is_named_beside_a_long_one(chinese_font):
     drawn = figure(make_recording(queries=["汤姆", "追逐"], keys=[f"k{place}" for place in range(80)]))
     assert "汤姆" in read_text(drawn)  # with a font that has it, or this would be a warning
@@ -78,6 +83,7 @@ def test_signed_values_have_a_diverging_scale(view: str) -> None:
     assert high[0] > high[2]  # red above
 
 
+@pytest.mark.slow
 def test_the_scale_and_its_maximum_are_stated_and_settable():
     recording = make_recording()
     weights = recording.maps[1].weights(0)
@@ -101,6 +107,7 @@ def test_the_scale_and_its_maximum_are_stated_and_settable():
     assert figure(recording, cmap="viridis").canvas.axes[0].collections[0].cmap.name == "viridis"
 
 
+@pytest.mark.slow
 def test_heads_side_by_side_share_one_scale():
     recording = make_recording(heads=3)
     chosen = ["decoder.cross.0:2", "decoder.cross.1:0", "decoder.cross.1:1"]

@@ -10,6 +10,7 @@ from glassformer.errors import InputError
 from glassformer.render.figures import figure
 
 
+@pytest.mark.slow
 def test_dollar_signs_are_text():
     assert "$y_1$" in read_text(figure(make_recording(queries=("$y_1$",))))
 

@@ -61,6 +61,7 @@ def heard(kind: str) -> list[object]:
     return [about for what, about in Listener.heard if what == kind]
 
 
+@pytest.mark.slow
 def test_a_callback_hears_what_the_log_keeps(recipe: Path) -> None:
     folder = run(recipe, "monitor.callbacks=['listener']", "monitor.explode=0.001", "train.average=2")
     log = read_run(folder)
@@ -76,6 +77,7 @@ def test_a_callback_hears_what_the_log_keeps(recipe: Path) -> None:
     assert Listener.heard[-2:] == [("finished", 12), ("end", None)]
 
 
+@pytest.mark.slow
 def test_a_callback_that_fails_is_named_once_and_the_run_goes_on(
     recipe: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

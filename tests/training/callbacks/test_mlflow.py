@@ -10,6 +10,7 @@ from glassformer.training.recipe import train
 mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed: pip install mlflow-skinny")
 
 
+@pytest.mark.slow
 def test_a_run_and_its_continuation(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (recipe.parent / "store").as_uri())
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")

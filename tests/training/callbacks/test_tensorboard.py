@@ -20,6 +20,7 @@ def read_board(folder: Path) -> "EventAccumulator":  # noqa: F821
     return board.Reload()
 
 
+@pytest.mark.slow
 def test_the_board_has_curves_heads_and_alarms(recipe: Path) -> None:
     folder = run(recipe, "monitor.tensorboard=true", "monitor.explode=0.001")
     log, board = read_run(folder), read_board(folder)
@@ -43,6 +44,7 @@ def test_the_board_has_curves_heads_and_alarms(recipe: Path) -> None:
     assert (alarm.step, alarm.tensor_proto.string_val[0].decode()) == (event.step, event.message)
 
 
+@pytest.mark.slow
 def test_a_resumed_run_goes_on_in_the_same_curves(recipe: Path) -> None:
     changes = {"monitor.callbacks": ["tensorboard"], "train.schedule": "constant"}
     runs = recipe.parent / "runs"

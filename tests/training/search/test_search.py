@@ -23,6 +23,7 @@ from glassformer.training.search.trial import TrialOutcome, TrialTask
 from training.search.searching import HEADS, RATE, SHORT, check_whole, look
 
 
+@pytest.mark.slow
 def test_a_search_is_trained_recorded_and_read_again(recipe: Path) -> None:
     with LocalEngine(2) as engine:
         found = look(recipe, HEADS | RATE | {"trials": 5, "seeds": 2, "confirm": 2}, engine=engine)
@@ -59,6 +60,7 @@ def test_a_search_is_trained_recorded_and_read_again(recipe: Path) -> None:
     assert copy.score == found.best.runs[0].values["loss"]
 
 
+@pytest.mark.slow
 def test_the_same_search_gives_the_same_trials(recipe: Path) -> None:
     space = RATE | {"model.width": [8, 16], "trials": 4, "pruner": "none"}
     first, second = (look(recipe, space, name=name) for name in "ab")
@@ -68,6 +70,7 @@ def test_the_same_search_gives_the_same_trials(recipe: Path) -> None:
     assert described[0] == described[1]
 
 
+@pytest.mark.slow
 def test_a_grid_is_every_configuration_once(recipe: Path) -> None:
     space = {"model.heads": [1, 2, 3], "model.layers": {"low": 1, "high": 2, "step": 1}}
     found = look(recipe, space | {"sampler": "grid", "trials": 50, "pruner": "none"})
@@ -78,6 +81,7 @@ def test_a_grid_is_every_configuration_once(recipe: Path) -> None:
     assert found.state == "finished"
 
 
+@pytest.mark.slow
 def test_a_search_is_resumed_on_purpose_only(recipe: Path) -> None:
     found = look(recipe, HEADS | {"trials": 2})
     with pytest.raises(TrainingError) as error:

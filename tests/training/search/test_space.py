@@ -23,6 +23,7 @@ def test_settings_that_recipes_do_not_have_are_refused_before_training(recipe: P
     assert not list((recipe.parent / "runs").glob("*"))
 
 
+@pytest.mark.slow
 def test_a_space_without_any_possible_configuration_trains_only_the_recipe(recipe: Path) -> None:
     found = look(recipe, {"model.heads": [3, 5, 7], "trials": 3})
     assert found.trials[0].state == "complete"
@@ -32,6 +33,7 @@ def test_a_space_without_any_possible_configuration_trains_only_the_recipe(recip
     assert found.best.baseline
 
 
+@pytest.mark.slow
 def test_limits_keep_the_cost_equal(recipe: Path) -> None:
     space = {"model.width": [8, 16, 64], "limits": {"parameters": 1.05}, "trials": 3}
     found = look(recipe, space)

@@ -15,6 +15,7 @@ def study(folder: Path):
     return open_study(folder, "s", ["minimize"], SearchSettings())
 
 
+@pytest.mark.slow
 def test_a_torn_line_is_removed_wherever_it_was_torn(tmp_path: Path) -> None:
     """As if the process had been killed after any byte of what it wrote last."""
     first = study(tmp_path)

@@ -16,6 +16,7 @@ from glassformer.training.search.trial import TrialTask, count_seconds, run_tria
 from training.search.searching import HEADS, SHORT, look
 
 
+@pytest.mark.slow
 def test_several_objectives_have_a_front(recipe: Path) -> None:
     space = {"model.width": [4, 8, 16, 32], "model.layers": [1, 2], "trials": 6}
     found = look(recipe, space | {"objectives": ["score", "parameters", "seconds", "tokens"]})
