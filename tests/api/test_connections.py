@@ -99,6 +99,7 @@ def test_a_client_that_reads_next_to_nothing_is_cut_off(serve: Callable[..., int
         wait(lambda: bool(slow.recv(4096)) and not OPEN[port])
 
 
+@pytest.mark.slow
 def test_a_client_that_does_not_read_is_cut_off(serve: Callable[..., int]) -> None:
     port = serve(write_seconds=0.2)
     with connect(port) as lazy:

@@ -26,6 +26,7 @@ def read_events(text: str) -> list[tuple[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_models_and_presets(site: Any) -> None:
     assert site.json("/api/models")[0]["name"] == "zoo/tiny"
     preset = site.json("/api/presets")[0]

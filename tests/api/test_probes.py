@@ -117,6 +117,7 @@ def test_runs_may_be_in_a_folder_that_is_named_from_here(
     assert build_site(runs=Path("runs")).json("/api/recordings/first:10:0")["probe"]["step"] == 10
 
 
+@pytest.mark.slow
 def test_probes_belong_to_their_run(site: Any, folder: Path) -> None:
     site.refusal("/api/recordings/first:10:0", 403, method="DELETE")
     assert (folder / "first" / PROBES / name_probe(10, 0)).is_file()

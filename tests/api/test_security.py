@@ -228,6 +228,7 @@ def test_a_cookie_ends_is_renewed_by_visits_and_cannot_be_made_up(
         assert answer.status_code == status, value[:50]
 
 
+@pytest.mark.slow
 def test_behind_https_the_cookie_is_secure(build_site: Callable[..., Any]) -> None:
     site = build_site(token="swordfish", base="https://localhost:5000")
     answer = site.client.get("/?token=swordfish", follow_redirects=False)

@@ -31,6 +31,7 @@ def test_a_file_of_version_1_opens_as_it_was_saved():
         np.testing.assert_allclose(seen.weights(), wanted.weights(), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_opening_needs_no_torch_and_reads_lazily(saved):
     code = (
         "import sys; from glassformer import bundle; from glassformer.recording.arrays import is_mapped\n"

@@ -23,6 +23,7 @@ def pupil() -> Pupil:
     return network, tokenizer, losses
 
 
+@pytest.mark.slow
 def test_it_learns(pupil: Pupil) -> None:
     _, _, losses = pupil
     assert len(losses) == STEPS

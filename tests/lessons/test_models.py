@@ -9,6 +9,7 @@ from glassformer.lessons.models import Zoo, open_model
 from glassformer.loaded.model import LoadedModel
 
 
+@pytest.mark.slow
 def test_models_that_do_not_open_or_fit_are_passed_over(zoo: Path) -> None:
     opened: list[str] = []
 

@@ -622,6 +622,7 @@ def test_lengths_show_what_was_measured_or_say_that_nothing_was(
     assert alone.tolist() == [40.0, 39.0]
 
 
+@pytest.mark.slow
 def test_the_visitors_sentence_grows_and_every_network_here_translates_it(run: Run, zoo: Path) -> None:
     text = "the animal was too tired to cross the street"
     table = figure(run("lengths", text=text), "own")
@@ -701,6 +702,7 @@ def test_work_grows_as_the_lesson_on_cost_says(width: int) -> None:
 # Output
 
 
+@pytest.mark.slow
 def test_targets_are_one_hot_and_outputs_learn_them(run: Run) -> None:
     played = run("output", steps=60, pair="student")
     target = values(played, "target")
@@ -755,6 +757,7 @@ def test_a_step_of_adam_is_torchs(run: Run) -> None:
     assert torch.allclose(ours, theirs, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_smoothed_targets_stop_short_of_certainty(run: Run) -> None:
     played = run("output", steps=60, smoothing=0.3)
     right = values(played, "output")[values(played, "target") == 1]
@@ -773,6 +776,7 @@ def translator() -> Zoo:
 
 
 @pytest.mark.parametrize("text", padding.TITLES)
+@pytest.mark.slow
 def test_a_text_in_a_padded_batch_is_the_text_alone(text: str, translator: Zoo) -> None:
     given = read_parameters(find_topic("padding"), {"text": text, "layer": "2", "head": "5"})
     played = run_topic("padding", given, translator)

@@ -61,6 +61,7 @@ def used() -> set[str]:
 
 
 @pytest.mark.parametrize("area", AREAS)
+@pytest.mark.slow
 def test_every_text_is_used(area: str, used: set[str]) -> None:
     families = tuple(text.removesuffix("*") for text in used if text.endswith("*") and "." in text)
     codes = [code for code in read_catalogue(FALLBACK) if code.startswith(f"{area}.")]

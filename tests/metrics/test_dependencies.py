@@ -125,6 +125,7 @@ def test_the_table_has_the_best_head_and_the_best_offset(make_map, record, token
 
 
 @needs_gold
+@pytest.mark.slow
 def test_trees_that_people_made(make_map, record, tokens) -> None:
     sentences = [sentence for sentence in read_conllu(FILE) if 1 < len(sentence.words) <= 40][:150]
     pairs = []

@@ -32,6 +32,7 @@ def labelled(task: Any, split: str = "train") -> Answered:
 
 
 @pytest.mark.parametrize("pooling", ["first", "mean"])
+@pytest.mark.slow
 def test_thirty_two_labels_are_learnt_by_heart(school: School, rows: dict[str, Any], pooling: str) -> None:
     task = school.make_task(rows)
     assert task.labels == ("boy", "cat", "dog", "horse")

@@ -93,6 +93,7 @@ def test_repeated_spans_are_predicted_from_their_second_time_on(school: School, 
     assert not (task.collate("dev", [0, 1]).labels == IGNORED).any()
 
 
+@pytest.mark.slow
 def test_a_short_text_is_learnt_by_heart_and_written_again(school: School, text: dict[str, Any]) -> None:
     line = "Pack my box with five dozen liquor jugs"
     for split in ("train", "dev"):

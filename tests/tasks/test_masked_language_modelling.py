@@ -116,6 +116,7 @@ def test_without_pairs_nothing_is_said_of_the_relation(school: School, text: dic
     assert math.isnan(task.evaluate(network, "dev")["relation_accuracy"])
 
 
+@pytest.mark.slow
 def test_gaps_are_learnt_and_filled(school: School, text: dict[str, Any]) -> None:
     line = "the quick brown fox jumps over the lazy dog ."
     for split in ("train", "dev"):

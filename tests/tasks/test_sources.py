@@ -66,6 +66,7 @@ def test_a_row_stays_in_its_split_when_rows_are_added_or_moved() -> None:
     assert all(more.find_split(text) == "dev" for text in texts if before[text] == "dev")
 
 
+@pytest.mark.slow
 def test_labels_that_mean_nothing_are_not_learnt(school: School, tmp_path: Path) -> None:
     """With dev = train this network was right for all; an honest dev is a coin that is tossed."""
     draw = random.Random(3)

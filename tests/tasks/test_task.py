@@ -131,6 +131,7 @@ def test_an_unknown_task_or_setting_offers_the_nearest() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_tasks_do_without_sacrebleu() -> None:
     check = (
         "import sys; sys.modules['sacrebleu'] = sys.modules['sacremoses'] = None; "

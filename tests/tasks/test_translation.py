@@ -21,6 +21,7 @@ from glassformer.text.batches import Batch
 from phrase_book import School, table
 
 
+@pytest.mark.slow
 def test_thirty_two_pairs_are_learnt_by_heart_in_both_directions(school: School, book: Path) -> None:
     task = school.make_task(table(book, scored=8))
     assert isinstance(task, Translation)
@@ -37,6 +38,7 @@ def test_thirty_two_pairs_are_learnt_by_heart_in_both_directions(school: School,
     assert "".join(stream_answer(model, english[5], target_language="fr")) == french[5]
 
 
+@pytest.mark.slow
 def test_a_recurrent_network_learns_the_same_task(school: School, book: Path) -> None:
     task = school.make_task(
         table(

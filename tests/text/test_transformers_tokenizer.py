@@ -7,6 +7,7 @@ import pytest
 from glassformer.text.opening import open_tokenizer, wrap_tokenizer
 
 
+@pytest.mark.slow
 def test_a_slow_tokenizer_has_no_offsets(tmp_path: Path) -> None:
     from transformers import ByT5Tokenizer, CanineTokenizer
 

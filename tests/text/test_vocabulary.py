@@ -184,6 +184,7 @@ for kind in ("bpe", "wordpiece", "unigram"):
 """
 
 
+@pytest.mark.slow
 def test_every_process_learns_the_same_vocabulary() -> None:
     found = []
     for seed, threads in (("1", "1"), ("2", "5")):
@@ -213,6 +214,7 @@ def test_a_wordpiece_is_merged_from_the_most_frequent_pair() -> None:
 @pytest.mark.parametrize(
     ("kind", "letters"), [("bpe", "ab"), ("bpe", " "), ("wordpiece", "ab"), ("unigram", "ab")]
 )
+@pytest.mark.slow
 def test_one_endless_word_is_learnt_from(kind: Kind, letters: str) -> None:
     endless = letters * (3_000_000 // len(letters))
     tokenizer = train_vocabulary(

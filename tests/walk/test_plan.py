@@ -25,6 +25,7 @@ def test_a_text_that_is_too_long_for_a_trace_says_so(
     assert missing == {"walk.too_long"}
 
 
+@pytest.mark.slow
 def test_a_file_takes_the_walk_along(traced: Recording) -> None:
     listed = list(list_paths(traced, "x", hidden=False, vectors=False, exact=False))
     assert "recordings/x/walk" in listed

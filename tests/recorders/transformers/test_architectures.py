@@ -399,6 +399,7 @@ def test_the_fast_kernel_forms_no_matrix_and_says_the_same(
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script.*:DeprecationWarning")  # transformers still uses it
 @pytest.mark.parametrize("name", FALLEN)
+@pytest.mark.slow
 def test_architectures_off_the_interface_are_asked_for_eager_attention(name: str) -> None:
     model, inputs = build(FALLEN[name]), second(feed(FALLEN[name]))
     reference = ask_eager(build(FALLEN[name], "eager"), inputs)

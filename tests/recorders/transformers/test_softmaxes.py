@@ -244,6 +244,7 @@ def test_scaled_scores_are_powers_of_weights(kind: str, factor: float) -> None:
 
 
 @pytest.mark.parametrize("kind", GENERATING)
+@pytest.mark.slow
 def test_what_is_written_under_an_edit_is_what_the_edited_model_says(kind: str) -> None:
     subject = load(make(kind))
     settings = GenerationSettings(max_new_tokens=5)

@@ -73,6 +73,7 @@ def test_a_short_side_is_named_beside_a_long_one(chinese_font):
 
 
 @pytest.mark.parametrize("view", ["heatmap", "heads"])
+@pytest.mark.slow
 def test_signed_values_have_a_diverging_scale(view: str) -> None:
     values = np.array([[[[-0.5, 0.25], [0.0, 0.5]]]])
     drawn = figure(from_arrays(values, ["a", "b"], content="signed"), view)

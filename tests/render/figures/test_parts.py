@@ -17,6 +17,7 @@ def test_dollar_signs_are_text():
 
 @pytest.mark.parametrize("view", ["heatmap", "heads", "lines", "bars"])
 @pytest.mark.parametrize("title", [None, "My title"])
+@pytest.mark.slow
 def test_figures_of_an_edited_model_say_so_above(view, title):
     plain = make_recording()
     assert not figure(plain, view, title=title).canvas.findobj(lambda each: each.get_gid() == "edited")
@@ -29,6 +30,7 @@ def test_figures_of_an_edited_model_say_so_above(view, title):
 
 @pytest.mark.usefixtures("chinese_font")
 @pytest.mark.parametrize("view", ["heatmap", "heads", "lines", "bars"])
+@pytest.mark.slow
 def test_figures_speak_chinese(view):
     drawn = figure(make_recording(), view, language="zh")
     texts = " ".join(text.get_text() for text in drawn.canvas.findobj(Text))

@@ -9,6 +9,7 @@ from glassformer.render.figures import figure
 from tolerances import assert_near
 
 
+@pytest.mark.slow
 def test_the_matrix_is_the_product_of_the_layers():
     weights = np.random.default_rng(3).dirichlet(np.ones(5), size=(3, 2, 5))  # (layer, head, query, key)
     drawn = figure(from_arrays(weights, list("abcde")), "rollout", layer=1, parameters={"residual": 0.25})

@@ -41,6 +41,7 @@ def read_titles(drawn: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize(("width", "panels"), [(3.4, 3), (7.0, 6)])
+@pytest.mark.slow
 def test_a_panel_for_each_step_on_one_scale(log: RunLog, width: float, panels: int) -> None:
     drawn = figure(log, "strip", width=width)
     assert drawn.canvas.get_size_inches()[0] == width
@@ -55,6 +56,7 @@ def test_a_panel_for_each_step_on_one_scale(log: RunLog, width: float, panels: i
     )
 
 
+@pytest.mark.slow
 def test_steps_head_and_text_can_be_chosen(log: RunLog) -> None:
     drawn = figure(log, "strip", head=1, steps=[100, 2])
     titles = read_titles(drawn)

@@ -56,6 +56,7 @@ def name_tokens(recording: Recording, texts: list[str]) -> Recording:
     return Recording(recording.model, recording.evidence, tokens, maps=maps)
 
 
+@pytest.mark.slow
 def test_a_file_has_the_templates_of_its_messages_and_no_others() -> None:
     answers = read_answers(html.render(invent_decoder()))
     messages: list[dict[str, Any]] = []
@@ -106,6 +107,7 @@ def test_exact_weights_are_exact() -> None:
     )
 
 
+@pytest.mark.slow
 def test_states_and_vectors_come_along_by_choice() -> None:
     recording = invent_decoder()
     without, with_all = (
@@ -178,6 +180,7 @@ def test_policy_allows_the_one_script_and_the_one_style() -> None:
     assert "http" not in policy[1]
 
 
+@pytest.mark.slow
 def test_long_maps_leave_their_weights_behind() -> None:
     tokens = Tokens("source", ("a",) * 2100, np.arange(2100))
     weights = np.zeros((1, 2100, 2100), dtype=np.float32)
@@ -199,6 +202,7 @@ def test_files_are_named_html_and_written_whole(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a.html"]
 
 
+@pytest.mark.slow
 def test_nothing_that_was_asked_for_is_left_out() -> None:
     """However many questions there are: those of a large model are more than a server lets wait."""
     recording = invent_decoder(tokens=3, layers=9, heads=9)
@@ -232,6 +236,7 @@ def run(tmp_path: Path) -> Path:
     return tmp_path / "first"
 
 
+@pytest.mark.slow
 def test_a_file_of_a_run_has_its_curves_heads_and_recordings(run: Path) -> None:
     page = html.render_run(run, hidden=False, vectors=False, exact=False, title=None, megabytes=8)
     answers = read_answers(page)
@@ -253,6 +258,7 @@ def test_a_file_of_a_run_has_its_curves_heads_and_recordings(run: Path) -> None:
     assert len(page) <= 1.4 * weights_bytes + 0.5 * numbers + 300_000
 
 
+@pytest.mark.slow
 def test_a_file_of_a_run_keeps_to_its_size_and_names_only_what_it_has(run: Path) -> None:
     sizes = sum(path.stat().st_size for path in (run / PROBES).glob("*.bundle"))
     page = html.render_run(
@@ -268,6 +274,7 @@ def test_a_file_of_a_run_keeps_to_its_size_and_names_only_what_it_has(run: Path)
     assert b"<title>Mine</title>" in page
 
 
+@pytest.mark.slow
 def test_a_limit_is_for_runs_and_both_kinds_are_exported(run: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         html.export(invent_decoder(), tmp_path / "x.html", megabytes=1)

@@ -18,6 +18,7 @@ from glassformer.runlog import RunWriter, read_run
 PICTURE = re.compile(r'<img src="data:image/png;base64,([^"]+)" width="(\d+)" height="(\d+)"')
 
 
+@pytest.mark.slow
 def test_the_picture_has_its_printed_size_and_the_table_the_weights() -> None:
     from PIL import Image
 
@@ -36,10 +37,12 @@ def test_the_picture_has_its_printed_size_and_the_table_the_weights() -> None:
 
 
 @pytest.mark.parametrize("chosen", [{}, {"place": "nowhere", "head": "x"}, {"head": "99"}])
+@pytest.mark.slow
 def test_a_selection_of_anything_still_shows_a_picture(chosen: dict[str, str]) -> None:
     assert PICTURE.search(write_static(make_recording(), chosen, "here", "zh"))
 
 
+@pytest.mark.slow
 def test_tokens_are_text() -> None:
     recording = from_arrays(np.full((1, 1, 2, 2), 0.5), ["<script>alert(1)</script>", "&"])
     assert "<script" not in write_static(recording, {}, "here", "en")
@@ -53,6 +56,7 @@ def test_a_long_recording_is_described_only() -> None:
 
 
 @pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+@pytest.mark.slow
 def test_a_saved_notebook(tmp_path: Path) -> None:
     """Executed, saved and converted: five widgets, no code of the page, pictures that need no network."""
     nbclient = pytest.importorskip("nbclient", reason="needs nbclient")

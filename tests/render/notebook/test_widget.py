@@ -39,6 +39,7 @@ def test_clients_share_threads_and_a_closed_one_answers_no_more() -> None:
         assert again.get("recordings").is_success
 
 
+@pytest.mark.slow
 def test_a_closed_client_leaves_nothing_to_the_shared_threads() -> None:
     client = InProcessClient(invent_decoder(tokens=4, layers=1))
     for path in ("", "/scores/entropy", "/thumbnails"):  # both kinds of threads
@@ -60,6 +61,7 @@ def test_a_question_that_waits_is_cancelled_by_closing() -> None:
     assert waiting.cancelled()
 
 
+@pytest.mark.slow
 def test_a_library_that_nobody_closes_leaves_no_folder() -> None:
     library = Library(shipped=None)
     folder = library.folder
