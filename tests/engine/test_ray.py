@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,8 @@ from glassformer.engine import open_engine
 from glassformer.engine.ray_cluster import RayEngine
 from glassformer.errors import EngineError
 
-ray = pytest.importorskip("ray", reason="the extra `cluster` is not installed")
-
 pytestmark = [
+    pytest.mark.skipif(find_spec("ray") is None, reason="the extra `cluster` is not installed"),
     pytest.mark.slow,
     # what Ray's own modules and processes cause
     pytest.mark.filterwarnings("ignore"),
@@ -38,6 +38,7 @@ def _add_node(cluster: Any, **settings: Any) -> Any:
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A head and another node, one CPU each."""
+    import ray
     from ray.cluster_utils import Cluster
 
     monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")

@@ -1,5 +1,6 @@
 """What MLflow keeps of a run, read back from a store in files."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,15 @@ import pytest
 from glassformer.runlog import read_run
 from glassformer.training.recipe import train
 
-mlflow = pytest.importorskip("mlflow", reason="MLflow is not installed: pip install mlflow-skinny")
+pytestmark = pytest.mark.skipif(
+    find_spec("mlflow") is None, reason="MLflow is not installed: pip install mlflow-skinny"
+)
 
 
 @pytest.mark.slow
 def test_a_run_and_its_continuation(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import mlflow
+
     monkeypatch.setenv("MLFLOW_TRACKING_URI", (recipe.parent / "store").as_uri())
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     changes = {

@@ -3,6 +3,7 @@
 import json
 import struct
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,7 @@ import pytest
 from glassformer.runlog import read_run
 from glassformer.training.recipe import train
 
-wandb = pytest.importorskip("wandb", reason="W&B is not installed: pip install wandb")
-
+pytestmark = pytest.mark.skipif(find_spec("wandb") is None, reason="W&B is not installed: pip install wandb")
 
 HEADER, BLOCK, PREFIX = 7, 32768, 7  # bytes: of a file, of a block, before each piece of a record
 LAST = (1, 4)  # kinds of pieces that end a record: a whole one, the last of several
