@@ -72,6 +72,19 @@ def main() -> None:
             server.wait()
 
 
+def _take_effects(page: Page, address: str) -> None:
+    """Effects of every head of zoo/gpt2, for docs/how-to/causes.md."""
+    page.goto(address)
+    page.get_by_label("Model", exact=True).select_option("zoo/gpt2")
+    page.get_by_label("Text", exact=True).fill("The cat sat on the")
+    page.get_by_role("button", name="Run model").click()
+    page.wait_for_url(re.compile("recording=zoo-gpt2"))
+    page.get_by_role("tab", name="Effects").click()
+    page.get_by_role("button", name="Measure").click()
+    page.get_by_role("button", name="Lines").wait_for()  # of every edge: all is measured
+    keep(page.screenshot(), "effects")
+
+
 def _take_all(address: str) -> None:
     chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
     with sync_playwright() as playwright:
@@ -90,6 +103,7 @@ def _take_all(address: str) -> None:
         cross = "view=heatmap&place=decoder.cross.2&head=1"
         take(page, f"{address}#recording={ids['translator']}&{cross}", "heatmap")
         take(page, f"{address}#recording={ids['long']}&view=heatmap", "long")
+        _take_effects(page, address)
         browser.close()
 
 

@@ -11,7 +11,7 @@ export interface Block {
   readonly heads: number;
   readonly keys: number;
   readonly bytes: Uint8Array; // (head, query, key)
-  readonly values: Float32Array; // what a byte stands for
+  readonly values: Float32Array; // what a byte stands for; the larger the byte, the larger its size
   readonly weightOf: Float32Array; // (head, byte): the sum of weights with that byte
 }
 
@@ -26,5 +26,19 @@ export function sumByByte(bytes: Uint8Array, heads: number, values: Float32Array
       counts[at] = counts[at]! + 1;
     }
   }
-  return Float32Array.from(counts, (count, at) => count * values[at % 256]!);
+  return Float32Array.from(counts, (count, at) => count * Math.abs(values[at % 256]!));
+}
+
+/**
+ * Signed bytes (128 is zero) ordered by size, as those of weights are: twice the size, and one more below zero. Their
+ * values have signs.
+ */
+export function orderSigned(bytes: Uint8Array, maximum: number): Pick<Block, "bytes" | "values"> {
+  return {
+    bytes: bytes.map((byte) => 2 * Math.min(127, Math.abs(byte - 128)) + (byte < 128 ? 1 : 0)),
+    values: Float32Array.from(
+      { length: 256 },
+      (_, code) => (code & 1 ? -1 : 1) * maximum * ((code >> 1) / 127) ** 2,
+    ),
+  };
 }

@@ -11,7 +11,7 @@ import { bytesOf } from "../core/heat";
 import { axisOf, type Head, sideOf } from "../core/maps";
 import type { Selection } from "../core/selection";
 import type { Precision, Range, RecordingSource } from "../core/source";
-import { type Block, sumByByte } from "../core/weight_bytes";
+import { type Block, orderSigned, sumByByte } from "../core/weight_bytes";
 
 /** Where one query looks: a weight for each key. */
 export async function readRow(
@@ -161,8 +161,10 @@ export class Blocks {
     const frame = this.model
       ? await this.source.average(this.map.place.stack, this.map.place.kind)
       : await this.source.weights(this.map.place, { head: "all", queries: [start, stop] }, "uint8");
-    const { bytes, maximum } = bytesOf(tensor(frame, "weights"));
-    const values = byteTable("sqrt", maximum);
+    const raw = bytesOf(tensor(frame, "weights"));
+    const signed = this.map.content === "signed";
+    const plain = { bytes: raw.bytes, values: byteTable("sqrt", raw.maximum) };
+    const { bytes, values } = signed ? orderSigned(raw.bytes, raw.maximum) : plain;
     const block = {
       start,
       stop,

@@ -21,7 +21,7 @@ export const words = {
   noMaps: "This recording has no attention maps. Record again with `want` weights.",
   withoutAttention: "Walk shows every step of what it computes instead, Generation the words that it wrote.",
   signed:
-    "This recording has maps of signed values (differences, attributions); this view needs attention weights. Open the heat map, the text or the overview.",
+    "This recording has maps of signed values (differences, attributions); this view needs attention weights. Open the heat map, the lines, the text or the overview.",
   noHidden: "This recording has no hidden states. Record again with `want` hidden.",
   position: "position",
   token: "token",

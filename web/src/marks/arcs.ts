@@ -38,7 +38,8 @@ const MANY = 1500;
 
 /** The smallest byte whose weight reaches the threshold; 0 is never drawn. */
 export function firstByte(values: Float32Array, threshold: number): number {
-  for (let byte = 1; byte < 256; byte++) if (values[byte]! >= threshold) return byte;
+  for (let byte = 1; byte < 256; byte++)
+    if (Math.abs(values[byte]!) >= threshold && values[byte] !== 0) return byte;
   return 256;
 }
 
@@ -59,7 +60,7 @@ export function gather(blocks: Iterable<Block>, { heads, threshold, queries, mos
     if (cut === byte + 1 && count + here <= most) {
       count += here;
       cut = byte;
-    } else dropped += here * values[byte]!;
+    } else dropped += here * Math.abs(values[byte]!);
   }
   const places = new Uint32Array(256); // a counting sort by byte
   for (let byte = cut + 1; byte < 256; byte++) places[byte] = places[byte - 1]! + counts[byte - 1]!;
@@ -114,10 +115,10 @@ export function fan(
   for (const head of heads) {
     for (let token = 0; token < count; token++) {
       const weight = weights[head * count + token]!;
-      if (weight > 0 && weight >= threshold) found.push([token, head, weight]);
+      if (weight !== 0 && Math.abs(weight) >= threshold) found.push([token, head, weight]);
     }
   }
-  found.sort((one, other) => one[2] - other[2]);
+  found.sort((one, other) => Math.abs(one[2]) - Math.abs(other[2]));
   const fixed = new Int32Array(found.length).fill("query" in place ? place.query : place.key);
   const free = Int32Array.from(found, ([token]) => token);
   return {
@@ -138,26 +139,31 @@ export interface Brush {
   readonly colours: readonly string[]; // by head
   readonly width: number;
   readonly full: number; // the weight that is drawn fully opaque
+  readonly signs?: readonly [below: string, above: string] | undefined; // colours of signed values, whatever the head
+}
+
+function colourOf(
+  { colours, signs }: Pick<Brush, "colours" | "signs">,
+  head: number,
+  weight: number,
+): string {
+  return signs ? signs[weight < 0 ? 0 : 1] : (colours[head] ?? "");
 }
 
 /** Draw lines on a canvas whose units are CSS pixels. */
-export function strokeLines(
-  context: CanvasRenderingContext2D,
-  lines: Lines,
-  lane: Lane,
-  { colours, width, full }: Brush,
-): void {
+export function strokeLines(context: CanvasRenderingContext2D, lines: Lines, lane: Lane, brush: Brush): void {
+  const { width, full } = brush;
   context.lineWidth = width;
   const single = lines.count <= MANY;
   let open: string | null = null;
   for (let at = 0; at < lines.count; at++) {
-    const opacity = Math.min(1, lines.weight[at]! / full);
-    const head = lines.head[at]!;
-    const group = single ? null : `${head} ${Math.ceil(opacity * LEVELS)}`;
+    const opacity = Math.min(1, Math.abs(lines.weight[at]!) / full);
+    const colour = colourOf(brush, lines.head[at]!, lines.weight[at]!);
+    const group = single ? null : `${colour} ${Math.ceil(opacity * LEVELS)}`;
     if (group === null || group !== open) {
       if (open !== null || (single && at > 0)) context.stroke();
       context.beginPath();
-      context.strokeStyle = colours[head] ?? "";
+      context.strokeStyle = colour;
       context.globalAlpha = single ? opacity : Math.ceil(opacity * LEVELS) / LEVELS;
       open = group;
     }
@@ -174,16 +180,18 @@ function trace(context: CanvasRenderingContext2D, { left, right }: Lane, from: n
 }
 
 /** The same lines as SVG. */
-export function writeLines(lines: Lines, lane: Lane, { colours, width, full }: Brush): string {
+export function writeLines(lines: Lines, lane: Lane, brush: Brush): string {
+  const { width, full } = brush;
   const bend = (lane.right - lane.left) * 0.42;
   const paths: string[] = [];
   for (let at = 0; at < lines.count; at++) {
     const from = figure(middle(lane, lines.query[at]!));
     const to = figure(middle(lane, lines.key[at]!));
-    const opacity = Math.min(1, lines.weight[at]! / full);
+    const opacity = Math.min(1, Math.abs(lines.weight[at]!) / full);
+    const colour = colourOf(brush, lines.head[at]!, lines.weight[at]!);
     paths.push(
       `<path d="M${figure(lane.left)} ${from}C${figure(lane.left + bend)} ${from} ${figure(lane.right - bend)} ${to}` +
-        ` ${figure(lane.right)} ${to}" stroke="${colours[lines.head[at]!] ?? ""}" stroke-opacity="${figure(opacity)}"` +
+        ` ${figure(lane.right)} ${to}" stroke="${colour}" stroke-opacity="${figure(opacity)}"` +
         ` data-query="${lines.query[at]}" data-key="${lines.key[at]}" data-head="${lines.head[at]}"/>`,
     );
   }
@@ -195,16 +203,16 @@ export function fillBoxes(
   context: CanvasRenderingContext2D,
   weights: Float32Array, // (head, token)
   place: { x: number; box: number; lane: Lane; rows: readonly [number, number]; count: number },
-  { heads, colours, full }: { heads: readonly number[]; colours: readonly string[]; full: number },
+  { heads, full, ...brush }: { heads: readonly number[] } & Omit<Brush, "width">,
 ): void {
   const { x, box, lane, rows, count } = place;
   const tall = lane.row - 4;
   heads.forEach((head, index) => {
-    context.fillStyle = colours[head] ?? "";
     for (let token = rows[0]; token < rows[1]; token++) {
       const weight = weights[head * count + token]!;
-      if (!(weight > 0)) continue;
-      context.globalAlpha = Math.min(1, weight / full);
+      if (weight === 0) continue;
+      context.fillStyle = colourOf(brush, head, weight);
+      context.globalAlpha = Math.min(1, Math.abs(weight) / full);
       context.fillRect(x + index * box, middle(lane, token) - tall / 2, box - 1, tall);
     }
   });

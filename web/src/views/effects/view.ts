@@ -381,6 +381,10 @@ class Effects extends MountedView<Words, EffectsOptions> {
         () => open("heatmap"),
       ),
       button(
+        () => say.lines,
+        () => open("lines"),
+      ),
+      button(
         () => say.text,
         () => open("text"),
       ),

@@ -48,6 +48,7 @@ export const words = {
   everyEdge: "Estimates of every edge in:",
   overview: "Overview",
   heatmap: "Heat map",
+  lines: "Lines",
   text: "Text",
   columns: { estimate: "estimate", measured: "real pass", query: "query", key: "key" },
   captionMark:

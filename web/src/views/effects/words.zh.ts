@@ -47,6 +47,7 @@ export const words: SameWords<typeof en.words> = {
   everyEdge: "每条边的估计值，显示于：",
   overview: "总览",
   heatmap: "热力图",
+  lines: "连线",
   text: "文本",
   columns: { estimate: "估计", measured: "真实计算", query: "查询", key: "键" },
   captionMark: "带斜线的格子是一次反向传播的估计值；其余是去掉该头后的真实计算。",

@@ -36,6 +36,15 @@ export class HeadWeights {
     return this.map.has_weights || this.model;
   }
 
+  get signed(): boolean {
+    return this.map.content === "signed";
+  }
+
+  /** The largest value that is here, whatever its sign; weights go up to 1. */
+  get largest(): number {
+    return this.signed ? Math.max(0, ...[...this.blocks.all()].map(({ values }) => values[254]!)) : 1;
+  }
+
   count(axis: Axis): number {
     return axis === "query" ? this.map.queries : this.map.keys;
   }
@@ -84,7 +93,11 @@ export class HeadWeights {
   /** The tokens with the largest means, largest first. */
   best(weights: Float32Array, axis: Axis, most: number): { readonly row: number; readonly mean: number }[] {
     const mean = (row: number): number => this.mean(weights, axis, row);
-    return strongest(this.count(axis), mean, most, LEAST).map((row) => ({ row, mean: mean(row) }));
+    const least = this.signed ? 0 : LEAST;
+    return strongest(this.count(axis), (row) => Math.abs(mean(row)), most, least).map((row) => ({
+      row,
+      mean: mean(row),
+    }));
   }
 
   /** The share of weight below a threshold, of what is loaded. */

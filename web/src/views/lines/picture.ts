@@ -60,6 +60,7 @@ export function writePicture(picture: LinesPicture): string {
       (picture.brush.full === 1
         ? word.captionOpacity
         : word.captionOpacityScaled(fixed(picture.brush.full, 3))),
+    ...(attention.signed ? [word.signedColours] : []),
     ...(last - first < Math.max(map.queries, map.keys)
       ? [word.captionRows(first, last - 1, Math.max(map.queries, map.keys))]
       : []),

@@ -17,7 +17,7 @@ import type { Words } from "./words";
 
 /** A weight in a few digits; nothing for next to nothing. */
 export function short(weight: number): string {
-  return weight < LEAST ? "" : fixed(weight, weight < 0.1 ? 3 : 2);
+  return Math.abs(weight) < LEAST ? "" : fixed(weight, Math.abs(weight) < 0.1 ? 3 : 2);
 }
 
 /** What an axis is; for cross-attention also whose tokens it has. */
@@ -48,7 +48,8 @@ export function describeToken(
   if (weights === null) return word.loading;
   const axis = otherAxis(place.axis);
   const [name, index] = [columns.token(place), place.row + start];
-  const opening = place.axis === "query" ? word.looksAt(name, index) : word.seenBy(name, index);
+  const [query, key] = attention.signed ? [word.signedOf, word.signedAt] : [word.looksAt, word.seenBy];
+  const opening = (place.axis === "query" ? query : key)(name, index);
   const list = attention
     .best(weights, axis, 5)
     .map(({ row, mean }) => `${columns.token({ axis, row })} ${short(mean)}`);
@@ -58,6 +59,7 @@ export function describeToken(
 /** How much weight lies below the threshold, and whether there were too many lines. */
 export function describeHidden(drawn: Lines, attention: HeadWeights, threshold: number, word: Words): string {
   const share = percent(attention.hidden(threshold), 1);
-  const text = attention.blocks.whole ? word.hidden(share) : word.hiddenOfRows(share);
+  const weights = attention.blocks.whole ? word.hidden(share) : word.hiddenOfRows(share);
+  const text = attention.signed ? word.signedColours : weights;
   return text + (drawn.left_out > 0 ? word.capped(count(drawn.count)) : "");
 }

@@ -5,7 +5,7 @@
  * Out:  a canvas between two lists. Pointing at a token shows its lines alone, choosing it keeps them.
  */
 
-import { hasOnlyWeights, isSigned } from "../../core/focus";
+import { hasMaps } from "../../core/focus";
 import { count } from "../../core/formats";
 import { chooseMap, selectedRows } from "../../core/maps";
 import type { Text } from "../../core/messages";
@@ -15,7 +15,7 @@ import { MountedView, recordingView, type Setting } from "../../core/recording_v
 import type { SubjectOf, TableData } from "../../core/view";
 import { readAxis } from "../../data/weights";
 import { type Brush, fan, gather, type Lines } from "../../marks/arcs";
-import { headColour } from "../../marks/colours";
+import { diverging, headColour, pick } from "../../marks/colours";
 import { type Axis, Columns, type Place } from "../../marks/columns";
 import { make, relabel, write } from "../../marks/make";
 import { inks } from "../../marks/paper";
@@ -47,7 +47,7 @@ export const view = recordingView({
 
 function fits({ now }: SubjectOf<"recording">): true | Text {
   const { maps } = now.description;
-  if (maps.length === 0 || isSigned(maps)) return hasOnlyWeights({ kind: "recording", now });
+  if (maps.length === 0) return hasMaps({ kind: "recording", now });
   const longest = Math.max(...maps.map((map) => Math.max(map.queries, map.keys)));
   if (longest > LONGEST) return (language) => words(language).tooLong(count(longest), count(LONGEST));
   return maps.some((map) => map.has_weights) || ((language) => words(language).noWeights);
@@ -155,7 +155,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
   }
 
   private threshold(): number {
-    return this.options.now.threshold;
+    return this.options.now.threshold * this.attention.largest;
   }
 
   /** Pinned rows of the map. */
@@ -255,8 +255,12 @@ class LinesView extends MountedView<Words, LinesOptions> {
   }
 
   private brush(lines: Lines, width: number): Brush {
-    const relative = this.options.now.scale && lines.count > 0;
-    return { colours: this.colours, width, full: relative ? lines.weight[lines.count - 1]! : 1 }; // the strongest comes last
+    const { signed, largest } = this.attention;
+    const strongest = Math.abs(lines.weight[lines.count - 1] ?? 0); // it comes last
+    const full = this.options.now.scale && strongest > 0 ? strongest : largest || 1;
+    const table = diverging(this.stage.theme);
+    const signs = signed ? ([pick(table, 0), pick(table, 255)] as const) : undefined;
+    return { colours: this.colours, width, full, signs };
   }
 
   /** Fetch the blocks of the rows in view. */
