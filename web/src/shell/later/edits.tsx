@@ -209,7 +209,7 @@ export function EditMenu(props: {
       class="edit-menu"
       role="menu"
       aria-label={say.edits}
-      style={{ left: `${at[0]}px`, top: `${at[1]}px` }}
+      style={{ left: `min(${at[0]}px, 100vw - 220px)`, top: `min(${at[1]}px, 100dvh - 150px)` }}
       onKeyDown={press}
     >
       <p>{say.headAt(map.place.layer, head)}</p>
