@@ -32,7 +32,7 @@ const choice = (token: number, text: string, share: number) => ({
 function link(id: string, parent: string | null, edits: readonly EditRequest[], word: string, share: number) {
   const request = { kind: "record", model: "m", text: "a", parent, edits } as unknown as JobRequest;
   const last = [choice(1, word, share)];
-  const output = { stack: "decoder", kind: "tokens", positions: [], last };
+  const output = { stack: "decoder", kind: "tokens", positions: [], last, numbers: [] };
   const { source } = invent({ change: { id, request: request as never, output: output as never } });
   const { evidence } = source.description;
   const messages = { ...evidence.messages, edits: edits.map(({ kind }) => said(`an edit: ${kind}`)) };
