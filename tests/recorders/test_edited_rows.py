@@ -5,7 +5,8 @@ import torch
 
 import glassformer as gf
 from glassformer.errors import InputError
-from glassformer.recorders.edited_rows import EditedRows, can_share_batch, copy_rows
+from glassformer.recorders.edited_rows import EditedRows, can_share_batch, change_rows, copy_rows
+from glassformer.recorders.edits.active import ActiveEdits
 
 DEPTHS = {"encoder": 2, "decoder": 3}
 LATE, EARLY = gf.AblateHead("decoder", "cross", 1, 0), gf.AblateHead("encoder", "self", 1, 0)
@@ -35,6 +36,19 @@ def test_copies_of_the_first_row() -> None:
     batch = torch.arange(6.0).view(2, 3)
     assert copy_rows(batch, 2) is batch
     assert copy_rows(batch, 4).tolist() == [[0, 1, 2], [3, 4, 5], [0, 1, 2], [0, 1, 2]]
+
+
+def test_rows_are_changed_by_their_own_edits_alone() -> None:
+    batch = torch.zeros(3, 2)
+    active = ActiveEdits()
+    changed = change_rows(
+        batch, [(slice(1, 2), active), (slice(2, 3), active)], lambda part, rows, _: part + rows.start
+    )
+    assert changed.tolist() == [[0, 0], [1, 1], [2, 2]]
+    assert not batch.any()
+    assert change_rows(batch, [(slice(1, 2), active)], lambda part, _, __: part) is batch
+    whole = change_rows(batch, [(slice(None), active)], lambda part, _, __: part + 5)
+    assert (whole == 5).all()
 
 
 def test_edits_that_choose_layers_share_no_batch() -> None:

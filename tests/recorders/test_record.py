@@ -1,9 +1,13 @@
 """`record`: evidence, edits and refusals, whatever runs the network."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
+import glassformer as gf
+from edited_models import KINDS, find_block, make_subject
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
 from glassformer.messages import Message, message
@@ -109,3 +113,39 @@ def test_bad_input_is_refused_in_words() -> None:
         load(build(shape="encoder", segments=1), WORDS).record(TEXT, second_text="cat")
     with pytest.raises(InputError, match="start_id"):
         load(build(start_id=None), WORDS).record(TEXT, "le")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_hooks_of_a_user_act_in_recordings_and_sweeps_and_stay(kind: str) -> None:
+    """A hook that doubles what a layer gives: recordings, edits and sweeps are those of the changed model."""
+    subject, reads = make_subject(kind)
+    block, seen = find_block(subject, "decoder", 1), []
+
+    def double(_: Any, __: Any, output: Any) -> Any:
+        states = output if isinstance(output, torch.Tensor) else output[0]
+        seen.append(states.shape)
+        return 2 * states if isinstance(output, torch.Tensor) else (2 * states, *output[1:])
+
+    edit = gf.AblateHead("decoder", "self", 2, 1)
+    plain = subject.record(*reads, want="logits").output.logits
+    handle = block.register_forward_hook(double)
+    hooks = dict(block._forward_hooks)
+    hooked = subject.record(*reads, want="logits").output.logits
+    edited = subject.record(*reads, want="logits", edits=[edit]).output.logits
+    sweep = gf.sweep(subject, *reads, outcome=gf.LogitDifference(7, 9), edits=[edit])
+    assert dict(block._forward_hooks) == hooks  # as they were
+    ids = [torch.tensor([each]) for each in reads]
+    with torch.no_grad():
+        if len(reads) == 1:
+            wanted = subject.network(ids[0])
+        else:
+            start = torch.cat((torch.tensor([[3]]), ids[1]), dim=1)
+            named = "target" if subject.library == "native" else "decoder_input_ids"
+            wanted = subject.network(ids[0], **{named: start})
+    wanted = (wanted if isinstance(wanted, torch.Tensor) else wanted.logits)[0]
+    handle.remove()
+    assert_near(hooked, wanted, layers=5, scores=64, magnitude=32)
+    assert np.abs(hooked - plain).max() > 1e-3
+    for value, logits in ((sweep.baseline, hooked), (sweep.values[0], edited)):
+        assert_near(value, logits[-1, 7] - logits[-1, 9], layers=5, scores=64, magnitude=32)
+    assert (subject.record(*reads, want="logits").output.logits == plain).all()

@@ -6,7 +6,7 @@ Out:  `EditedRows`: what to change in which row, and how many rows there are at 
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import get_args
+from typing import TypeVar, get_args
 
 import torch
 from torch import Tensor
@@ -14,6 +14,8 @@ from torch import Tensor
 from glassformer.place import Kind, Place
 from glassformer.recorders.edits.active import ActiveEdits, ActiveStates
 from glassformer.recorders.edits.edit import Edit, Part
+
+Active = TypeVar("Active", ActiveEdits, ActiveStates)
 
 
 class EditedRows:
@@ -81,10 +83,20 @@ StatesAt = Callable[[str, Part, int, int], Iterable[tuple[slice, ActiveStates]]]
 
 def change_states(batch: Tensor, at: StatesAt, stack: str, part: Part, layer: int) -> Tensor:
     """Vectors (batch, token, width) with the rows that are edited here changed."""
+    edited = at(stack, part, layer, len(batch))
+    return change_rows(batch, edited, lambda states, _, active: active.change(stack, part, layer, states))
+
+
+def change_rows(
+    batch: Tensor,
+    edited: Iterable[tuple[slice, Active]],
+    change: Callable[[Tensor, slice, Active], Tensor],
+) -> Tensor:
+    """A batch with the rows that are edited changed, each by its edits; the batch itself where none is."""
     result = batch
-    for rows, active in at(stack, part, layer, len(batch)):
+    for rows, active in edited:
         before = batch if rows == slice(None) else batch[rows]
-        after = active.change(stack, part, layer, before)
+        after = change(before, rows, active)
         if after is before:
             continue
         if len(before) == len(batch):

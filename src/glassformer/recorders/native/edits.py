@@ -21,7 +21,7 @@ from glassformer.model.layers import Memory
 from glassformer.model.recurrent import ContextAttention, RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
-from glassformer.recorders.edited_rows import EditedRows, StatesAt, change_states, copy_rows
+from glassformer.recorders.edited_rows import EditedRows, StatesAt, change_rows, change_states, copy_rows
 from glassformer.recorders.edits.active import ActiveEdits, ActiveStates, limit_layers
 from glassformer.recorders.edits.edit import (
     Edit,
@@ -249,19 +249,7 @@ class _Windows:
         return changed
 
     def _change(self, batch: Tensor, change: Callable[[Tensor, slice, ActiveEdits], Tensor]) -> Tensor:
-        """The batch with the rows that are edited here changed; the batch itself where none is."""
-        result = batch
-        for rows, active in self.at(self.place, len(batch)):
-            part = batch if rows == slice(None) else batch[rows]
-            changed = change(part, rows, active)
-            if changed is part:
-                continue
-            if len(part) == len(batch):
-                return changed
-            if result is batch:
-                result = batch.clone()
-            result[rows] = changed
-        return result
+        return change_rows(batch, self.at(self.place, len(batch)), change)
 
 
 def _fewer_layers(network: nn.Module, edits: Sequence[Edit]) -> AbstractContextManager[None]:
