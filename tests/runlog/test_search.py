@@ -6,7 +6,7 @@ import pytest
 
 from glassformer.errors import InputError
 from glassformer.runlog.alive import Heartbeat
-from glassformer.runlog.search import SEARCH, SearchLog, find_searches, read_search, write_search
+from glassformer.runlog.search import SEARCH, SearchLog, TrialRun, find_searches, read_search, write_search
 from runlog.search_logs import make_search
 
 
@@ -68,3 +68,13 @@ def test_no_search_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         read_search("none", tmp_path)
     assert error.value.message.code == "runlog.search.none"
+
+
+def test_runs_that_diverged_are_counted_and_leave_no_gain(tmp_path: Path) -> None:
+    log = make_search(tmp_path)
+    best, own = log.confirmed
+    lost = replace(best, runs=(*best.runs, TrialRun("s-001-seed5", 5, 40, {})))
+    assert (best.diverged, lost.diverged) == (0, 1)
+    assert log.gains
+    assert replace(log, confirmed=(lost, own)).gains == {}
+    assert replace(log, confirmed=(best, replace(own, runs=lost.runs))).gains == {}

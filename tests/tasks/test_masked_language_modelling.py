@@ -180,3 +180,26 @@ def test_what_cannot_fill_gaps_is_refused(school: School, text: dict[str, Any]) 
         school.make_task(text, {"size": 300, "style": "text"}).collate("train", [0])
     with pytest.raises(ConfigurationError, match=r"share = 1.5 .* \(above 0, below 1\)"):
         school.make_task(text | {"share": 1.5})
+
+
+def test_samples_show_hidden_words_and_what_is_filled_in(school: School, text: dict[str, Any]) -> None:
+    line = "the quick brown fox jumps over the lazy dog ."
+    for split in ("train", "dev"):
+        (Path(text["folder"]) / f"{split}.txt").write_text(f"{line}\n" * 60, encoding="utf-8")
+    task = school.make_task(text | {"documents": "file"}, {"kind": "wordpiece", "size": 100})
+    network = school.make_network(task, norm_position="pre", positions="relative")
+    school.learn(task, network, 150)
+    samples = task.samples(network, "dev", 3)
+    assert len(samples) == 3
+    assert samples == task.samples(network, "dev", 3)
+    for sample in samples:
+        assert "[MASK]" in sample.input
+        assert "[MASK]" not in sample.output + (sample.wanted or "")
+        assert set((sample.wanted or "").split()) <= {*line.split(), "dog.", "[SEP]"}
+    assert any(sample.output == sample.wanted for sample in samples)  # learnt by heart
+
+
+def test_samples_of_pairs_show_both_parts(school: School, text: dict[str, Any]) -> None:
+    task = school.make_task(text | {"relation": "sentence-order", "paired": 1.0, "context": 24})
+    (sample,) = task.samples(school.make_network(task), "dev", 1)
+    assert "[SEP]" in sample.input

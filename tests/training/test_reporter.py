@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glassformer.runlog import LAYER_NORM, read_run
+from glassformer.runlog import LAYER_NORM, read_overview, read_run
 from glassformer.training.recipe import train
 from training.runs import run
 
@@ -34,3 +34,16 @@ def test_gradients_of_layers_are_logged_every_few_steps(recipe: Path) -> None:
     assert all(curve.steps.tolist() == [3, 6, 9, 12] for curve in layers.values())
     together = sum(curve.values**2 for curve in layers.values()) ** 0.5
     np.testing.assert_allclose(together, scalars["norm"].values[2::3])
+
+
+def test_the_overview_of_a_run_is_kept_when_it_ends(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first list of many old runs would otherwise open the index of each."""
+    folder = run(recipe)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the index is opened again")
+
+    monkeypatch.setattr("glassformer.runlog.overview.open_run", refuse)
+    overview = read_overview(folder)
+    assert overview.state == "finished"
+    assert overview.last_step == read_run(folder).last_step

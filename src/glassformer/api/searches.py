@@ -93,7 +93,8 @@ class SearchConfirmation(ResponseModel):
 
     trial: int
     runs: tuple[SearchRun, ...]
-    values: dict[str, SearchEstimate]
+    values: dict[str, SearchEstimate]  # means over the runs that did not diverge
+    diverged: int  # runs without values
 
 
 class SearchDescription(SearchEntry):
@@ -155,6 +156,7 @@ class Searches:
                     trial=each.trial,
                     runs=tuple(map(_describe_run, each.runs)),
                     values={name: _describe_estimate(found) for name, found in each.estimates().items()},
+                    diverged=each.diverged,
                 )
                 for each in log.confirmed
             ),

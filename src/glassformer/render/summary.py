@@ -183,7 +183,7 @@ def summarise_search(log: SearchLog) -> dict[str, Any]:
         "pareto": [trial.number for trial in log.pareto],
         "importance": {name: dict(shares) for name, shares in log.importance.items()},
         "confirmed": [
-            {"trial": each.trial, "runs": [run.run for run in each.runs]}
+            {"trial": each.trial, "runs": [run.run for run in each.runs], "diverged": each.diverged}
             | {"values": {name: each.values(name) for name in each.estimates()}}
             for each in log.confirmed
         ],

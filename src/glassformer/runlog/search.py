@@ -77,11 +77,17 @@ class Confirmation:
     trial: int
     runs: tuple[TrialRun, ...]
 
+    @property
+    def diverged(self) -> int:
+        """How many of its runs have no values, because they diverged."""
+        return sum(not run.values for run in self.runs)
+
     def values(self, name: str) -> list[float]:
+        """Of the runs that did not diverge."""
         return [run.values[name] for run in self.runs if name in run.values]
 
     def estimates(self) -> dict[str, Estimate]:
-        """By the name of a value: its mean with an interval."""
+        """By the name of a value: its mean with an interval, over the runs that did not diverge."""
         names = dict.fromkeys(name for run in self.runs for name in run.values)
         return {name: estimate(self.values(name)) for name in names}
 
@@ -147,8 +153,11 @@ class SearchLog:
 
     @property
     def gains(self) -> dict[str, Estimate]:
-        """Of confirmed configurations: the best minus the recipe's own, by the name of a value."""
-        if len(self.confirmed) < 2:
+        """Of confirmed configurations: the best minus the recipe's own, by the name of a value.
+
+        None at all where a run diverged: a mean without the worst run would not be one of the configuration.
+        """
+        if len(self.confirmed) < 2 or any(each.diverged for each in self.confirmed):
             return {}
         best, own = self.confirmed
         return {

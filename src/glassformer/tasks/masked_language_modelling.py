@@ -10,7 +10,7 @@ sentence order). The stretches begin anywhere in the text.
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, NamedTuple, overload
 
 import numpy as np
@@ -21,8 +21,10 @@ from torch.nn import functional as F
 from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel
+from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
 from glassformer.model.transformer import Transformer
+from glassformer.runlog.samples import Sample
 from glassformer.settings import Fraction, Limits, UpToOne
 from glassformer.tasks.answers import check_texts, encode_chunks, open_model
 from glassformer.tasks.corpus import CorpusSettings
@@ -34,6 +36,7 @@ from glassformer.tasks.task import (
     Measured,
     Network,
     Split,
+    find_device,
     require_transformer,
 )
 from glassformer.text.batches import Batch, Indices
@@ -160,6 +163,30 @@ class MaskedLanguageModelling(WindowTask):
         return scores | (
             {"relation_accuracy": related / pairs if pairs else math.nan} if self._paired else {}
         )
+
+    def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
+        """Texts from all over the split with hidden words, and what the network fills in."""
+        whole = require_transformer(network)
+        examples = len(self.examples(split).lengths)
+        indices = np.unique(np.linspace(0, examples - 1, count).astype(np.int64))
+        batch = self.collate(split, indices)
+        assert batch.places is not None
+        hidden = batch.labels != IGNORED
+        original = torch.where(hidden, batch.labels, batch.ids)
+        asked = torch.where(hidden, self._role("mask"), batch.ids)  # each of them is hidden here
+        with at_inference(network):
+            moved = replace(batch, ids=asked).to(find_device(network))
+            guesses = whole.logits(self._run(whole, moved)[1]).argmax(-1).cpu()
+        filled = asked.flatten().index_copy(0, batch.places, guesses).view_as(asked)
+        real = torch.ones_like(hidden) if batch.real is None else batch.real
+        return [
+            Sample(*(self._show(ids[place][real[place]].tolist()) for ids in (asked, filled, original)))
+            for place in range(len(indices))
+        ]
+
+    def _show(self, ids: list[int]) -> str:
+        """Tokens between the special ones of a window as text, masks included."""
+        return self.tokenizer.decode(ids[1:-1], special=True).strip()
 
     @property
     def _paired(self) -> bool:

@@ -24,7 +24,17 @@ from glassformer import __version__
 from glassformer.config import ModelConfig
 from glassformer.errors import GlassformerError
 from glassformer.messages import Message, message
-from glassformer.runlog import BEST, CHANCE, DATA, ENVIRONMENT, LAYER_NORM, Event, RunWriter
+from glassformer.runlog import (
+    BEST,
+    CHANCE,
+    DATA,
+    ENVIRONMENT,
+    LAYER_NORM,
+    Event,
+    RunWriter,
+    is_run,
+    read_overview,
+)
 from glassformer.runlog.samples import Sample, append_samples
 from glassformer.tasks.summary import explain
 from glassformer.tasks.task import Network, Task
@@ -213,6 +223,9 @@ class Reporter:
 
     def close(self) -> None:
         self.callbacks.on_end()
+        if self.writing and is_run(self.folder):
+            with suppress(OSError, GlassformerError):
+                read_overview(self.folder)  # kept beside the index, so that a list of many runs is quick
 
     def _log_alarms(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -2,6 +2,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from glassformer.render.terminal.search import draw_search
+from glassformer.runlog.search import TrialRun
 from runlog.search_logs import make_search
 
 
@@ -20,3 +21,12 @@ def test_a_search_is_drawn(tmp_path: Path) -> None:
 def test_a_search_without_any_result_is_drawn(tmp_path: Path) -> None:
     log = replace(make_search(tmp_path), trials=(), confirmed=(), importance={}, finished=False)
     assert draw_search(log).startswith("s: stopped, 0 of 5 configurations")
+
+
+def test_runs_that_diverged_are_told(tmp_path: Path) -> None:
+    log = make_search(tmp_path)
+    best, own = log.confirmed
+    lost = replace(best, runs=(*best.runs, TrialRun("s-001-seed5", 5, 40, {})))
+    drawn = " ".join(draw_search(replace(log, confirmed=(lost, own)), columns=200).split())
+    assert "Trial 1: 1 of 3 confirming runs diverged." in drawn
+    assert "a difference of" not in drawn

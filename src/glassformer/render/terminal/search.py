@@ -96,12 +96,16 @@ def _draw_evidence(log: SearchLog, columns: int) -> str:
     lines = []
     if len(log.objectives) > 1 and log.pareto:
         lines.append(message("render.search.front", trials=[trial.number for trial in log.pareto]))
+    for each in log.confirmed:
+        if each.diverged:
+            count, runs = each.diverged, len(each.runs)
+            lines.append(message("render.search.diverged", number=each.trial, count=count, runs=runs))
     for name, gain in log.gains.items():
         best, own = (format_estimate(estimate(each.values(name))) for each in log.confirmed)
         code = "gain" if gain.half is not None else "gain_without_interval"
         numbers: dict[str, Any] = {"mean": gain.mean, "low": gain.low, "high": gain.high, "count": gain.count}
         lines.append(message(f"render.search.{code}", name=name, best=best, own=own, **numbers))
-    if not log.gains and log.best is not None and len(log.best.runs) < 2:
+    if not log.confirmed and log.best is not None and len(log.best.runs) < 2:
         lines.append(message("render.search.one_seed"))
     return "\n".join(wrap(str(line), columns) for line in lines)
 

@@ -54,6 +54,13 @@ function drawEvidence(shown: Shown): HTMLElement[] {
     const found = [best.values[name], own.values[name], search.gains[name]];
     return { cells: [nameMeasure(shown, name), ...found.map((each) => writeEstimate(shown, each))] };
   });
+  const diverged = [best, own]
+    .filter((each) => each.diverged > 0)
+    .map((each) => {
+      const numbers = [each.trial, each.diverged, each.runs.length].map(count);
+      return make("p", { class: "note" }, say.diverged(numbers[0]!, numbers[1]!, numbers[2]!));
+    });
+  if (diverged.length > 0) return [title, ...diverged]; // means without the worst runs would mislead
   return [
     title,
     make("p", {}, say.confirmed(count(best.runs.length))),

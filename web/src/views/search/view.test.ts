@@ -71,8 +71,8 @@ const SEARCH: SearchDescription = {
   baseline_trial: 0,
   pareto: [2],
   confirmed: [
-    { trial: 2, runs: [], values: { loss: estimate(1, 0.1), test_loss: estimate(1.1, 0.1) } },
-    { trial: 0, runs: [], values: { loss: estimate(2, 0.1), test_loss: estimate(2.1, 0.1) } },
+    { trial: 2, runs: [], values: { loss: estimate(1, 0.1), test_loss: estimate(1.1, 0.1) }, diverged: 0 },
+    { trial: 0, runs: [], values: { loss: estimate(2, 0.1), test_loss: estimate(2.1, 0.1) }, diverged: 0 },
   ],
   gains: { loss: estimate(-1, 0.15), test_loss: estimate(-1, 0.15) },
   seconds: 90,
@@ -273,4 +273,12 @@ test("its attention: the recording nearest to the best step, its checkpoint on o
   const bare = await shown({});
   expect(bare.button.disabled).toBe(true);
   expect(bare.element.querySelector(".actions")!.textContent).toContain("no checkpoint");
+});
+
+test("runs that diverged are told, and no mean is shown without them", async () => {
+  const [best, own] = SEARCH.confirmed;
+  const lost = { ...SEARCH, confirmed: [{ ...best!, diverged: 1 }, own!], gains: {} };
+  const { element } = await mount(lost);
+  expect(element.textContent).toContain("1 of 0 confirming runs diverged");
+  expect(element.textContent).not.toContain("new seeds each");
 });

@@ -26,6 +26,8 @@ export const words = {
   ownValue: "Recipe",
   evidence: "Evidence",
   confirmed: (seeds: string) => `Both were trained again with ${seeds} new seeds each (95 % intervals):`,
+  diverged: (trial: string, bad: string, all: string) =>
+    `Trial ${trial}: ${bad} of ${all} confirming runs diverged. The configuration is not safe, whatever the mean of its other runs.`,
   oneSeed: "Each configuration was trained once: a small difference may be chance.",
   measure: "Measure",
   difference: "Difference",

@@ -27,6 +27,8 @@ export const words: typeof en.words = {
   ownValue: "配方",
   evidence: "依据",
   confirmed: (seeds) => `两者各用 ${seeds} 个新种子重新训练（95 % 区间）：`,
+  diverged: (trial, bad, all) =>
+    `试验 ${trial}：${all} 个确认运行中有 ${bad} 个发散。无论其余运行的均值如何，这个配置都不可靠。`,
   oneSeed: "每种配置只训练了一次：小的差异可能出于偶然。",
   measure: "度量",
   difference: "差异",
