@@ -57,6 +57,7 @@ def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 # What a document may import beside the public API, and why.
 OTHERS = {
     "numpy": "arrays",
+    "torch": "hooks of a reader's own",
     "transformers": "models of others",
     "ipywidgets": "notebooks",
     "math": "the standard library",
