@@ -19,6 +19,7 @@ import multiprocessing
 import os
 import random
 import runpy
+import signal
 import socket
 import subprocess
 import sys
@@ -138,6 +139,7 @@ class _Server:
     def __exit__(self, *_: object) -> None:
         if self._socket is not None:
             self._socket.close()
+            os.kill(self._process, signal.SIGKILL)  # nothing of it has to be put in order
             os.waitpid(self._process, 0)
 
     def fits(self, environment: Mapping[str, str]) -> bool:
