@@ -60,7 +60,8 @@ def _describe_form(name: str, edit: Any, given: Mapping[str, Any]) -> Form:
         if field.name not in given:
             part = field.name.upper() + (f"|{ALL}" if NoneType in get_args(hints[field.name]) else "")
             part = f"'{field.name.upper()}'" if field.name in texts else part
-            if get_origin(hints[field.name]) is tuple and field is fields(edit)[-1]:
+            last = [each.name for each in fields(edit) if each.name not in given][-1]
+            if get_origin(hints[field.name]) is tuple and field.name == last:
                 part, repeated = f"'{part}' …", field.name
             parts[field.name] = part if field.default is MISSING else f"[{part}]"
     return Form(name, edit, given, parts, repeated, texts)

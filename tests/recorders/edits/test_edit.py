@@ -130,7 +130,7 @@ def test_the_server_reads_a_new_edit(fade: Any, monkeypatch: pytest.MonkeyPatch)
     request = jobs.JobRequest.model_validate_json(json.dumps(body))
     assert request.read_edits() == [fade(1, 0.7, 2)]
     assert jobs.JobRequest.model_validate(request.model_dump()) == request  # as the worker process gets it
-    assert set(jobs.JobRequest.model_json_schema()["$defs"]["Fade"]["required"]) == {
+    assert set(jobs.JobRequest.model_json_schema()["$defs"]["FadeEdit"]["required"]) == {
         "kind", "layer", "slope", "halved",
     }  # fmt: skip
 

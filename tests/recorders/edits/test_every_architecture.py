@@ -67,9 +67,16 @@ class Cases:
             )
             wanted = hand.change(hand.find_part(LAYER, 2), LAYER, change).run(SOURCE)
             yield gf.PatchValue(*place, self.key_head, tuple(OTHER), at), wanted
+        yield (
+            gf.AblateHead(*place, HEAD, positions=AT),
+            self.run_heads(torch.zeros_like(self.own), rows, head),
+        )
+        resampled = gf.AblateHead(*place, HEAD, "resample", (tuple(OTHER),), AT)
+        yield resampled, self.run_heads(self.other, rows, head)
         even = (self.weights > 0).to(self.weights)
         uniform = self.mix(even / even.sum(-1, keepdim=True))
         yield gf.AblateHead(*place, HEAD, "uniform"), self.run_heads(uniform, columns=head)
+        yield gf.AblateHead(*place, HEAD, "uniform", positions=AT), self.run_heads(uniform, rows, head)
         cut = self.weights.clone()
         cut[HEAD, 4, 1] = 0
         cut /= cut.sum(-1, keepdim=True)
@@ -84,7 +91,10 @@ class Cases:
         if self.family.kind == "self":
             outputs = [hand.read(text, hand.find_output(LAYER), LAYER, given=True) for text in TEXTS]
             mean = torch.cat(outputs).mean(0).expand_as(self.own)
-            yield gf.AblateHead(*self.place, HEAD, "mean", TEXTS), self.run_heads(mean, columns=of_head(HEAD))
+            head = of_head(HEAD)
+            yield gf.AblateHead(*self.place, HEAD, "mean", TEXTS), self.run_heads(mean, columns=head)
+            edit = gf.AblateHead(*self.place, HEAD, "mean", TEXTS, AT)
+            yield edit, self.run_heads(mean, list(AT), head)
 
     def states(self) -> Iterator[Case]:
         """Edits of vectors of layers."""

@@ -17,6 +17,7 @@ from glassformer.recorders.edits.edit import (
     Count,
     Edit,
     HeadOutputs,
+    Positions,
     Queries,
     ReadOutputs,
     Scores,
@@ -25,6 +26,8 @@ from glassformer.recorders.edits.edit import (
     check_head,
     check_numbers,
     check_place,
+    describe_positions,
+    read_positions,
     read_text,
 )
 from glassformer.recorders.edits.reference_texts import choose_sentences
@@ -49,7 +52,8 @@ class AblateHead(Edit):
     "resample"  its output at each token is replaced by that for another text of as many tokens, the only one
                 in `reference`
 
-    Output means weights times values, before the output projection. With "mean" and "resample" the map still
+    With `positions` it is ablated at these tokens alone. Output means weights times values, before the output
+    projection. With "mean" and "resample" the map still
     shows where the head looks, but what it gives is replaced. A decoder that reads a source reads, with a
     text of "mean", what the model writes for it, and with that of "resample" the target of the recording
     itself.
@@ -65,8 +69,8 @@ class AblateHead(Edit):
     spellings: ClassVar = {
         "zero": {"how": "zero", "reference": ()},
         "uniform": {"how": "uniform", "reference": ()},
-        "mean": {"how": "mean"},
-        "resample": {"how": "resample"},
+        "mean": {"how": "mean", "positions": None},
+        "resample": {"how": "resample", "positions": None},
     }
 
     stack: str
@@ -75,6 +79,7 @@ class AblateHead(Edit):
     head: Count
     how: How = "zero"
     reference: tuple[Text, ...] = ()
+    positions: Positions | None = None
 
     def __post_init__(self) -> None:
         check_place(self)
@@ -82,6 +87,7 @@ class AblateHead(Edit):
         if self.how not in get_args(How):
             raise InputError("recorders.edits.unknown_ablation", how=str(self.how), known=get_args(How))
         object.__setattr__(self, "reference", _read_texts(self.reference))
+        object.__setattr__(self, "positions", read_positions(self.positions))
         if self.how in ("zero", "uniform") and self.reference:
             raise InputError("recorders.edits.needless_reference", how=self.how)
         if self.how == "resample" and len(self.reference) != 1:
@@ -99,7 +105,8 @@ class AblateHead(Edit):
 
     @property
     def needs(self) -> Queries:
-        return "all" if self.how == "resample" and self.stack != "encoder" else "each"
+        whole = self.how == "resample" or self.positions is not None
+        return "all" if whole and self.stack != "encoder" else "each"
 
     @property
     def relaxes(self) -> bool:
@@ -118,25 +125,35 @@ class AblateHead(Edit):
         outputs = read(texts, False)
         head = self._check(len(outputs[0]))
         mean = torch.cat([each[head] for each in outputs]).double().mean(dim=0, keepdim=True)
-        described = self.as_message() if self.reference else self._describe_mean(sentences.as_message())
-        return self._replace_by(mean, described)
+        described = self._describe() if self.reference else self._describe_mean(sentences.as_message())
+        return self._replace_by(mean, self._limit(described))
 
     def _check(self, heads: int) -> int:
         check_head(self.head, heads, self.place)
         return self.head
 
     def _replace_by(self, outputs: "Tensor", described: Message) -> Edit:
-        return ReplacedOutput(self.place, self.head, outputs, described, self.needs)
+        return ReplacedOutput(self.place, self.head, outputs, described, self.needs, self.positions)
 
     def change_scores(self, scores: Scores) -> None:
         if self.how == "uniform":
-            scores.flatten(self.head)
+            scores.flatten(self.head, self.positions)
 
     def change_weights(self, weights: Weights) -> None:
         if self.how == "zero":
-            weights.silence(self.head)
+            weights.silence(self.head, self.positions)
 
     def as_message(self) -> Message:
+        return self._limit(self._describe())
+
+    def _limit(self, described: Message) -> Message:
+        """With the tokens, where it does not act on all."""
+        if self.positions is None:
+            return described
+        positions = describe_positions(self.positions)
+        return message("recorders.edits.only_at", edit=described, positions=positions)
+
+    def _describe(self) -> Message:
         if self.how == "zero":
             return message("recorders.edits.head_silenced", head=self.head, place=self.place)
         if self.how == "uniform":
@@ -163,6 +180,7 @@ class ReplacedOutput(Edit):
     outputs: "Tensor"  # (query or 1, width)
     description: Message
     queries: Queries
+    positions: Positions | None = None
 
     @property
     def needs(self) -> Queries:
@@ -172,7 +190,7 @@ class ReplacedOutput(Edit):
         return place[:3] == self.place[:3]
 
     def change_outputs(self, outputs: HeadOutputs) -> None:
-        outputs.replace(self.head, self.outputs)
+        outputs.replace(self.head, self.outputs, self.positions)
 
     def as_message(self) -> Message:
         return self.description

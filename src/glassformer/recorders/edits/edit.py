@@ -117,10 +117,10 @@ class Scores(ABC):
         self.hidden.append(at)
         self.changed = True
 
-    def flatten(self, head: int) -> None:
-        """Make all scores of a head 0, so that it looks at every key alike that it may see."""
+    def flatten(self, head: int, positions: Sequence[int] | None = None) -> None:
+        """Make scores of a head 0: these queries (None: all) look at every key alike that they may see."""
         check_head(head, self.shape[1], self.place)
-        self._flatten(head)
+        self._flatten(head, slice(None) if positions is None else check_positions(positions, self.shape[2]))
         self.changed = self.flattened = True
 
     @abstractmethod
@@ -128,7 +128,7 @@ class Scores(ABC):
         """Whether any of these keys may be seen: neither the mask nor an edit hides it."""
 
     @abstractmethod
-    def _flatten(self, head: int) -> None: ...
+    def _flatten(self, head: int, rows: slice | list[int]) -> None: ...
 
     @abstractmethod
     def _multiply(self, factor: float) -> None: ...
@@ -166,10 +166,10 @@ class ScoreTensor(Scores):
             seen = seen & self.allowed
         return bool(seen[at].any())
 
-    def _flatten(self, head: int) -> None:
-        rows = self.tensor[:, head]
+    def _flatten(self, head: int, rows: slice | list[int]) -> None:
+        scores = self.tensor[:, head, rows]
         self.tensor = self.tensor.clone()
-        self.tensor[:, head] = rows.where(rows <= self.masked, 0.0)
+        self.tensor[:, head, rows] = scores.where(scores <= self.masked, 0.0)
 
     def _multiply(self, factor: float) -> None:
         self.tensor = self.tensor.where(self.tensor <= self.masked, self.tensor * factor)
@@ -225,10 +225,15 @@ class Weights:
         changed[:, at] = rows.to(changed)[at]
         self.replace(head, changed)
 
-    def silence(self, head: int) -> None:
-        """Take all weights of a head away."""
-        self.replace(head, 0.0)
-        self.silenced.add(head)
+    def silence(self, head: int, positions: Sequence[int] | None = None) -> None:
+        """Take the weights of a head away at these queries; None: at all."""
+        if positions is None:
+            self.replace(head, 0.0)
+            self.silenced.add(head)
+            return
+        rows = self.rows(head).clone()
+        rows[:, check_positions(positions, rows.shape[1])] = 0.0
+        self.replace(head, rows)
 
 
 class HeadOutputs:

@@ -67,17 +67,17 @@ class CallScores(Scores):
             mask = self._copy_mask()
             call.mask = torch.where(allowed_by(mask), mask * factor, mask)
 
-    def _flatten(self, head: int) -> None:
+    def _flatten(self, head: int, rows: slice | list[int]) -> None:
         call = self.call
         call.own_queries = call.queries if call.own_queries is None else call.own_queries
-        call.queries = _zero(call.queries, head)
+        call.queries = _zero(call.queries, head, rows)
         if call.bias is not None:
-            self.arguments["position_bias"] = call.bias = _zero(call.bias, head)
+            self.arguments["position_bias"] = call.bias = _zero(call.bias, head, rows)
         if self.bias is not None:
-            self.bias = _zero(self.bias.expand(self.shape), head)
+            self.bias = _zero(self.bias.expand(self.shape), head, rows)
         if _has_bias(call.mask):
             mask = self._copy_mask()
-            call.mask = torch.where(allowed_by(mask), _zero(mask, head), mask)
+            call.mask = torch.where(allowed_by(mask), _zero(mask, head, rows), mask)
 
     def _sees(self, at: Index) -> bool:
         return self.call.mask is None or bool(allowed_by(self._copy_mask())[at].any())
@@ -121,10 +121,10 @@ def _has_bias(mask: Tensor | None) -> bool:
     return mask is not None and mask.dtype != torch.bool and bool((mask[allowed_by(mask)] != 0).any())
 
 
-def _zero(tensor: Tensor, head: int) -> Tensor:
-    """A tensor (B, H, …) whose values for one head are 0."""
+def _zero(tensor: Tensor, head: int, rows: slice | list[int]) -> Tensor:
+    """A tensor (B, H, T, …) whose values for some queries of one head are 0."""
     tensor = tensor.clone()
-    tensor[:, head] = 0
+    tensor[:, head, rows] = 0
     return tensor
 
 
