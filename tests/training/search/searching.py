@@ -3,10 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from glassformer.engine.local import LocalEngine
 from glassformer.runlog import find_runs, read_run
 from glassformer.runlog.search import SearchLog
 from glassformer.training.search.search import search
+
+pytest.importorskip("optuna", reason="the extra `search` is not installed")
 
 HEADS = {"model.heads": [1, 2, 3, 4]}
 RATE = {"train.rate": {"low": 1e-4, "high": 1e-1, "log": True}}

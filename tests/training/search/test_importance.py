@@ -1,12 +1,13 @@
 from typing import Any
 
+import pytest
+
 from glassformer.runlog.search import Objective
 from glassformer.training.search.importance import FEWEST, measure_importance
-from glassformer.training.search.storage import import_optuna
 
 
 def make_study(trials: int) -> Any:
-    optuna = import_optuna()
+    optuna = pytest.importorskip("optuna", reason="the extra `search` is not installed")
     study = optuna.create_study(directions=["minimize", "maximize"])
     distributions = {name: optuna.distributions.FloatDistribution(0.0, 1.0) for name in ("a.x", "a.y")}
     for number in range(trials):
