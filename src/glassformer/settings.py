@@ -125,16 +125,31 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def write_toml(tables: Mapping[str, Any]) -> str:
-    """Tables as a TOML text, after values outside of them; tables inside them are written in one line."""
+    """Tables as a TOML text, after values outside of them; inside them, a list of tables is written as [[…]],
+    any other table in one line."""
     outside = {name: value for name, value in tables.items() if not isinstance(value, Mapping)}
     lines = [f"{_write_key(name)} = {write_toml_value(value)}\n" for name, value in outside.items()]
     parts = ["".join(lines)] if lines else []
     for name, table in tables.items():
         if name in outside:
             continue
-        lines = [f"{_write_key(key)} = {write_toml_value(value)}\n" for key, value in table.items()]
-        parts.append(f"[{_write_key(name)}]\n" + "".join(lines))
+        lists = {key: value for key, value in table.items() if _is_tables(value)}
+        plain = {key: value for key, value in table.items() if key not in lists}
+        parts.append(_write_table(f"[{_write_key(name)}]", plain))
+        for key, inner in lists.items():
+            title = f"[[{_write_key(name)}.{_write_key(key)}]]"
+            parts += [_write_table(title, each) for each in inner]
     return "\n".join(parts)
+
+
+def _write_table(title: str, table: Mapping[str, Any]) -> str:
+    """Without what is null: TOML has no such value."""
+    pairs = ((key, value) for key, value in table.items() if value is not None)
+    return f"{title}\n" + "".join(f"{_write_key(key)} = {write_toml_value(value)}\n" for key, value in pairs)
+
+
+def _is_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
 
 
 def write_toml_value(value: Any) -> str:
@@ -146,7 +161,7 @@ def write_toml_value(value: Any) -> str:
         return "[" + ", ".join(map(write_toml_value, value)) + "]"
     if isinstance(value, float) and not isfinite(value):
         return repr(value)  # inf, nan
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(value, ensure_ascii=False, default=str).replace("\x7f", "\\u007f")
 
 
 def _write_key(name: str) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from glassformer.runlog import (
     is_run,
     read_run,
 )
+from glassformer.runlog.log import sort_by_time
 
 SELF = Place("decoder", "self", 0)
 CROSS = Place("decoder", "cross", 1)
@@ -205,3 +207,33 @@ def test_events_of_old_logs_are_read_as_they_were_written(tmp_path: Path) -> Non
     (event,) = read_run(tmp_path).events
     assert str(event.as_message()) == "Look!"
     assert event.find_place() is None
+
+
+def write_in_folder(folder: Path, name: str, time: float) -> Path:
+    (folder / name).mkdir()
+    file = folder / name / "log"
+    file.write_text("", encoding="utf-8")
+    os.utime(file, (time, time))
+    return folder / name
+
+
+def test_the_one_written_last_is_at_the_end(tmp_path: Path) -> None:
+    late, early = write_in_folder(tmp_path, "a", 200), write_in_folder(tmp_path, "b", 100)
+    same = write_in_folder(tmp_path, "c", 200)
+    assert sort_by_time(tmp_path, "log") == (early, late, same)
+
+
+def test_folders_without_the_file_are_left_out(tmp_path: Path) -> None:
+    kept = write_in_folder(tmp_path, "a", 100)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other" / "log").mkdir(parents=True)
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert sort_by_time(tmp_path, "log") == (kept,)
+    assert sort_by_time(tmp_path / "nowhere", "log") == ()
+
+
+def test_one_that_is_removed_meanwhile_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = write_in_folder(tmp_path, "a", 100)
+    gone = tmp_path / "gone"
+    monkeypatch.setattr(Path, "glob", lambda *_: iter([gone, kept]))
+    assert sort_by_time(tmp_path, "log") == (kept,)

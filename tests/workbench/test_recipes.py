@@ -13,8 +13,9 @@ import pytest
 
 from campaigns import rounds
 from glassformer.api.training import CheckedRecipe
+from glassformer.settings import write_toml
 from glassformer.workbench.recipe_places import Places, stays_inside
-from glassformer.workbench.recipes import RecipeRules, read_shipped, write_toml
+from glassformer.workbench.recipes import RecipeRules, read_shipped
 from recipe_mutants import RECIPE, make_data, mutate
 
 GIGABYTE = 1 << 30

@@ -14,8 +14,10 @@ Three rules keep it honest
 import json
 import math
 import os
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -30,7 +32,6 @@ from glassformer.place import Place
 from glassformer.runlog.alarms import ALARM, Alarm, AlarmRecord, join_alarms
 from glassformer.runlog.alive import Heartbeat, is_alive
 from glassformer.runlog.blocks import TornIndexError
-from glassformer.runlog.files import sort_by_time
 from glassformer.runlog.index import LogIndex
 from glassformer.runlog.lines import as_number, is_count, read_map
 from glassformer.runlog.run_index import HEADS, SCALARS, lock_index, open_indexes
@@ -469,3 +470,14 @@ def read_object(path: Path) -> dict[str, Any]:
     except (OSError, ValueError):
         return {}
     return content if isinstance(content, dict) else {}
+
+
+def sort_by_time(folder: Path, name: str) -> tuple[Path, ...]:
+    """The folders in a folder that have a file of this name, the one written to last at the end."""
+    found = []
+    for path in folder.glob("*"):
+        with suppress(OSError):  # none, or removed meanwhile
+            about = (path / name).stat()
+            if stat.S_ISREG(about.st_mode):
+                found.append((about.st_mtime, path.name, path))
+    return tuple(path for _, _, path in sorted(found))

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from glassformer.errors import InputError
 from glassformer.messages import Message
 from glassformer.runlog.alive import is_alive
-from glassformer.runlog.files import sort_by_time
 from glassformer.runlog.intervals import Estimate, estimate, estimate_difference
+from glassformer.runlog.log import sort_by_time
 
 if TYPE_CHECKING:
     import pandas

@@ -4,7 +4,6 @@ In:   tables, or the text of a TOML file, and changes by full name.
 Out:  `CheckedRecipe` with every fault; or the recipe as training is to be given it, or an `ApiError`.
 """
 
-import json
 import posixpath
 import re
 import shutil
@@ -17,7 +16,7 @@ from glassformer.api.training import CheckedRecipe, Fault, RecipeSchema, Shipped
 from glassformer.config import ModelConfig
 from glassformer.errors import ApiError, ConfigurationError
 from glassformer.messages import message
-from glassformer.settings import parse_toml, read_settings
+from glassformer.settings import parse_toml, read_settings, write_toml
 from glassformer.training.settings import TrainSettings
 from glassformer.workbench.recipe_fields import find_faults, read_schema
 from glassformer.workbench.recipe_places import Places
@@ -135,45 +134,6 @@ def drop_nothing(tables: Mapping[str, Any]) -> dict[str, Any]:
         else values
         for name, values in tables.items()
     }
-
-
-def write_toml(tables: Mapping[str, Any]) -> str:
-    """Tables as the text of a recipe."""
-    parts = []
-    for name, values in tables.items():
-        lists = {key: value for key, value in values.items() if _is_tables(value)}
-        lines = [f"[{_write_key(name)}]"]
-        lines += [f"{_write_key(key)} = {_write(value)}" for key, value in values.items() if key not in lists]
-        parts.append("\n".join(lines))
-        for key, inner in lists.items():
-            for table in inner:
-                lines = [f"[[{_write_key(name)}.{_write_key(key)}]]"]
-                lines += [
-                    f"{_write_key(each)} = {_write(value)}"
-                    for each, value in table.items()
-                    if value is not None
-                ]
-                parts.append("\n".join(lines))
-    return "\n\n".join(parts) + "\n"
-
-
-def _is_tables(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(each, Mapping) for each in value)
-
-
-def _write_key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _write(key)
-
-
-def _write(value: Any) -> str:
-    if isinstance(value, list):
-        return f"[{', '.join(map(_write, value))}]"
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_write_key(key)} = {_write(each)}" for key, each in value.items()) + "}"
-    if isinstance(value, float):
-        return repr(value)
-    text = value if isinstance(value, str | int | bool) else str(value)
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _check_together(tables: Mapping[str, Any]) -> Iterator[Fault]:
