@@ -467,7 +467,14 @@ def test_the_page_is_small(served: Any, open_page: OpenPage, locale: str, other:
     at most with what it shares with others; 150 kB with all other views but the lessons, in one language;
     and 1 MB before the first picture. The rest is fetched when it is wanted: dialogs and panels count for
     the shell, as one of them may be open at first."""
-    alone = ("walk", "playground", "runs", "recipes", "training")  # chunks that are fetched when wanted
+    alone = (
+        "walk",
+        "playground",
+        "runs",
+        "recipes",
+        "training",
+        "comparing",
+    )  # chunks that are fetched when wanted
     unread = (f"{name}-{other}-" for name in ("words", "later", "more"))
     wanted_later = (*(f"{name}-" for name in alone), *unread)
     parts = [path for path in (STATIC_HERE / "assets").glob("*.*s") if not path.name.startswith(wanted_later)]

@@ -64,6 +64,10 @@ class InProcessClient:
         self._pending: set[Future[httpx.Response]] = set()
         self._closed = False
 
+    def add(self, recording: Recording) -> str:
+        """The id of a second recording, from now on shown, too."""
+        return self._library.add(recording)
+
     def get(self, path: str) -> "httpx.Response":
         """Wait for the response to a path below /api/."""
         return self.start(path).result()

@@ -26,8 +26,20 @@ def test_the_first_minus_the_second():
     assert drawn.canvas.axes[1].get_ylabel() == "weight: first − second"
 
 
-def test_other_tokens_are_refused():
-    first, second = from_arrays(FIRST, TOKENS), from_arrays(SECOND, list("abce"))
+def test_other_tokens_are_aligned_and_said():
+    part = SECOND[..., :3, :3]
+    first = from_arrays(FIRST, TOKENS)
+    second = from_arrays(part / part.sum(axis=-1, keepdims=True), list("abd"))
+    drawn = figure(first, against=second, layer=1, head=0)
+    kept = [0, 1, 3]
+    wanted = FIRST[1, 0][np.ix_(kept, kept)] - second.map(layer=1).weights(0)
+    picture = drawn.canvas.axes[0].collections[0]
+    assert_near(picture.get_array().reshape(3, 3), wanted, operations=1, summands=1)
+    assert "in the first only (1 tokens): c (2)" in drawn.caption
+
+
+def test_texts_with_nothing_in_common_are_refused():
+    first, second = from_arrays(FIRST, TOKENS), from_arrays(SECOND, list("wxyz"))
     with pytest.raises(InputError) as error:
         figure(first, "difference", against=second)
-    assert error.value.message.code == "metrics.other_token"
+    assert error.value.message.code == "comparison.nothing_in_common"

@@ -20,5 +20,8 @@ function useParts<T extends object>(wanted: boolean, load: () => Promise<T>): T 
 /** Dialogs and panels. */
 export const useLater = (wanted: boolean) => useParts(wanted, () => import("./later/parts"));
 
+/** Two recordings beside each other. */
+export const useComparing = (wanted: boolean) => useParts(wanted, () => import("./comparing/parts"));
+
 /** The control for training time. */
 export const useTraining = (wanted: boolean) => useParts(wanted, () => import("./training/parts"));

@@ -10,7 +10,7 @@ import { EditedMark } from "./edited";
 import { ExampleNote } from "./example";
 import { Header } from "./header";
 import { onKey } from "./keyboard";
-import { useLater, useTraining } from "./later";
+import { useComparing, useLater, useTraining } from "./later";
 import { Training } from "./new_run";
 import { openFile } from "./open_file";
 import { OutcomeBar } from "./outcome";
@@ -43,6 +43,9 @@ export function Shell() {
   const probe = open?.description.probe ?? null;
   const subject = app.subject.value;
   const runs = subject.kind === "runs" ? subject.runs.map(({ run }) => run) : [];
+  const pair = subject.kind === "recording" && (subject.beside ?? subject.now.description.difference);
+  const compares = open !== null && Boolean(app.comparing.value || pair);
+  const comparing = useComparing(compares);
   const training = useTraining(probe !== null || runs.some(({ probes }) => probes.length > 0));
 
   useEffect(() => {
@@ -84,6 +87,7 @@ export function Shell() {
           <ErrorBoundary part="toolbar">
             <Toolbar table={table} />
             <EditedMark />
+            {comparing && compares && <comparing.CompareBar source={open} />}
             <ExampleNote />
             <BackgroundRuns />
           </ErrorBoundary>

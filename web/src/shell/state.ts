@@ -114,6 +114,7 @@ export class App {
   readonly preset = signal<Preset | null>(null); // the example that is being shown
   readonly announcement = signal("");
   readonly message = signal(""); // shown for a moment
+  readonly comparing = signal(false); // a second recording is being chosen
   readonly playing = signal(false); // the time step moves by itself
   readonly shortcuts = signal(true);
 

@@ -56,6 +56,17 @@ export function Toolbar(props: { readonly table: () => void }) {
           </Button>
         ))}
         <Button name="table" worded icon="table" label={say.table} disabled={!mounted} act={props.table} />
+        {app.open.value && (
+          <Button
+            name="compare"
+            worded
+            icon="swap"
+            label={say.compare}
+            act={() => {
+              app.comparing.value = !app.comparing.peek();
+            }}
+          />
+        )}
         <Button
           name="link"
           worded

@@ -14,7 +14,7 @@ import { isAbort } from "../core/tasks";
 import type { AnyView, KeptWork, Mounted, Stage, Subject, SubjectKind, Theme } from "../core/view";
 import { Button } from "./button";
 import { useApp } from "./context";
-import { useLater } from "./later";
+import { useComparing, useLater } from "./later";
 import type { App } from "./state";
 import { fitsIn, subjectFor } from "./views";
 import { Magnifier, zoomOption } from "./zoom";
@@ -89,9 +89,12 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
   }, [open]);
 
   const trouble = app.trouble.value;
+  const pair = subject?.kind === "recording" && fits === true && failure === null ? subject : null;
+  const comparing = useComparing(pair?.beside !== undefined);
   return (
     <div
       class="stage"
+      data-beside={comparing && pair?.beside ? "" : undefined}
       id={props.id}
       role="tabpanel"
       aria-labelledby={`${props.prefix}-${name}`}
@@ -105,6 +108,9 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
         <later.EditMenu source={app.open.value} at={menu} close={() => setMenu(null)} />
       )}
       <div class="view-host" ref={host} hidden={!subject || failure !== null || fits !== true} />
+      {comparing && view && pair?.beside && (
+        <comparing.Beside view={view} first={pair.now} source={pair.beside} />
+      )}
       {fits !== true && view && (
         <Notice title={say.cannotShow(view.title(language))} text={app.text(fits)} name="does-not-fit">
           {[...app.views.loaded.value.values()]
@@ -321,7 +327,7 @@ function holdStill(app: App, element: HTMLElement): void {
   });
 }
 
-function makeStage(
+export function makeStage(
   app: App,
   subject: () => Subject,
   element: HTMLElement,

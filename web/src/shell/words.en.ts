@@ -27,6 +27,7 @@ export const shell = {
   saveSvg: "Save as SVG",
   saved: (name: string) => `Saved ${name}.`,
   table: "Data table",
+  compare: "Compare",
   copyLink: "Copy link",
   linkCopied: "The link to this view is copied.",
   linkNotCopied: "The link could not be copied; it is in the address bar.",

@@ -30,6 +30,7 @@ export const shell: SameWords<typeof en.shell> = {
   saveSvg: "存为 SVG",
   saved: (name: string) => `已保存 ${name}。`,
   table: "数据表",
+  compare: "比较",
   copyLink: "复制链接",
   linkCopied: "已复制此视图的链接。",
   linkNotCopied: "无法复制链接；它就在地址栏里。",

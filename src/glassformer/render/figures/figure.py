@@ -268,7 +268,8 @@ def figure(  # noqa: PLR0913 - independent settings
     if isinstance(source, RunIndex):
         source = read_run(source.folder)
     matplotlib = import_module("matplotlib")  # late: it is slow; its settings have no useful types
-    name = view or ("curves" if isinstance(source, RunLog) else "heatmap")
+    usual = "heatmap" if against is None else "difference"
+    name = view or ("curves" if isinstance(source, RunLog) else usual)
     draw = _find_view(name, source)
     require_choice("language", language, known_languages())
     where = Place.parse(place) if isinstance(place, str) else place

@@ -26,6 +26,7 @@ from glassformer.api.client import InProcessClient
 from glassformer.api.frames import MAGIC, Frame, FrameArray, decode_frame, encode_frame, shrink
 from glassformer.api.probes import make_id
 from glassformer.api.settings import STATIC
+from glassformer.comparison.difference import make_difference
 from glassformer.errors import InputError
 from glassformer.lessons.schema import read_defaults
 from glassformer.messages import known_languages, message, read_catalogue
@@ -67,11 +68,13 @@ def export(
     exact: bool = False,
     title: str | None = None,
     megabytes: float | None = None,
+    against: Recording | None = None,
 ) -> Path:
     """Write one HTML file; `hidden` states, query, key and value `vectors` and `exact` weights by choice.
 
     Of a run (`read_run`, `open_run`): its curves, heads, alarms and recipe, and the texts that were recorded
     while it trained, at so many steps as `megabytes` have room for (8 by default).
+    With `against`, a second recording: the file has both and their difference, first minus second.
 
     >>> gf.export(gf.record("zoo/bert", "The cat sleeps."), "cat.html").name  # opens without a server
     'cat.html'
@@ -87,7 +90,8 @@ def export(
         return write_whole(target, page)
     if megabytes is not None:
         raise InputError("render.megabytes_of_runs")
-    return write_whole(target, render(source, hidden=hidden, vectors=vectors, exact=exact, title=title))
+    page = render(source, hidden=hidden, vectors=vectors, exact=exact, title=title, against=against)
+    return write_whole(target, page)
 
 
 def render(
@@ -97,15 +101,25 @@ def render(
     vectors: bool = False,
     exact: bool = False,
     title: str | None = None,
+    against: Recording | None = None,
 ) -> bytes:
     """The bytes of the file."""
     whole = recording.trace or (hidden and recording.hidden)
     code = _read_code(EMBEDDED if whole else LIGHT)
     loader = _read_code(LOADER).decode()
     with InProcessClient(recording) as client:
-        paths = list_paths(recording, client.id, hidden=hidden, vectors=vectors, exact=exact)
-        found = _ask(client, paths)
-    if not exact and all(_fits(each) for each in recording.maps):
+        shown = {client.id: recording}
+        if against is not None:
+            other = client.add(against)
+            difference = make_difference(recording, against)
+            shown |= {other: against, f"{client.id}~{other}": difference.recording}
+        paths = [
+            path
+            for id, each in shown.items()
+            for path in list_paths(each, id, hidden=hidden, vectors=vectors, exact=exact)
+        ]
+        found = _ask(client, dict.fromkeys(paths))
+    if not exact and all(_fits(part) for each in shown.values() for part in each.maps):
         found = [(path, _lighten(path, body)) for path, body in found]
     heading = title or f"{recording.model}: {' '.join(recording.source.texts[:12]).strip()[:80]}"
     return _assemble(found, code, loader, heading)

@@ -68,6 +68,11 @@ export class Choices {
     this.long = isTooLong(stage.source.description.maps);
   }
 
+  /** Whether statistics of single rows are there: those of a difference are not. */
+  get hasAlong(): boolean {
+    return !this.stage.source.description.difference;
+  }
+
   get level(): Level {
     return this.options.now.level;
   }

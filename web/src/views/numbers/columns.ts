@@ -30,7 +30,7 @@ export function makeColumns(
   const columns: Column<MeasureRow>[] = [
     { name: "where", label: say.where, value: (row) => row.order, cell: (row) => cells.place(row) },
   ];
-  if (choices.level !== "model") {
+  if (choices.level !== "model" && choices.hasAlong) {
     const name = say.alongOf(along);
     columns.push({
       name: "along",

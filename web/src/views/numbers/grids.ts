@@ -80,7 +80,8 @@ export class Grids {
 
   private scale(): ColourScale {
     const values = this.rows.map((row) => row.readings.get(this.metric?.name ?? "")?.value ?? null);
-    return colourScale(reach(values), "sequential", false, this.stage.theme);
+    const kind = this.stage.source.description.difference ? "diverging" : "sequential";
+    return colourScale(reach(values), kind, false, this.stage.theme);
   }
 
   private draw(ink: Inks, cell: number): Drawn[] {

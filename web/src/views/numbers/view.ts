@@ -6,7 +6,7 @@
  */
 
 import type { MetricDescription } from "../../api/types";
-import { captionOf, copyText, hasOnlyWeights } from "../../core/focus";
+import { captionOf, copyText, hasMaps, hasOnlyWeights } from "../../core/focus";
 import { significant } from "../../core/formats";
 import { formatText } from "../../core/messages";
 import { samePlace } from "../../core/place";
@@ -36,7 +36,7 @@ export const view = recordingView({
   order: 80,
   words,
   options,
-  fits: hasOnlyWeights,
+  fits: (subject) => (subject.now.description.difference ? hasMaps(subject) : hasOnlyWeights(subject)),
   mount: (setting) => new NumbersView(setting),
 });
 
