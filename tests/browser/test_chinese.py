@@ -16,7 +16,7 @@ pytestmark = pytest.mark.browser
 Open = Callable[..., Page]
 VIEWS = (
     "canvas", "overview", "walk", "heatmap", "lines", "text", "flow", "encoder", "embeddings", "numbers",
-    "inside", "generation",
+    "inside", "generation", "effects", "patching",
 )  # fmt: skip
 MORE = ("inside&inside.part=values", "inside&inside.part=multiplier", "encoder&encoder.by=change")
 PANELS = ("输入", "可解释性", "调试", "关于")

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.browser
 WEB = Path(__file__).parents[2] / "web"
 VIEWS = (
     "canvas", "overview", "walk", "heatmap", "lines", "text", "flow", "encoder", "embeddings", "numbers",
-    "inside", "generation", "playground",
+    "inside", "generation", "effects", "patching", "playground",
 )  # fmt: skip
 ACCENT = """
 const plain = "abcdefghijklmnopqrstuvwxyz";

@@ -116,3 +116,18 @@ test("the menu silences the head and cuts the edge in focus, by keys too", async
   await act(() => items[1]!.click());
   expect(asked[0]?.edits).toEqual([cut]);
 });
+
+test("from effects the way leads back to the recording, and there is nothing to make again", async () => {
+  const { root, gone, press, draw, chain, show } = await stand("one");
+  const { evidence } = chain.one.description;
+  const note = { code: "workbench.effects.edges", parameters: {}, default: "Each value is an estimate." };
+  const messages = { ...evidence.messages, notes: [note], edits: [] };
+  const request = { ...(chain.one.description.request as object), edits: [] };
+  const description = { ...chain.one.description, request, evidence: { ...evidence, messages } };
+  await act(async () => draw(<EditList source={{ ...chain.one, description } as never} />));
+  expect(root.textContent).toContain("Each value is an estimate.");
+  await press("undo-edit");
+  expect(gone).toHaveBeenLastCalledWith("first");
+  await show("first");
+  expect(root.querySelector("[data-action=redo-edit]")).toBeNull();
+});

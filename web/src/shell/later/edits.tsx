@@ -60,7 +60,7 @@ export function EditList({ source }: { readonly source: RecordingSource }) {
   const next = history.get(id);
   const busy = app.runs.running.value !== null;
   const go = (to: string): void => {
-    history.set(to, id);
+    if (notes.length === 0) history.set(to, id); // effects are no edit that could be made again
     void app.go(to);
   };
   if (edits.length === 0 && notes.length === 0 && next === undefined) return null;
