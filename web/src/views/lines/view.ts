@@ -257,7 +257,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
   private brush(lines: Lines, width: number): Brush {
     const { signed, largest } = this.attention;
     const strongest = Math.abs(lines.weight[lines.count - 1] ?? 0); // it comes last
-    const full = this.options.now.scale && strongest > 0 ? strongest : largest || 1;
+    const full = (signed || this.options.now.scale) && strongest > 0 ? strongest : largest || 1;
     const table = diverging(this.stage.theme);
     const signs = signed ? ([pick(table, 0), pick(table, 255)] as const) : undefined;
     return { colours: this.colours, width, full, signs };

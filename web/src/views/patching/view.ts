@@ -398,13 +398,12 @@ class Patching extends MountedView<Words, PatchingOptions> {
     const bar = drawColourBar(scale, 200, colours, say.legend);
     bar.setAttribute("transform", `translate(0 ${height + 6})`);
     const { corrupted, answer, other, part } = this.options.now;
-    const lines = [
+    const asked = [
       `${say.clean}: ${this.clean}`,
       `${say.corrupted}: ${corrupted}`,
       `${say.answer}: ${answer}${other && ` · ${say.other}: ${other}`} · ${say.part}: ${say[part]}`,
-      this.tell(map),
-      say.legendHint,
     ];
+    const lines = [...(map ? asked : []), this.tell(map), say.legendHint];
     return sheet({
       width: Math.max(420, left + columns * wide),
       height: height + 36,
