@@ -226,8 +226,9 @@ def predict_numbers(
     "split": the mean over its sentences; "skip": no numbers. `LongTexts` counts them. `stream=True` gives an
     iterator.
 
-    >>> config = gf.ModelConfig(vocabulary_size=8000, shape="encoder", head="numbers", classes=1, width=32)
-    >>> [found] = gf.predict_numbers(gf.Transformer(config), ["A film."], tokenizer="zoo/bert")
+    >>> words = gf.build_words(["a", "film", "."])
+    >>> config = gf.ModelConfig(vocabulary_size=8, shape="encoder", head="numbers", classes=1, width=32)
+    >>> [found] = gf.predict_numbers(gf.Transformer(config), ["A film."], tokenizer=words)
     >>> list(found)
     ['value']
     """

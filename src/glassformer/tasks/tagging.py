@@ -396,8 +396,9 @@ def tag(
     A text is a string, which is parted into words and signs, or a list of words as they are. One that is too
     long is tagged in parts.
 
-    >>> config = gf.ModelConfig(vocabulary_size=8000, shape="encoder", head="tags", classes=2, width=32)
-    >>> [found] = gf.tag(gf.Transformer(config), ["A film."], tokenizer="zoo/bert")
+    >>> words = gf.build_words(["a", "film", "."])
+    >>> config = gf.ModelConfig(vocabulary_size=8, shape="encoder", head="tags", classes=2, width=32)
+    >>> [found] = gf.tag(gf.Transformer(config), ["A film."], tokenizer=words)
     >>> found.words
     ('A', 'film', '.')
     """
