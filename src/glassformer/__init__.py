@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from glassformer.recorders.causes.sweep import all_heads as all_heads
     from glassformer.recorders.causes.sweep import sweep as sweep
     from glassformer.recorders.edits import AblateHead as AblateHead
-    from glassformer.recorders.edits import Block as Block
+    from glassformer.recorders.edits import BlockHead as BlockHead
     from glassformer.recorders.edits import CutEdge as CutEdge
     from glassformer.recorders.edits import FirstLayers as FirstLayers
     from glassformer.recorders.edits import PatchHead as PatchHead
@@ -148,7 +148,7 @@ _NAMES = {
     "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
     "Loss, Rank, TextScore",
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
-    "glassformer.recorders.edits": "AblateHead, Block, CutEdge, FirstLayers, PatchHead, PatchPath, "
+    "glassformer.recorders.edits": "AblateHead, BlockHead, CutEdge, FirstLayers, PatchHead, PatchPath, "
     "PatchPattern, PatchStates, PatchValue, ScaleScores, Steer",
     "glassformer.recorders.record": "record",
     "glassformer.recording": "AttentionMap, Branch, Evidence, Generation, HeadStatistics, Recording, "

@@ -24,6 +24,7 @@ EXAMPLES = rounds(4, 200)  # for each address
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 
 NEED_A_RUN = {  # that was trained: see test_training.py
+    "PUT /api/recordings/{id}/branch",  # of a branch: see test_branches.py
     "POST /api/training",
     "GET /api/training/{id}/recipe",
     "POST /api/training/{id}/stop",

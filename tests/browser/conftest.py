@@ -96,6 +96,7 @@ def serve_workbench(folder: Path, zoo: Path = ZOO) -> Iterator[Bench]:
         WorkbenchSettings(offline=True),
         folder=library.folder,
         add=lambda path, request: library.adopt(path, request=request),
+        locate=library.path,
         zoo=zoo,
     )
     try:

@@ -14,7 +14,7 @@ from glassformer.errors import GlassformerError, InputError
 from glassformer.loaded.opening import load
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.branch import branch, open_hypothesis
-from glassformer.recorders.edits import AblateHead, Block, ScaleScores
+from glassformer.recorders.edits import AblateHead, BlockHead, ScaleScores
 from glassformer.recorders.record import record
 from glassformer.recording import Recording, identify
 from tolerances import assert_near
@@ -61,7 +61,7 @@ def test_a_branch_of_a_branch_keeps_every_step_before(models, kind: str, number:
     for _ in range(3):
         steps = now.generation.steps
         step = chance.randrange(len(steps))
-        edit = Block("decoder", "self", 1, chance.randrange(4), chance.choice([None, 1]))
+        edit = BlockHead("decoder", "self", 1, chance.randrange(4), chance.choice([None, 1]))
         changed = branch(
             now,
             step,
@@ -129,7 +129,7 @@ def test_a_blocked_head_gives_nothing_from_its_step_on(models, kind: str) -> Non
     model = models[kind]
     attention = "cross" if model.shape == "encoder-decoder" else "self"
     root = record(model, PROMPT, decode=GREEDY)
-    changed = branch(root, 3, edits=[Block("decoder", attention, 0, 2)], model=model)
+    changed = branch(root, 3, edits=[BlockHead("decoder", attention, 0, 2)], model=model)
     first = 3 if attention == "cross" else len(PROMPT) + 2
     rows = changed.map("decoder", attention, 0).dense[2]
     assert np.all(rows[first:] == 0)
@@ -138,7 +138,7 @@ def test_a_blocked_head_gives_nothing_from_its_step_on(models, kind: str) -> Non
     # The same numbers by one pass over the whole text with the same edit.
     ids = (changed.target or changed.source).ids.tolist()
     sides = (PROMPT, ids[1:]) if attention == "cross" else (ids, None)
-    again = record(model, *sides, edits=[Block("decoder", attention, 0, 2, first=first)])
+    again = record(model, *sides, edits=[BlockHead("decoder", attention, 0, 2, first=first)])
     best = again.output.log_probabilities[first, 0]
     assert_near(changed.generation.steps[3].alternatives[0].log_probability, best, layers=3, magnitude=32)
 
@@ -150,14 +150,16 @@ def test_recurrent_translators_branch_but_cannot_be_blocked() -> None:
     assert other.generation.text != root.generation.text
     assert other.generation.steps[:1] == root.generation.steps[:1]
     with pytest.raises(InputError) as error:
-        branch(root, 2, edits=[Block("decoder", "cross", 0, 0)])
+        branch(root, 2, edits=[BlockHead("decoder", "cross", 0, 0)])
     assert error.value.message.code == "recorders.edits.recurrent"
 
 
 def test_a_branch_is_kept_in_a_bundle_and_goes_on_from_there(models, tmp_path) -> None:
     model = models["decoder"]
     root = record(model, PROMPT, decode=SAMPLING, edits=[AblateHead("decoder", "self", 2, 1)])
-    middle = branch(root, 2, edits=[Block("decoder", "self", 0, 1, key=3)], name="  no  key ", model=model)
+    middle = branch(
+        root, 2, edits=[BlockHead("decoder", "self", 0, 1, key=3)], name="  no  key ", model=model
+    )
     middle.save(tmp_path / "middle.bundle")
     opened = Recording.open(tmp_path / "middle.bundle")
     assert opened.branch == middle.branch
@@ -207,7 +209,7 @@ class TestRefusals:
             ({"temperature": -1.0, "seed": 1}, None),
             ({"max_new_tokens": 2}, "recorders.branch.no_room"),
             ({"edits": [AblateHead("decoder", "self", 0, 1)]}, "recorders.branch.whole_text"),
-            ({"edits": [Block("decoder", "self", 0, 9)]}, "recorders.edits.unknown_head"),
+            ({"edits": [BlockHead("decoder", "self", 0, 9)]}, "recorders.edits.unknown_head"),
         ],
     )
     def test_what_cannot_be_is_refused_by_name(self, models, changes, code) -> None:

@@ -6,14 +6,14 @@ import pytest
 
 from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.recorders.edits import AblateHead, Block, CutEdge, FirstLayers, ScaleScores
+from glassformer.recorders.edits import AblateHead, BlockHead, CutEdge, FirstLayers, ScaleScores
 from glassformer.recorders.kept_settings import read_edits, read_stages, write_edits
 from glassformer.recording import Generation, Step
 
 STEPS = (Step(0, 3, "a", -0.5),)
 EDITS = (
     AblateHead("decoder", "self", 1, 2, "mean", ("It rained.", (4, 5))),
-    Block("decoder", "cross", None, 0, 3, 7),
+    BlockHead("decoder", "cross", None, 0, 3, 7),
     CutEdge("decoder", "self", 0, None, 3, 1),
     FirstLayers(2),
     ScaleScores(0.5, "decoder"),

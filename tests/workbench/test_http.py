@@ -15,6 +15,7 @@ import pytest
 import uvicorn
 
 from glassformer.api.app import create_app
+from glassformer.api.branches import list_branches
 from glassformer.api.library import Library
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 
@@ -35,7 +36,7 @@ class Client:
         words = None if body is None else json.dumps(body)
         line.request(method, f"/api{path}", words, {"content-type": "application/json"})
         answer = line.getresponse()
-        content = json.loads(answer.read())
+        content = json.loads(answer.read() or "null")
         line.close()
         return answer.status, content
 
@@ -62,6 +63,7 @@ class Server:
             WorkbenchSettings(offline=True, queue=2),
             folder=library.folder,
             add=lambda path, request: library.adopt(path, request=request),
+            locate=library.path,
             zoo=zoo,
         )
         app = create_app(library, self.bench)
@@ -121,6 +123,57 @@ def test_a_job_becomes_a_recording_of_the_library(client: Client) -> None:
         assert (sent["parent"], sent["prefix"]) == (first, change.get("prefix"))
         _, entries = client.ask("GET", "/recordings")
         assert [entry["parent"] for entry in entries if entry["id"] == recording] == [first]
+
+
+def test_branches_form_a_tree_that_is_kept(client: Client, server: Server) -> None:
+    write = {**TEXT, "kind": "generate", "decode": {"max_new_tokens": 5}}
+    root = list(client.hear(start(client, write)))[-1][1]["recording"]
+    _, before = client.ask("GET", f"/recordings/{root}")
+    steps = before["generation"]["steps"]
+    other = next(each["token"] for each in steps[2]["alternatives"] if each["token"] != steps[2]["token"])
+    block = {"kind": "block", "stack": "decoder", "attention": "self", "layer": 0, "head": 1}
+    changes = {"step": 2, "token": other, "name": " other word "}
+    events = list(client.hear(start(client, {**write, "parent": root, "branch": changes})))
+    child = events[-1][1]["recording"]
+    written = [data["token"] for name, data in events if name == "step"]
+    assert written[:3] == [steps[0]["token"], steps[1]["token"], other]
+    _, after = client.ask("GET", f"/recordings/{child}")
+    assert after["generation"]["steps"][:2] == steps[:2]
+    assert after["generation"]["forced"] == [2]
+    assert after["branch"] == {"step": 2, "token": other, "name": "other word"}
+    changes = {"step": 2, "edits": [block], "temperature": 2.0, "seed": 4}
+    leaf = list(client.hear(start(client, {**write, "parent": child, "branch": changes})))[-1][1]["recording"]
+    for id in (root, child, leaf):
+        status, tree = client.ask("GET", f"/recordings/{id}/branches")
+        assert status == 200
+        found = [(each["id"], each["parent"], each["step"]) for each in tree]
+        assert found == [(root, None, 0), (child, root, 2), (leaf, child, 2)]
+    assert client.ask("PUT", f"/recordings/{leaf}/branch", {"name": "hot"})[0] == 204
+    assert client.ask("DELETE", f"/recordings/{child}")[0] == 204
+    again = Library(server.bench.folder)  # as after a restart
+    (left,) = list_branches(again, leaf)
+    assert (left.name, left.parent, left.lost) == ("hot", None, True)
+    again.close()
+    wrong = {**write, "parent": root}
+    for branch in (
+        {"step": 2, "token": 1, "text": "a"},
+        {"node": 0, "token": 1},
+        {"max_new_tokens": 99_999},
+        {"name": "\x00"},
+        {"edits": [{**block, "stack": "encoder"}]},
+        {"edits": [{**block, "kind": "ablate"}]},
+    ):
+        found, answer = client.ask("POST", "/jobs", {**wrong, "branch": branch})
+        assert (found, answer["error"]["code"]) == (422, "bad_branch")
+    assert client.ask("POST", "/jobs", {**wrong, "branch": {"step": -1}})[0] == 422
+    assert client.ask("POST", "/jobs", {**wrong, "parent": "none", "branch": {}})[0] == 404
+    assert client.ask("POST", "/jobs", {**write, "branch": {}})[0] == 422
+    for branch in ({"step": 77}, {"text": "two words more"}, {"node": 3}):
+        name, data = list(client.hear(start(client, {**wrong, "branch": branch})))[-1]
+        assert name == "failed", data
+    assert client.ask("PUT", f"/recordings/{root}/branch", {"name": "root"})[0] == 422
+    assert client.ask("PUT", f"/recordings/{leaf}/branch", {"name": "x" * 121})[0] == 422
+    assert client.ask("GET", "/recordings/none/branches")[0] == 404
 
 
 def test_cancelling_in_the_middle(client: Client) -> None:

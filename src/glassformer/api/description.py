@@ -130,6 +130,7 @@ class GenerationDescription(ResponseModel):
     text: Unicode
     steps: tuple[StepDescription, ...]
     nodes: tuple[StepDescription, ...]
+    forced: tuple[int, ...] = ()  # steps whose tokens were given, not chosen
 
 
 class NumberDescription(ResponseModel):
@@ -167,6 +168,14 @@ class DifferenceDescription(ResponseModel):
     notes: tuple[MessageField, ...]
 
 
+class BranchDescription(ResponseModel):
+    """Where a recording left another one."""
+
+    step: int
+    token: int | None
+    name: str
+
+
 class Description(ResponseModel):
     """Everything about a recording but its arrays and its tokens."""
 
@@ -183,6 +192,7 @@ class Description(ResponseModel):
     output: OutputDescription | None
     generation: GenerationDescription | None
     request: JobRequest | None  # that made it, where it is known
+    branch: BranchDescription | None = None  # where it left another recording
     probe: ProbeDescription | None = None  # of a training run: its other steps and texts
     difference: DifferenceDescription | None = None  # of the id FIRST~SECOND
 
@@ -225,6 +235,7 @@ def describe(
         output=None if recording.output is None else _describe_output(recording.output),
         generation=None if generation is None else GenerationDescription.model_validate(generation),
         request=request,
+        branch=None if recording.branch is None else BranchDescription.model_validate(recording.branch),
         probe=probe,
         difference=difference,
     )

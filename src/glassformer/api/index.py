@@ -97,6 +97,18 @@ class RecordingIndex:
                 "UPDATE temp.here SET path = ?, size = ?, changed = ? WHERE id = ?", values
             )
 
+    def set_card(self, id: str, card: str, request: str) -> None:
+        """The card of a recording has changed."""
+        with self._lock, self._database:
+            for table in _TABLES:
+                self._database.execute(
+                    f"UPDATE {table} SET card = ?, request = ? WHERE id = ?", (card, request, id)
+                )
+
+    def branches(self) -> list[Row]:
+        """Recordings that branched off from others, oldest first; a few may not have."""
+        return list(self._select("WHERE request LIKE '%\"branch\":{%' ORDER BY added"))
+
     def page(
         self, origin: Origin | None = None, search: str = "", start: int = 0, count: int | None = None
     ) -> list[Row]:

@@ -14,6 +14,7 @@ from glassformer.config import Shape
 from glassformer.lessons.schema import Topic, TopicResult
 from glassformer.recorders.edits import Edit, FirstLayers, ScaleScores
 from glassformer.recorders.edits.edit import Count
+from glassformer.recording.branch import LONGEST_NAME
 from glassformer.schema import MessageField, RequestModel, ResponseModel
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
@@ -39,6 +40,20 @@ class DecodeRequest(RequestModel):
     seed: Count | None = None
 
 
+class BranchRequest(RequestModel):
+    """Where to leave the recording `parent`, and what changes from there on."""
+
+    step: Annotated[int, Field(ge=0, lt=1_000_000)] = 0
+    token: Count | None = None  # id of what is written at this step
+    text: Annotated[str, Field(min_length=1, max_length=200)] | None = None  # the same as a text
+    temperature: Annotated[float, Field(ge=0, le=100)] | None = None  # 0: the likeliest token
+    seed: Count | None = None
+    max_new_tokens: Annotated[int, Field(ge=1, le=100_000)] | None = None  # steps altogether
+    edits: Annotated[tuple[AnyEdit, ...], Field(max_length=100)] = ()  # that act from this step on
+    node: Annotated[int, Field(ge=0, lt=1_000_000)] | None = None  # a hypothesis of a beam search, instead
+    name: Annotated[str, Field(max_length=LONGEST_NAME)] = ""
+
+
 class JobRequest(RequestModel):
     """One run of a model: what it reads, what is kept, what is changed."""
 
@@ -61,6 +76,7 @@ class JobRequest(RequestModel):
     listed: bool = True  # False: made by a view for its own use; it can be opened, but is in no list
     parent: Name | None = None  # id of the recording that this run is derived from
     prefix: Annotated[tuple[Count, ...], Field(max_length=100_000)] | None = None  # ids of the first tokens
+    branch: BranchRequest | None = None  # go on from a step of the parent, with its text and settings
 
     def read_edits(self) -> list[Edit]:
         """All changes of the model, as recorders take them; InputError where one cannot be."""

@@ -197,6 +197,30 @@ class Library:
         """The request that made a recording, where it is known."""
         return None if split_id(id) is not None else _read_card(self._find(id)).request
 
+    def parents(self) -> dict[str, str]:
+        """The parent of each recording that branched off from another one, by id; oldest first."""
+        found = {}
+        for row in self._index.branches():
+            request = _read_card(row).request
+            if request is not None and request.branch is not None and request.parent is not None:
+                found[row.id] = request.parent
+        return found
+
+    def rename(self, id: str, name: str) -> None:
+        """Give a branch another name, for good."""
+        row = self._find(id)
+        card = _read_card(row)
+        if card.request is None or card.request.branch is None:
+            raise ApiError("api.not_a_branch", status=422, id=id[:80])
+        branch = card.request.branch.model_copy(update={"name": name})
+        request = card.request.model_copy(update={"branch": branch})
+        card = card.model_copy(update={"request": request})
+        path = self._locate(row)
+        with self._disk_lock:
+            if row.kept and path is not None:
+                path.with_suffix(".json").write_text(card.model_dump_json(), encoding="utf-8")
+            self._index.set_card(id, card.model_dump_json(), request.model_dump_json())
+
     def preset(self, id: str) -> str | None:
         """The id of the preset that a shipped recording shows."""
         return None if split_id(id) is not None else self._find(id).preset

@@ -17,7 +17,7 @@ from glassformer.model.generate import Forced
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.causes.outcomes import Token, find_token
 from glassformer.recorders.comparison import tolerance_of
-from glassformer.recorders.edits import Block, Edit
+from glassformer.recorders.edits import BlockHead, Edit
 from glassformer.recorders.kept_settings import Stages, read_edits, read_stages
 from glassformer.recorders.record import make_request, run_request
 from glassformer.recorders.request import USUAL, OnStep, check_edits, check_want
@@ -49,7 +49,7 @@ def branch(  # noqa: PLR0913 - one argument for each thing that can change
         step: from which on the branch may differ, from 0; the number of steps goes on where the text stopped.
         token: what is written at this step: an id, or a text that is exactly one token; None: the model
             chooses.
-        edits: `gf.Block`s, which act from this step on.
+        edits: each a `gf.BlockHead`, which acts from this step on.
         temperature: from this step on: 0 takes the likeliest token, other values draw one. None: as before;
             a beam search goes on with the likeliest token.
         seed: for drawing; None: that of the parent.
@@ -61,7 +61,7 @@ def branch(  # noqa: PLR0913 - one argument for each thing that can change
     >>> root = gf.record("zoo/gpt2", "Once upon a time", decode={"max_new_tokens": 4})
     >>> gf.branch(root, 1, token=" he").generation.text
     ', he was a'
-    >>> gf.branch(root, 2, edits=[gf.Block("decoder", "self", 0, head=3)]).generation.text[:3]
+    >>> gf.branch(root, 2, edits=[gf.BlockHead("decoder", "self", 0, head=3)]).generation.text[:3]
     ', I'
     """
     parent = _open(recording, model)
@@ -186,7 +186,7 @@ def _change(
 
 
 def _start_at(edit: Edit, first: int) -> Edit:
-    if not isinstance(edit, Block):
+    if not isinstance(edit, BlockHead):
         raise InputError("recorders.branch.whole_text", edit=edit)
     return edit.starting(max(first, edit.first))
 

@@ -106,7 +106,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
             FirstLayers(count, stack=None)                           run the first layers only
             PatchHead, PatchStates                                   put in what another text gives
             Steer(stack, layer, vector)                              add a vector
-            Block(stack, kind, layer, head, key=None, first=0)       silence a head, or hide a key, from a
+            BlockHead(stack, kind, layer, head, key=None, first=0)       silence a head, or hide a key, from a
                 query on
         kernel: "exact" forms the attention matrices, "fast" never does; by default the length decides.
         keep: where large arrays go (see `glassformer.recorders.store`).

@@ -8,10 +8,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from glassformer.api.description import describe_step
-from glassformer.api.jobs import DecodeRequest
+from glassformer.api.jobs import BranchRequest, DecodeRequest
+from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.model.generation_settings import GenerationSettings
+from glassformer.recorders.branch import branch, open_hypothesis
 from glassformer.recorders.edits.edit import Edit
+from glassformer.recorders.request import OnStep
 from glassformer.recorders.store import ArrayStore
 from glassformer.recording import Alternative, Recording, Step, Tokens
 from glassformer.workbench.inputs import JobInputs
@@ -55,10 +58,57 @@ def write(
     keep: ArrayStore,
 ) -> Recording:
     """Let the model write, and record what it reads in the end."""
-    most = settings.max_new_tokens
+    return model.record(
+        given.inputs,
+        target_language=given.language,
+        decode=settings,
+        prefix=given.prefix,
+        on_step=_make_report(reporter, settings.max_new_tokens),
+        want=want,
+        edits=edits,
+        keep=keep,
+    )
+
+
+def go_on(
+    model: LoadedModel,
+    parent: Recording,
+    wanted: BranchRequest,
+    want: Collection[str],
+    reporter: JobReporter,
+    keep: ArrayStore,
+    most: int,
+) -> Recording:
+    """Branch off from a recording, or open a hypothesis of its beam search."""
+    steps = 0 if parent.generation is None else len(parent.generation.steps)
+    if steps > most:
+        raise InputError("workbench.request.too_many_new_tokens", count=steps, most=most)
+    report = _make_report(reporter, min(wanted.max_new_tokens or steps or 1, most))
+    if wanted.node is not None:
+        return open_hypothesis(
+            parent, wanted.node, name=wanted.name, model=model, want=want, on_step=report, keep=keep
+        )
+    return branch(
+        parent,
+        wanted.step,
+        token=wanted.token if wanted.text is None else wanted.text,
+        edits=[edit.to_edit() for edit in wanted.edits],
+        temperature=wanted.temperature,
+        seed=wanted.seed,
+        max_new_tokens=wanted.max_new_tokens,
+        name=wanted.name,
+        model=model,
+        want=want,
+        on_step=report,
+        keep=keep,
+    )
+
+
+def _make_report(reporter: JobReporter, most: int) -> OnStep:
+    """Tells each step, of at most so many; after the last one layers are reported."""
 
     def report(step: Step | None) -> None:
-        if step is None:  # from now on layers are reported
+        if step is None:
             reporter.generating = False
             reporter.progress("running", 0.0)
             return
@@ -67,16 +117,7 @@ def write(
         reporter.progress("running", min(1.0, done / most), f"{done}/{most}")
 
     reporter.generating = True
-    return model.record(
-        given.inputs,
-        target_language=given.language,
-        decode=settings,
-        prefix=given.prefix,
-        on_step=report,
-        want=want,
-        edits=edits,
-        keep=keep,
-    )
+    return report
 
 
 def report_answers(model: LoadedModel, recording: Recording, reporter: JobReporter) -> None:

@@ -32,6 +32,7 @@ from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 from glassformer.workbench.topics import ask, describe_task
 
 Add = Callable[[Path, JobRequest], str]  # takes a finished bundle into the library and gives its id
+Locate = Callable[[str], Path]  # the bundle of a recording in the library; ApiError where there is none
 
 TURN = 10.0  # seconds that a play waits for those before it
 TICK = 0.05  # seconds between two looks at a running job
@@ -42,10 +43,20 @@ log = logging.getLogger("glassformer.workbench")
 class LocalWorkbench:
     """See `Workbench` in api/jobs.py. Methods may be called from any thread and answer at once."""
 
-    def __init__(self, settings: WorkbenchSettings, *, folder: Path, add: Add, zoo: Path = ZOO) -> None:
+    def __init__(
+        self,
+        settings: WorkbenchSettings,
+        *,
+        folder: Path,
+        add: Add,
+        locate: Locate | None = None,
+        zoo: Path = ZOO,
+    ) -> None:
+        """Without `locate` nothing can branch off from a recording."""
         self.settings = settings
         self.folder = folder
         self.add = add
+        self.locate = locate
         self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline, runs=settings.runs)
         self.store = JobStore(settings.queue, settings.kept)
         self.worker: WorkerProcess | None = None
@@ -68,6 +79,7 @@ class LocalWorkbench:
         """Queue a run, or refuse it in one sentence. What is in no list is made once."""
         model = self.catalog.find(request.model)
         check_request(request, model, self.settings)
+        self._find_parent(request)
         known = None if request.listed else self.store.find(request)
         job = known or self.store.submit(request, model)
         self._start()
@@ -197,7 +209,16 @@ class LocalWorkbench:
         task = describe_job(run, model, self.settings, path)
         if request is not run:
             task["measure"] = request.model_dump()
-        return {"do": "run", "job": entry.id, **task}
+        parent = self._find_parent(run)
+        return {"do": "run", "job": entry.id, "parent": None if parent is None else str(parent), **task}
+
+    def _find_parent(self, request: JobRequest) -> Path | None:
+        """The bundle that a branch goes on from; ApiError where it is not there (any more)."""
+        if request.branch is None or request.parent is None:
+            return None
+        if self.locate is None:
+            raise ApiError("api.no_recording", status=404, id=request.parent[:80])
+        return self.locate(request.parent)
 
     def _try(self, entry: Entry, path: Path) -> bool:
         """Give the job to the worker; False if the process was already dead."""

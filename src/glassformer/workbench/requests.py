@@ -10,11 +10,13 @@ text has, whether a head exists) is refused by the worker, in the same manner.
 from pathlib import Path
 from typing import Any
 
-from glassformer.api.jobs import DecodeRequest, JobRequest, ModelDescription
+from glassformer.api.jobs import BranchRequest, DecodeRequest, JobRequest, ModelDescription
 from glassformer.config import Shape
-from glassformer.errors import ApiError, InputError
+from glassformer.errors import ApiError, GlassformerError, InputError
 from glassformer.messages import message
 from glassformer.place import name_term
+from glassformer.recorders.edits import BlockHead
+from glassformer.recording.branch import check_name
 from glassformer.registry import suggestion
 from glassformer.workbench.models import Model
 from glassformer.workbench.settings import WorkbenchSettings
@@ -32,6 +34,8 @@ def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings
         request.read_edits()
     except InputError as error:
         raise ApiError(error.message, code="bad_edit", status=422) from error
+    if request.branch is not None:
+        _check_branch(request, request.branch, settings)
     if request.decode is not None:
         _check_decode(request.decode, settings)
         if request.target is not None:
@@ -112,6 +116,28 @@ def check_sides(request: JobRequest, shape: Shape, model: str) -> None:
         raise _refuse("decode", "workbench.request.encoder", model=model)
     if request.second_text is not None and shape != "encoder":
         raise _refuse("second_text", "workbench.request.one_text", model=model)
+
+
+def _check_branch(request: JobRequest, branch: BranchRequest, settings: WorkbenchSettings) -> None:
+    if request.parent is None or request.kind != "generate":
+        raise _refuse("branch", "workbench.request.branch_parent")
+    if branch.token is not None and branch.text is not None:
+        raise _refuse("branch", "workbench.request.branch_token")
+    changes = ("token", "text", "temperature", "seed", "max_new_tokens", "edits")
+    given = [name for name in changes if getattr(branch, name) not in (None, ())]
+    if branch.node is not None and given:
+        raise _refuse("branch", "workbench.request.branch_node", names=given)
+    if (branch.max_new_tokens or 0) > settings.new_tokens:
+        code, count = "workbench.request.too_many_new_tokens", branch.max_new_tokens
+        raise _refuse("branch", code, count=count, most=settings.new_tokens)
+    try:
+        check_name(branch.name)
+        edits = [edit.to_edit() for edit in branch.edits]
+    except GlassformerError as error:
+        raise ApiError(error.message, code="bad_branch", status=422) from error
+    for edit in edits:
+        if not isinstance(edit, BlockHead):
+            raise ApiError("recorders.branch.whole_text", code="bad_branch", status=422, edit=edit)
 
 
 def _check_decode(decode: DecodeRequest, settings: WorkbenchSettings) -> None:

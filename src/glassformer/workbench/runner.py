@@ -6,14 +6,16 @@ Out:  a bundle file; progress and generated tokens on the way.
 
 import gc
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from glassformer import bundle
 from glassformer.api.effects import EffectsRequest, PatchingRequest
-from glassformer.api.jobs import JobRequest
+from glassformer.api.jobs import BranchRequest, JobRequest
 from glassformer.errors import CheckpointError, InputError
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.run import run_topic
@@ -22,7 +24,7 @@ from glassformer.loaded.opening import load
 from glassformer.recorders.store import ArrayStore, writing_to
 from glassformer.recording import Recording
 from glassformer.workbench.effects import measure_effects, measure_patching
-from glassformer.workbench.generating import choose_settings, report_answers, write
+from glassformer.workbench.generating import choose_settings, go_on, report_answers, write
 from glassformer.workbench.inputs import JobInputs, read_inputs
 from glassformer.workbench.layer_progress import reporting
 from glassformer.workbench.reporter import JobReporter
@@ -48,6 +50,9 @@ class Runner:
         request = JobRequest.model_validate(task["request"])
         reporter.progress("loading", detail=task["name"])
         model = self.open(task["name"], task["folder"])
+        if request.branch is not None:
+            self._branch(model, request.branch, task, request.want, reporter)
+            return
         reporter.progress("tokenising")
         given = read_inputs(model, request, task)
         reporter.progress("running", 0.0)
@@ -71,6 +76,31 @@ class Runner:
             measure_patching(model, request, given, read_inputs(model, corrupted, task), reporter)
         elif (recording := measure_effects(model, request, given, reporter)) is not None:
             recording.save(task["path"])
+
+    def _branch(
+        self,
+        model: LoadedModel,
+        wanted: BranchRequest,
+        task: dict[str, Any],
+        want: Sequence[str] | None,
+        reporter: JobReporter,
+    ) -> None:
+        """From a bundle and what changes to another bundle."""
+        parent = bundle.open(task["parent"])
+        count = len(parent.source) + (0 if parent.target is None else len(parent.target))
+        reporter.progress("running", 0.0)
+        with writing_to(task["path"]) as destination, reporting(model, count, reporter):
+            recording = go_on(
+                model,
+                parent,
+                wanted,
+                want or choose_want(count),
+                reporter,
+                destination.store,
+                task["new_tokens"],
+            )
+            reporter.progress("saving")
+            destination.finish(recording)
 
     def play(self, task: dict[str, Any], reporter: JobReporter) -> None:
         """A topic of the playground; one that streams reports its steps."""

@@ -5,7 +5,7 @@ import pytest
 
 from edited_models import CROSSING, KINDS, make_subject
 from glassformer.errors import InputError
-from glassformer.recorders.edits import Block
+from glassformer.recorders.edits import BlockHead
 from tolerances import assert_near
 
 EVERYTHING = ("weights", "values", "output")
@@ -17,7 +17,7 @@ def test_rows_before_stay_and_rows_after_are_blocked(kind: str, key: int | None)
     subject, reads = make_subject(kind)
     attention = "cross" if kind in CROSSING else "self"
     plain = subject.record(*reads, want=EVERYTHING).map("decoder", attention, 0)
-    edit = Block("decoder", attention, 0, 1, key, first=2)
+    edit = BlockHead("decoder", attention, 0, 1, key, first=2)
     edited = subject.record(*reads, want=EVERYTHING, edits=[edit])
     changed = edited.map("decoder", attention, 0)
     assert_near(changed.dense[:, :2], plain.dense[:, :2])
@@ -33,7 +33,7 @@ def test_rows_before_stay_and_rows_after_are_blocked(kind: str, key: int | None)
 
 def test_every_head_and_layer() -> None:
     subject, reads = make_subject(KINDS[0])
-    edited = subject.record(*reads, edits=[Block("decoder", "self", None, None, first=3)])
+    edited = subject.record(*reads, edits=[BlockHead("decoder", "self", None, None, first=3)])
     for each in edited.maps:
         if each.stack == "decoder" and each.kind == "self":
             assert np.all(each.dense[:, 3:] == 0)
@@ -46,4 +46,4 @@ def test_every_head_and_layer() -> None:
 def test_what_cannot_be_is_refused(changes: dict[str, object]) -> None:
     given = {"stack": "decoder", "kind": "self", "layer": 0, "head": 1} | changes
     with pytest.raises(InputError):
-        Block(**given)
+        BlockHead(**given)

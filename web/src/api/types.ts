@@ -25,7 +25,7 @@ export type HiddenDescription = Schemas["HiddenDescription"];
 export type EvidenceDescription = Schemas["EvidenceDescription"];
 export type Choice = Schemas["TokenChoice"];
 export type StepDescription = Schemas["StepDescription"];
-export type GenerationDescription = Schemas["GenerationDescription"];
+export type GenerationDescription = Without<Schemas["GenerationDescription"], "forced">;
 export type OutputDescription = Schemas["OutputDescription"];
 /** Each offset is the first character of a token and the one after its last. */
 export type TokenSlice = Without<Omit<Schemas["TokenSlice"], "offsets">, "text"> & {
@@ -46,6 +46,8 @@ export type About = Schemas["About"];
 export type ModelDescription = Schemas["ModelDescription"];
 export type EditRequest = Schemas["JobRequest"]["edits"][number];
 export type DecodeRequest = Schemas["DecodeRequest"];
+export type BranchRequest = Schemas["BranchRequest"];
+export type BranchEntry = Schemas["BranchEntry"];
 export type JobRequest = Without<Schemas["JobRequest"], "edits" | "listed">;
 export type Job = Schemas["Job"];
 export type OutcomeRequest = Partial<Schemas["OutcomeRequest"]>;

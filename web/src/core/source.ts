@@ -7,6 +7,7 @@
 
 import type { Frame } from "../api/frames";
 import type {
+  BranchEntry,
   CellArithmetic,
   Description,
   Distribution,
@@ -43,6 +44,8 @@ export interface RecordingSource {
   /** The same source, whose requests all end with a signal. */
   within(signal: AbortSignal): RecordingSource;
   tokens(side: RowSide, range?: Range, signal?: AbortSignal): Promise<TokenSlice>;
+  /** The tree of branches that a generated text belongs to, where the host keeps one. */
+  branches?(): Promise<readonly BranchEntry[]>;
   thumbnails(how: "mean" | "max", signal?: AbortSignal): Promise<Frame>;
   weights(
     map: Place,

@@ -38,6 +38,8 @@ export interface Rerunner {
   open(id: string): Promise<RecordingSource>;
   /** Go to a recording: it becomes the open one. */
   go(id: string): void;
+  /** Give a branch a name. */
+  rename?(id: string, name: string): Promise<void>;
   /** Resolves when no run of any window goes on or waits; early where the signal is aborted. */
   whenFree?(signal: AbortSignal): Promise<void>;
   /**

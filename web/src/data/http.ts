@@ -228,7 +228,12 @@ export function createHttpSource(
     findRecordings: (search, count, signal) =>
       connection.list(withParameters("recordings", { search, count }), withSignal(signal)),
     open: async (id, signal) =>
-      recordingSource(await json<Description>(`recordings/${encodeURIComponent(id)}`, signal), json, frame),
+      recordingSource(
+        await json<Description>(`recordings/${encodeURIComponent(id)}`, signal),
+        json,
+        frame,
+        (path, stop) => connection.json(path, withSignal(stop)),
+      ),
     metrics: (signal) => json("metrics", signal),
     messages: async (language, signal) =>
       (await json<{ readonly entries: Catalogue }>(`messages/${language}`, signal)).entries,
@@ -261,6 +266,7 @@ function recordingSource(
   description: Description,
   askJson: Json,
   askFrame: Frames,
+  askAgain: Json, // for what changes: never remembered
   scope?: AbortSignal,
 ): RecordingSource {
   const both = (signal?: AbortSignal): AbortSignal | undefined =>
@@ -274,9 +280,10 @@ function recordingSource(
     withParameters(`${here}/hidden/${encodeURIComponent(stack)}/${what}`, parameters);
   return {
     description,
-    within: (signal) => recordingSource(description, askJson, askFrame, both(signal)),
+    within: (signal) => recordingSource(description, askJson, askFrame, askAgain, both(signal)),
     tokens: (side, range, signal) =>
       json(withParameters(`${here}/tokens/${side}`, { start: range?.[0], stop: range?.[1] }), signal),
+    branches: () => askAgain(`${here}/branches`, scope),
     thumbnails: (how, signal) => frame(withParameters(`${here}/thumbnails`, { how }), signal),
     weights: (map, { head, queries, keys }, as, signal) =>
       frame(

@@ -44,6 +44,8 @@ export interface ServerJobs {
   /** Where the bundle of a recording can be had; null where it cannot. */
   download(id: string): string | null;
   remove(id: string): Promise<void>;
+  /** Names a branch of a generated text. */
+  rename?: NonNullable<Rerunner["rename"]>;
   /** Asks about training, or asks for it: what is at a path below training/. */
   training?<T>(path: string, method?: "GET" | "POST" | "DELETE", body?: unknown): Promise<T>;
 }
@@ -119,6 +121,13 @@ export function createServerJobs(
     download: (id) => `${connection.base}recordings/${encodeURIComponent(id)}/bundle`,
     async remove(id) {
       await connection.ask(`recordings/${encodeURIComponent(id)}`, { method: "DELETE" });
+    },
+    async rename(id, name) {
+      await connection.ask(`recordings/${encodeURIComponent(id)}/branch`, {
+        method: "PUT",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ name }),
+      });
     },
     async training<T>(path: string, method = "GET", body?: unknown) {
       const response = await connection.ask(`training${path}`, {

@@ -20,17 +20,27 @@ export interface Bar {
 export class Bars {
   readonly element: HTMLElement;
 
-  constructor(name: Text) {
+  /** With `choose`, each text is a button. */
+  constructor(
+    name: Text,
+    private readonly choose: ((place: number) => void) | null = null,
+  ) {
     this.element = make("ol", { class: "bars", "aria-label": name });
   }
 
   show(bars: readonly Bar[]): void {
     this.element.replaceChildren(
-      ...bars.map(({ text, share, chosen }) =>
+      ...bars.map(({ text, share, chosen }, place) =>
         make(
           "li",
           { class: "bars-row", "data-chosen": chosen, "data-share": share },
-          make("span", { class: "bars-text", dir: "auto" }, text),
+          this.choose === null
+            ? make("span", { class: "bars-text", dir: "auto" }, text)
+            : make(
+                "button",
+                { type: "button", class: "bars-text", dir: "auto", onclick: () => this.choose!(place) },
+                text,
+              ),
           make(
             "span",
             { class: "bars-track", "aria-hidden": "true" },

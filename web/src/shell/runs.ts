@@ -184,6 +184,7 @@ export class Runs {
         return {
           ...(change.decode ? open : request),
           parent: source.description.id,
+          branch: null,
           ...(change.edits ? { edits: [...(request.edits ?? []), ...change.edits] } : {}),
           ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),
         };
@@ -196,6 +197,7 @@ export class Runs {
       },
       ...(server.measure ? { measure: server.measure } : {}),
       ...(server.play ? { play: server.play } : {}),
+      ...(server.rename ? { rename: server.rename } : {}),
     };
   }
 

@@ -9,8 +9,10 @@ from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
+from pydantic import Field
 from starlette.responses import FileResponse, Response
 
+from glassformer.api.branches import BranchEntry, check_name, list_branches
 from glassformer.api.description import (
     MOST_TOKENS,
     Description,
@@ -24,11 +26,19 @@ from glassformer.api.index import Origin
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
 from glassformer.api.limits import ClientCounts, find_client
-from glassformer.api.responses import REVALIDATE, AppContext, Context, respond, respond_about
+from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond, respond_about
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.recording import Recording
 from glassformer.recording.axes import RowSide, find_side
-from glassformer.schema import ResponseModel
+from glassformer.recording.branch import LONGEST_NAME
+from glassformer.schema import RequestModel, ResponseModel
+
+
+class BranchName(RequestModel):
+    """What a branch is called."""
+
+    name: Annotated[str, Field(max_length=LONGEST_NAME)]
+
 
 router = APIRouter(prefix="/api/recordings", tags=["recordings"])
 
@@ -204,6 +214,20 @@ async def _write(request: Request, path: FilePath) -> None:
         async for _ in pieces:
             pass
         raise
+
+
+@router.get("/{id}/branches", response_model=list[BranchEntry])
+async def read_branches(request: Request, context: Context, id: Id) -> Response:
+    """The tree of branches that a generated text belongs to: parents first, then what left them."""
+    return await respond(request, context, lambda: list_branches(context.library, id), keep=NO_STORE)
+
+
+@router.put("/{id}/branch", status_code=204)
+async def rename_branch(request: Request, context: Context, id: Id, names: BranchName) -> Response:
+    """Give a branch a name."""
+    name = check_name(names.name)
+    await context.threads.run(request, lambda: context.library.rename(id, name))
+    return Response(status_code=204)
 
 
 @router.delete("/{id}", status_code=204)

@@ -219,7 +219,10 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
         models=tuple(arguments.models), runs=Path(arguments.runs).expanduser(), offline=arguments.offline
     )
     return LocalWorkbench(
-        chosen, folder=library.folder, add=lambda path, request: library.adopt(path, request=request)
+        chosen,
+        folder=library.folder,
+        add=lambda path, request: library.adopt(path, request=request),
+        locate=library.path,
     )
 
 

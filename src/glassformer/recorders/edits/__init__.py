@@ -7,7 +7,7 @@ One file holds one edit; edit.py says what an edit is and which operations execu
 """
 
 from glassformer.recorders.edits.ablate_head import AblateHead
-from glassformer.recorders.edits.block import Block
+from glassformer.recorders.edits.block import BlockHead
 from glassformer.recorders.edits.cut_edge import CutEdge
 from glassformer.recorders.edits.edit import EDITS, Edit, HeadOutputs, Scores, Weights
 from glassformer.recorders.edits.first_layers import FirstLayers
@@ -17,6 +17,6 @@ from glassformer.recorders.edits.scale_scores import ScaleScores
 from glassformer.recorders.edits.steer import Steer
 
 __all__ = [
-    "EDITS", "AblateHead", "Block", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "PatchHead", "PatchPath",
-    "PatchPattern", "PatchStates", "PatchValue", "ScaleScores", "Scores", "Steer", "Weights",
+    "EDITS", "AblateHead", "BlockHead", "CutEdge", "Edit", "FirstLayers", "HeadOutputs", "PatchHead",
+    "PatchPath", "PatchPattern", "PatchStates", "PatchValue", "ScaleScores", "Scores", "Steer", "Weights",
 ]  # fmt: skip

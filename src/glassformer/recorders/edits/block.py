@@ -19,13 +19,13 @@ from glassformer.recorders.edits.edit import (
 
 @EDITS.register("block")
 @dataclass(frozen=True, slots=True)
-class Block(Edit):
+class BlockHead(Edit):
     """A head of a decoder that gives nothing from query `first` on; or, with `key`, does not see this key.
 
     Queries before `first` are left as they are, and so are the words that they wrote. `gf.branch` sets
     `first` to the query that writes the word of its step. None: every head, every layer.
 
-    >>> edit = gf.Block("decoder", "self", 2, head=1, key=0, first=3)
+    >>> edit = gf.BlockHead("decoder", "self", 2, head=1, key=0, first=3)
     >>> recording = gf.record("zoo/gpt2", "The cat sat on the mat", edits=[edit])
     >>> (recording.map(layer=2).weights(head=1)[:, 0] == 0).tolist()
     [False, False, False, True, True, True]
@@ -46,11 +46,11 @@ class Block(Edit):
             raise InputError("recorders.edits.block_encoder")
 
     @classmethod
-    def at(cls, place: Place, head: int | None, key: int | None = None, first: int = 0) -> "Block":
+    def at(cls, place: Place, head: int | None, key: int | None = None, first: int = 0) -> "BlockHead":
         """The same by the address of a map."""
         return cls(place.stack, place.kind, place.layer, head, key, first)
 
-    def starting(self, first: int) -> "Block":
+    def starting(self, first: int) -> "BlockHead":
         """The same from another query on."""
         return replace(self, first=first)
 

@@ -1,6 +1,6 @@
 /** What stands below the form of generation: the steps of a text, or a distribution. */
 
-import { flag, integer, optional, type Schema } from "../../core/options";
+import { flag, integer, optional, type Schema, text } from "../../core/options";
 import type { Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import type { Bar } from "../../marks/bars";
@@ -9,12 +9,14 @@ import type { Words } from "./words";
 export interface GenerationOptions {
   readonly node: number | null; // a hypothesis that was not kept
   readonly step: number; // where the text does not say which row wrote which word
+  readonly beside: string; // id of the branch that the text is compared with
   readonly predict: boolean; // set by others: start at once
 }
 
 export const options: Schema<GenerationOptions> = {
   node: optional(integer(0)),
   step: integer(0),
+  beside: text(),
   predict: flag(),
 };
 

@@ -16,6 +16,7 @@ import { type Bar, Bars } from "../../marks/bars";
 import { make, relabel, write } from "../../marks/make";
 import { Tree } from "../../marks/tree";
 import { WordRow } from "../../marks/word_row";
+import { Branches } from "./branches";
 import type { Drawing, GenerationOptions, GenerationPanel, GenerationSetting } from "./panel";
 import { Place } from "./place";
 import { Text } from "./text";
@@ -39,6 +40,9 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
   private readonly layer = make("span", { class: "generation-layer" });
   private readonly path = make("p", { class: "generation-path", dir: "auto" });
   private readonly note: HTMLElement;
+  private readonly forced: HTMLElement;
+  private readonly branches: Branches;
+  private readonly openIt: HTMLButtonElement;
   private readonly asking = this.tasks.asker();
 
   constructor(setting: GenerationSetting) {
@@ -46,12 +50,16 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
     const { say: word, stage, tasks } = this;
     this.place = new Place(setting);
     this.note = make("p", { class: "generation-note", hidden: true }, () => word.noText);
+    this.forced = make("p", { class: "hint", hidden: true }, () => word.forcedHere);
     const { place } = this;
     this.written = new WordRow(
       () => word.written,
       (step) => place.goTo(step),
     );
-    this.bars = new Bars(() => word.choicesName);
+    this.branches = new Branches(setting, place);
+    this.bars = new Bars(() => word.choicesName, this.branches.runs ? (at) => this.force(at) : null);
+    const open = { type: "button", class: "button small", onclick: () => this.openNode() };
+    this.openIt = make("button", open, () => word.openHypothesis);
     this.tree = new Tree(word, (node) => this.chooseNode(node));
     const last = Math.max(0, place.steps.length - 1);
     this.slider = make("input", {
@@ -103,9 +111,11 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
           { class: "generation-choices" },
           this.choices,
           make("p", { class: "hint" }, () => word.chances(method)),
+          this.forced,
           this.bars.element,
         ),
       ),
+      this.branches.element,
       nodes.length > 0 &&
         make(
           "section",
@@ -114,6 +124,7 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
           make("p", { class: "hint" }, () => word.treeHint),
           this.tree.element,
           this.path,
+          this.branches.runs && this.openIt,
         ),
       this.note,
     );
@@ -156,6 +167,8 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
     const { title, bars } = this.chances();
     write(this.choices, title);
     this.bars.show(bars);
+    this.forced.hidden = dropped || !this.stage.source.description.generation!.forced?.includes(at);
+    this.branches.follow();
     this.showPath(place.node());
     write(this.looked, dropped ? word.dropped : word.looked(step.text));
     for (const text of this.texts) text.element.hidden = dropped;
@@ -209,6 +222,18 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
       word.layerHead(map.place.layer, typeof head === "number" ? word.head(head) : word[head]),
     );
     write(this.layer, names[0] ?? "");
+  }
+
+  /** Another word for the step that is shown. */
+  private force(at: number): void {
+    const { step, dropped } = this.shown();
+    const choice = choicesOf(step)[at];
+    if (!dropped && choice) this.branches.force(choice);
+  }
+
+  private openNode(): void {
+    const node = this.place.node();
+    if (node !== null) this.branches.openNode(node);
   }
 
   private chooseNode(node: number): void {

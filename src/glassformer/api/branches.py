@@ -1,0 +1,90 @@
+"""The branches of generated texts in a library: the tree that they form, and their names.
+
+In:   the id of a recording.
+Out:  every recording of its tree, parents before their branches.
+"""
+
+from glassformer.api.description import Visible
+from glassformer.api.library import Library
+from glassformer.errors import ApiError, GlassformerError
+from glassformer.recording.branch import LONGEST_NAME
+from glassformer.recording.branch import check_name as check
+from glassformer.schema import ResponseModel
+
+MOST = 200  # recordings of one tree
+SHOWN = 80  # characters of what a branch wrote
+
+
+class BranchEntry(ResponseModel):
+    """One recording of a tree of branches."""
+
+    id: str
+    parent: str | None  # None: nothing in the library is its parent
+    lost: bool  # its parent was removed
+    step: int  # from which on it differs from its parent
+    token: Visible | None  # that was forced there
+    name: str
+    text: Visible  # what it wrote from this step on
+    score: float | None  # logarithm of the probability of the whole text; None: minus infinity
+
+
+def list_branches(library: Library, id: str) -> list[BranchEntry]:
+    """The tree that a recording belongs to; only itself where nothing branched off."""
+    library.entry(id)  # ApiError where there is none
+    parents = library.parents()
+    root, seen = id, {id}
+    while (above := parents.get(root)) is not None and above not in seen and _exists(library, above):
+        root = above
+        seen.add(root)
+    found, waiting = dict[str, BranchEntry](), [root]
+    while waiting and len(found) < MOST:
+        now = waiting.pop(0)
+        entry = None if now in found else _describe(library, now, parents.get(now))
+        if entry is not None:
+            found[now] = entry
+            waiting += [each for each, parent in parents.items() if parent == now]
+    return list(found.values())
+
+
+def check_name(name: str) -> str:
+    """A name without blanks at its ends; ApiError where it cannot be one."""
+    try:
+        return check(name)
+    except GlassformerError as error:
+        raise ApiError(error.message, code="bad_name", status=422) from error
+
+
+def _exists(library: Library, id: str | None) -> bool:
+    if id is None:
+        return False
+    try:
+        library.entry(id)
+    except ApiError:
+        return False
+    return True
+
+
+def _describe(library: Library, id: str, parent: str | None) -> BranchEntry | None:
+    try:
+        recording, request = library.get(id), library.request(id)
+    except (GlassformerError, OSError):  # removed meanwhile
+        return None
+    generation, left = recording.generation, recording.branch
+    step = 0 if left is None else left.step
+    steps = () if generation is None else generation.steps
+    there = _exists(library, parent)
+    name = "" if left is None else left.name
+    if request is not None and request.branch is not None:
+        name = request.branch.name
+    score = None if generation is None else generation.score
+    forced = left is not None and left.token is not None and step < len(steps)
+    return BranchEntry(
+        id=id,
+        parent=parent if there else None,
+        lost=left is not None and not there,
+        step=step,
+        token=steps[step].text if forced else None,
+        name=name[:LONGEST_NAME],
+        text="".join(each.text for each in steps[step:])[:SHOWN],
+        score=None if score is None or score == float("-inf") else score,
+    )
