@@ -25,7 +25,7 @@ export type HiddenDescription = Schemas["HiddenDescription"];
 export type EvidenceDescription = Schemas["EvidenceDescription"];
 export type Choice = Schemas["TokenChoice"];
 export type StepDescription = Schemas["StepDescription"];
-export type GenerationDescription = Without<Schemas["GenerationDescription"], "forced">;
+export type GenerationDescription = Schemas["GenerationDescription"];
 export type OutputDescription = Schemas["OutputDescription"];
 /** Each offset is the first character of a token and the one after its last. */
 export type TokenSlice = Without<Omit<Schemas["TokenSlice"], "offsets">, "text"> & {

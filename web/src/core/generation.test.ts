@@ -92,7 +92,8 @@ test("masks are found by how vocabularies write them", () => {
 
 test("the form says how the recording was written, asked for or not", () => {
   const steps = [node(0, 1)];
-  const beams = { method: "beam", text: "", steps, nodes: [node(0, 1), node(0, 2, null, 3)] };
+  const nodes = [node(0, 1), node(0, 2, null, 3)];
+  const beams = { method: "beam", text: "", steps, nodes, forced: [] };
   expect(decodingOf(beams, undefined)).toEqual({ method: "beam", beams: 4 }); // as a translator does by itself
   expect(decodingOf(beams, { method: "beam", beams: 8 })).toEqual({ method: "beam", beams: 8 });
   expect(decodingOf({ ...beams, method: "sampling", nodes: [] }, null)).toEqual({ method: "sampling" });

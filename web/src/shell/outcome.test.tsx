@@ -44,7 +44,7 @@ describe("the answer of a model", () => {
 
   test("of a translator is what it wrote, without its end, or what it was given", () => {
     const steps = ["Je", " t'aime.", "</s>"].map(step);
-    const generation = { method: "beam", text: "Je t'aime.</s>", steps, nodes: [] };
+    const generation = { method: "beam", text: "Je t'aime.</s>", steps, nodes: [], forced: [] };
     const wrote = described({ shape: "encoder-decoder", generation });
     expect(outcomeOf(wrote)).toEqual({ kind: "translation", text: "Je t'aime." });
     const target = { side: "target" as const, count: 2, text: "Je t'aime." };

@@ -3,6 +3,7 @@ import type { GenerationDescription, Job, JobRequest, StepDescription } from "..
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
 import { invent, mountAgain, outputOf, restyle, setStage, settle, weightOf } from "../../testing/recording";
+import { findParting } from "./branches";
 import { predictsOf } from "./predicting";
 import { view } from "./view";
 
@@ -27,6 +28,7 @@ const greedy: GenerationDescription = {
   text: "",
   steps: [step(0, 2), step(1, 3), step(2, 4)],
   nodes: [],
+  forced: [],
 };
 const texts = ["a", " b", " c", " d", " e"];
 
@@ -304,4 +306,47 @@ test("steps play on in another language, and stop on another tab", async () => {
   const last = view.mount(stage);
   expect(button().textContent).toBe("Play");
   last.unmount();
+});
+
+test("a branch sends the step, the word of the list and what is blocked", async () => {
+  const sent: JobRequest[] = [];
+  const rerunner = {
+    run: (request: JobRequest) => {
+      sent.push(request);
+      return Promise.resolve("made");
+    },
+    again: () => ({ kind: "generate", model: "m", text: "a" }) as JobRequest,
+    open: () => Promise.reject(new Error("not asked")),
+    go: vi.fn(),
+  } as unknown as Rerunner;
+  const { element } = await stand(
+    { source: texts, change: { generation: greedy } },
+    { head: 1, query: 2, key: 0 },
+    rerunner,
+  );
+  const buttons = [...element.querySelectorAll<HTMLButtonElement>("button.bars-text")];
+  buttons.find((button) => button.textContent === "ninety")!.click();
+  const form = element.querySelector<HTMLFormElement>(".branch-form")!;
+  expect(form.querySelector<HTMLInputElement>("[name=word]")!.value).toBe("ninety");
+  form.querySelector<HTMLSelectElement>("[name=block]")!.value = "key";
+  form.querySelector<HTMLInputElement>("[name=temperature]")!.value = "0";
+  form.requestSubmit();
+  await settle();
+  expect(sent).toHaveLength(1);
+  expect(sent[0]!.branch).toMatchObject({ step: 1, token: 90, temperature: 0 });
+  expect(sent[0]!.branch!.edits).toMatchObject([{ kind: "block", head: 1, key: 0 }]);
+  expect(rerunner.go).toHaveBeenCalledWith("made");
+});
+
+test("without a model there is no form, and a branch says where it left its parent", async () => {
+  const branch = { step: 1, token: 3, name: "mine" };
+  const { element } = await stand({ source: texts, change: { generation: greedy, branch } });
+  expect(element.querySelector(".branch-form")).toBeNull();
+  expect(element.querySelector(".generation-branches")!.textContent).toContain("step 2, where w3 was forced");
+});
+
+test("two texts part at the first other word", () => {
+  expect(findParting(greedy.steps, greedy.steps)).toBeNull();
+  expect(findParting(greedy.steps, [step(0, 2), step(1, 8)])).toBe(1);
+  expect(findParting(greedy.steps, greedy.steps.slice(0, 2))).toBe(2);
 });

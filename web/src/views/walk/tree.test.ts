@@ -16,7 +16,7 @@ const nodes: StepDescription[] = Array.from({ length: 40 }, (_, place) => ({
   parent: place < 2 ? null : place - 2,
   score: -1,
 }));
-const generation: GenerationDescription = { method: "beam", text: "", steps: [], nodes };
+const generation: GenerationDescription = { method: "beam", text: "", steps: [], nodes, forced: [] };
 
 function sceneOf(change: { generation: GenerationDescription | null }): TreeScene {
   const { source } = invent({ change });
