@@ -16,7 +16,7 @@ export interface GenerationOptions {
 export const options: Schema<GenerationOptions> = {
   node: optional(integer(0)),
   step: integer(0),
-  beside: text(),
+  beside: text("", (id) => /^[\w.~-]{4,280}$/.test(id)),
   predict: flag(),
 };
 
