@@ -48,7 +48,7 @@ def test_pdf_is_vectors():
         ({"cmap": "viridi"}, "viridis"),
         ({"scale": "log"}, "linear or root"),
         ({"view": "difference"}, "against"),
-        ({"against": make_recording()}, "difference"),
+        ({"view": "heatmap", "against": make_recording()}, "difference"),
         ({"view": "lines", "head": ["decoder.cross.0:1", "decoder.cross.1:1"]}, "one map"),
         ({"view": "bars", "metric": "entrpy"}, "entropy"),
         ({"width": "wide"}, "column"),

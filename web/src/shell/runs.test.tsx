@@ -210,7 +210,8 @@ test("a rerun names the recording that it is derived from", () => {
   const { app } = build(() => []);
   const source = { description: { id: "r1", request } } as unknown as RecordingSource;
   const again = app.runs.rerunner(source)?.again({ edits: [{ kind: "scale", factor: 2 }] });
-  expect(again).toEqual({ ...request, parent: "r1", edits: [{ kind: "scale", factor: 2 }] });
+  const edits = [{ kind: "scale", factor: 2 }];
+  expect(again).toEqual({ ...request, branch: null, parent: "r1", edits });
 });
 
 test("a head is silenced in a run of its own, and not silenced any more in the next", () => {
