@@ -14,11 +14,12 @@ from glassformer.errors import ApiError
 from glassformer.recording import Branch, Generation, Step
 
 
-def keep(library: Library, *texts: str, parent: str | None = None, step: int = 0) -> str:
+def keep(library: Library, *texts: str, parent: str | None = None, step: int = 0, forced: bool = True) -> str:
     """A recording of a text in the library, which may have left another one."""
     steps = tuple(Step(place, 7, text, -0.5) for place, text in enumerate(texts))
     left = None if parent is None else Branch("x", step, 7)
-    recording = replace(make_recording(), generation=Generation(steps), branch=left)
+    where = (step,) if parent is not None and forced else ()
+    recording = replace(make_recording(), generation=Generation(steps, forced=where), branch=left)
     path = library.new_partial_path()
     bundle.save(recording, path)
     changes = {} if parent is None else {"parent": parent, "branch": {"step": step, "name": texts[-1]}}
@@ -37,13 +38,13 @@ def test_a_tree_lists_parents_first(library: Library) -> None:
     root = keep(library, "a", "b")
     late = keep(library, "a", "c", parent=root, step=1)
     leaf = keep(library, "a", "c", "d", parent=late, step=2)
-    early = keep(library, "e", parent=root)
+    early = keep(library, "e", parent=root, forced=False)  # as a hypothesis of a beam search
     keep(library, "another", "text")
     tree = list_branches(library, leaf)
     assert [(each.id, each.parent, each.step, each.token, each.text) for each in tree] == [
         (root, None, 0, None, "ab"),
         (late, root, 1, "c", "c"),
-        (early, root, 0, "e", "e"),
+        (early, root, 0, None, "e"),
         (leaf, late, 2, "d", "d"),
     ]
     assert tree[0].score == -1.0

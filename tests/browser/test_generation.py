@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from browser.conftest import serve
+from browser.conftest import Bench, serve
 from browser.waiting import measure_overflow, rest
 from browser.waiting import settle as settle_view
 from glassformer import bundle
@@ -510,3 +510,34 @@ def test_a_prediction_that_another_window_stops_did_not_fail(reciting: Reciting,
     reciter.cancel("1")
     expect(page.locator(".decoding-said")).to_have_text("Cancelled.")
     expect(page.locator("form.decoding [type=submit]")).to_be_enabled()
+
+
+def test_a_branch_by_a_listed_word_is_in_the_tree_and_in_the_link(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
+    run = {"model": "zoo/decoder", "text": "the animal was too tired", "decode": {"max_new_tokens": 3}}
+    job = page.request.post(f"{bench.url}/api/jobs", data={"kind": "generate", **run}).json()["id"]
+    page.request.get(f"{bench.url}/api/jobs/{job}/events")  # ends with the job
+    root = page.request.get(f"{bench.url}/api/jobs/{job}").json()["recording"]
+    page.goto(f"{bench.url}/#recording={root}&view=generation")
+    page.locator(".generation-written .words-word").nth(1).click()
+    row = page.locator(".bars-row:not([data-chosen])").first
+    word = row.locator(".bars-text").inner_text()
+    row.locator(".bars-track").click()  # the whole row is a button
+    form = page.locator(".branch-form")
+    expect(form.get_by_label("Word")).to_have_value(word)
+    form.get_by_label("Name").fill("mine")
+    form.get_by_role("button", name="Branch").click()
+
+    def check(page: Page) -> None:
+        expect(page.locator(".branch-go")).to_have_text(["First text", "mine"])
+        expect(page.locator(".branch-go[aria-current]")).to_have_text("mine")
+        expect(page.locator(".generation-where")).to_have_text("step 2 of 3")
+        expect(page.locator(".generation-written .words-word bdi").nth(1)).to_have_text(word)
+        expect(page.locator(".branch-table caption")).to_have_text("The texts part at step 2.")
+
+    check(page)
+    check(open_page(page.url))
+    page.get_by_role("button", name="Rename").click()
+    page.keyboard.type("yours")  # the field has the focus, and its name is selected
+    page.keyboard.press("Enter")
+    expect(page.locator(".branch-go")).to_have_text(["First text", "yours"])

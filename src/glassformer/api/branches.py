@@ -77,7 +77,7 @@ def _describe(library: Library, id: str, parent: str | None) -> BranchEntry | No
     if request is not None and request.branch is not None:
         name = request.branch.name
     score = None if generation is None else generation.score
-    forced = left is not None and left.token is not None and step < len(steps)
+    forced = left is not None and generation is not None and step in generation.forced
     return BranchEntry(
         id=id,
         parent=parent if there else None,

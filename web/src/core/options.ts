@@ -82,6 +82,11 @@ export class Options<O extends object> {
     this.store.set({ ...rest, options: writeOptions(this.view, this.schema, options, change) });
   }
 
+  /** These options alone, as a link to another recording has them. */
+  write(change: Partial<O>): OptionTexts {
+    return writeOptions(this.view, this.schema, {}, change);
+  }
+
   /** One option as the URL has it, for controls. */
   text(name: keyof O): string {
     return this.schema[name].write(this.now[name]);

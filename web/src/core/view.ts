@@ -36,8 +36,8 @@ export interface Rerunner {
   again(change: { edits?: readonly EditRequest[]; decode?: DecodeRequest }): JobRequest | null;
   /** Open another recording beside this one (before/after), without leaving the view. */
   open(id: string): Promise<RecordingSource>;
-  /** Go to a recording: it becomes the open one. */
-  go(id: string): void;
+  /** Go to a recording: it becomes the open one; `change` says where in it. */
+  go(id: string, change?: Partial<Selection>): void;
   /** Give a branch a name. */
   rename?(id: string, name: string): Promise<void>;
   /** Resolves when no run of any window goes on or waits; early where the signal is aborted. */

@@ -20,7 +20,7 @@ export interface Bar {
 export class Bars {
   readonly element: HTMLElement;
 
-  /** With `choose`, each text is a button. */
+  /** With `choose`, each text is a button, and a click on its row presses it. */
   constructor(
     name: Text,
     private readonly choose: ((place: number) => void) | null = null,
@@ -33,14 +33,15 @@ export class Bars {
       ...bars.map(({ text, share, chosen }, place) =>
         make(
           "li",
-          { class: "bars-row", "data-chosen": chosen, "data-share": share },
+          {
+            class: "bars-row",
+            "data-chosen": chosen,
+            "data-share": share,
+            onclick: () => this.choose?.(place),
+          },
           this.choose === null
             ? make("span", { class: "bars-text", dir: "auto" }, text)
-            : make(
-                "button",
-                { type: "button", class: "bars-text", dir: "auto", onclick: () => this.choose!(place) },
-                text,
-              ),
+            : make("button", { type: "button", class: "bars-text", dir: "auto" }, text),
           make(
             "span",
             { class: "bars-track", "aria-hidden": "true" },

@@ -184,13 +184,13 @@ export class Runs {
         return {
           ...(change.decode ? open : request),
           parent: source.description.id,
-          branch: null,
+          ...(request.branch ? { branch: null } : {}),
           ...(change.edits ? { edits: [...(request.edits ?? []), ...change.edits] } : {}),
           ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),
         };
       },
       open: (id) => app.source.open(id),
-      go: (id) => void app.go(id),
+      go: (id, change) => void app.go(id, change),
       whenFree: (signal) => {
         const isOver = ({ state }: Job): boolean => state !== "running" && state !== "queued";
         return this.poll(server, (jobs) => jobs.every(isOver), signal);

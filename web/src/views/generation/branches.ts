@@ -20,6 +20,7 @@ export class Branches {
   readonly element: HTMLElement;
   private readonly form: HTMLFormElement | null;
   private readonly title = make("h2");
+  private readonly hint: HTMLElement;
   private readonly word: HTMLInputElement;
   private readonly block: HTMLSelectElement;
   private readonly temperature = number("temperature", 0, 5, "any");
@@ -47,6 +48,7 @@ export class Branches {
     });
     this.block = make("select", { name: "block" });
     this.submit = make("button", { type: "submit", class: "button primary" }, () => say.branch);
+    this.hint = make("p", { class: "hint" }, () => say.branchHint);
     this.stop = make(
       "button",
       { type: "button", class: "button", hidden: true, onclick: () => this.run?.stop() },
@@ -59,7 +61,7 @@ export class Branches {
         ? null
         : make(
             "form",
-            { class: "decoding branch-form", onsubmit: (event: Event) => this.send(event) },
+            { class: "branch-form", onsubmit: (event: Event) => this.send(event) },
             field(() => say.forceWord, this.word),
             field(() => say.block, this.block),
             field(() => say.temperature, this.temperature),
@@ -79,7 +81,7 @@ export class Branches {
       "section",
       { class: "generation-branches" },
       this.form && this.title,
-      this.form && make("p", { class: "hint" }, () => say.branchHint),
+      this.form && this.hint,
       this.form,
       this.said,
       this.kept,
@@ -93,7 +95,8 @@ export class Branches {
     const { say, stage } = this.setting;
     const { branch, generation } = stage.source.description;
     if (!branch || stage.source.branches) return;
-    const word = branch.token === null ? null : (generation?.steps[branch.step]?.text ?? null);
+    const forced = generation?.forced?.includes(branch.step);
+    const word = forced ? generation!.steps[branch.step]!.text : null;
     this.say(() => say.ownBranch(branch.name, branch.step + 1, word));
   }
 
@@ -114,9 +117,10 @@ export class Branches {
     );
   }
 
-  /** The step of the selection, and what can be blocked there. */
-  follow(): void {
+  /** The step of the selection, and what can be blocked there; a dropped hypothesis is opened before it can branch. */
+  follow(dropped: boolean): void {
     const { say, stage } = this.setting;
+    for (const part of [this.title, this.hint, this.form]) if (part) part.hidden = dropped;
     write(this.title, say.branchFrom(this.place.step() + 1));
     const map = this.place.mapOf("cross", this.place.step()) ?? this.place.mapOf("self", this.place.step());
     const chosen = stage.selection.get();
@@ -161,7 +165,11 @@ export class Branches {
     const seed = this.seed.valueAsNumber;
     this.start({
       step: this.place.step(),
-      ...(this.token !== null ? { token: this.token.token } : typed === "" ? {} : { text: typed }),
+      ...(this.token !== null
+        ? { token: this.token.token }
+        : typed === ""
+          ? {}
+          : { text: typed.replaceAll("␣", " ") }),
       ...(Number.isNaN(temperature) ? {} : { temperature }),
       ...(Number.isNaN(seed) ? (temperature > 0 ? { seed: 0 } : {}) : { seed }),
       edits: this.readBlock(),
@@ -189,7 +197,12 @@ export class Branches {
     const branch: BranchRequest = { step: 0, edits: [], name: "", ...change };
     const request = { ...known, kind: "generate" as const, parent: stage.source.description.id, branch };
     this.say("");
-    const run = new Run((...heard) => rerunner.run(request, ...heard), rerunner.go);
+    const step = branch.node == null ? branch.step! : this.place.nodes[branch.node]!.index;
+    const parent = stage.source.description.id;
+    const run = new Run(
+      (...heard) => rerunner.run(request, ...heard),
+      (id) => this.go(id, step, parent),
+    );
     this.run = run;
     const tell = (): void => {
       const busy = run.state === "running";
@@ -201,6 +214,12 @@ export class Branches {
     };
     run.show(tell);
     tell();
+  }
+
+  /** Open another text of the tree at a step, with the one that it is compared with. */
+  private go(id: string, step: number, beside: string): void {
+    const { options, stage } = this.setting;
+    stage.rerunner?.go(id, { ...this.place.at(step), options: options.write({ beside }) });
   }
 
   private say(sentence: Text): void {
@@ -225,13 +244,19 @@ export class Branches {
     });
   }
 
+  private label({ name, parent, lost, step, token }: BranchEntry): string {
+    const { say } = this.setting;
+    return name || (parent === null && !lost ? say.firstText : say.leaves(step + 1, token));
+  }
+
   private row(entry: BranchEntry): HTMLElement {
     const { say, stage, options } = this.setting;
     const { rerunner, source } = stage;
     const here = entry.id === source.description.id;
     const root = entry.parent === null && !entry.lost;
-    const label = entry.name || (root ? say.firstText : entry.text || "…");
-    const about = root ? entry.text : say.leaves(entry.step + 1, entry.token, entry.text, entry.lost);
+    const leaves = say.leaves(entry.step + 1, entry.token);
+    const label = this.label(entry);
+    const about = root || entry.name === "" ? entry.text : `${leaves} · ${entry.text}`;
     const beside = options.now.beside === entry.id;
     return make(
       "div",
@@ -243,12 +268,13 @@ export class Branches {
           class: "branch-go",
           "aria-current": here ? "true" : null,
           onclick: () => {
-            if (!here) rerunner?.go(entry.id);
+            if (!here)
+              this.go(entry.id, this.place.step(), beside ? source.description.id : options.now.beside);
           },
         },
         make("bdi", {}, label),
       ),
-      make("span", { class: "branch-about", dir: "auto" }, about),
+      make("span", { class: "branch-about", dir: "auto" }, entry.lost ? say.lost(about) : about),
       !here &&
         rerunner !== null &&
         make(
@@ -282,19 +308,26 @@ export class Branches {
             value: entry.name,
             "aria-label": () => say.branchName,
           });
-          const row = (event.target as Element).parentElement!;
-          (event.target as Element).replaceWith(field);
-          field.focus();
+          let over = false;
+          const close = (name: string): void => {
+            if (over) return;
+            over = true; // taking the field away also ends its focus
+            if (name === entry.name) this.showTree();
+            else
+              stage.rerunner!.rename!(entry.id, name).then(
+                () => this.open(),
+                (error: unknown) => this.say(() => formatText(errorText(error), stage.language)),
+              );
+          };
+          field.addEventListener("blur", () => close(field.value));
           field.addEventListener("keydown", (key) => {
-            if (key.key === "Escape") this.showTree();
-            if (key.key !== "Enter") return;
-            key.preventDefault();
-            stage.rerunner!.rename!(entry.id, field.value).then(
-              () => this.open(),
-              (error: unknown) => this.say(() => formatText(errorText(error), stage.language)),
-            );
+            if (key.key === "Enter" || key.key === "Escape") {
+              key.preventDefault();
+              close(key.key === "Enter" ? field.value : entry.name);
+            }
           });
-          row.append(field);
+          (event.target as Element).replaceWith(field);
+          field.select();
         },
       },
       () => say.rename,
@@ -347,7 +380,7 @@ export class Branches {
             {},
             head(() => say.columnStep),
             head(() => say.thisText, 2),
-            head(() => name?.name || name?.text || say.otherText, 2),
+            head(() => (name === undefined ? say.otherText : this.label(name)), 2),
           ),
         ),
         make("tbody", {}, ...rows),

@@ -8,6 +8,7 @@
 import type { Description, MapDescription, SideName, StepDescription } from "../../api/types";
 import { keptPath, mapOfStep } from "../../core/generation";
 import { chooseMap } from "../../core/maps";
+import type { Selection } from "../../core/selection";
 import type { GenerationSetting } from "./panel";
 
 export class Place {
@@ -54,6 +55,12 @@ export class Place {
   /** The position whose row wrote a step's word. */
   position(step: number): number | null {
     return this.first === null ? null : this.first + step;
+  }
+
+  /** The same step in another text that begins alike. */
+  at(step: number): Partial<Selection> {
+    if (this.map()?.place.step != null) return { step };
+    return { query: this.position(step) };
   }
 
   goTo(step: number): void {

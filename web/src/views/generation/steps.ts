@@ -168,7 +168,7 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
     write(this.choices, title);
     this.bars.show(bars);
     this.forced.hidden = dropped || !this.stage.source.description.generation!.forced?.includes(at);
-    this.branches.follow();
+    this.branches.follow(dropped);
     this.showPath(place.node());
     write(this.looked, dropped ? word.dropped : word.looked(step.text));
     for (const text of this.texts) text.element.hidden = dropped;

@@ -335,12 +335,15 @@ test("a branch sends the step, the word of the list and what is blocked", async 
   expect(sent).toHaveLength(1);
   expect(sent[0]!.branch).toMatchObject({ step: 1, token: 90, temperature: 0 });
   expect(sent[0]!.branch!.edits).toMatchObject([{ kind: "block", head: 1, key: 0 }]);
-  expect(rerunner.go).toHaveBeenCalledWith("made");
+  // The branch opens at its step, beside the text that it left.
+  const where = { query: 2, options: { "generation.beside": "invented" } };
+  expect(rerunner.go).toHaveBeenCalledWith("made", where);
 });
 
 test("without a model there is no form, and a branch says where it left its parent", async () => {
   const branch = { step: 1, token: 3, name: "mine" };
-  const { element } = await stand({ source: texts, change: { generation: greedy, branch } });
+  const generation = { ...greedy, forced: [1] };
+  const { element } = await stand({ source: texts, change: { generation, branch } });
   expect(element.querySelector(".branch-form")).toBeNull();
   expect(element.querySelector(".generation-branches")!.textContent).toContain("step 2, where w3 was forced");
 });

@@ -80,7 +80,7 @@ export const words = {
   branch: "Branch",
   branchFrom: (step: number) => `Go on in another way from step ${step}`,
   branchHint:
-    "Words before this step stay as they are. Choose another word in the list above or type one (mind the space in front of it); leave it empty and the model chooses. Temperature 0 takes the likeliest word.",
+    "Words before this step stay as they are. Choose another word in the list above or type one (␣ or a space in front where the list has one); leave it empty and the model chooses. Temperature 0 takes the likeliest word.",
   forceWord: "Word",
   forcedHere: "This word was forced: the model did not choose it.",
   block: "Block from here on",
@@ -90,8 +90,9 @@ export const words = {
   branchName: "Name",
   branches: "Branches",
   firstText: "First text",
-  leaves: (step: number, word: string | null, text: string, lost: boolean) =>
-    `from step ${step}${word === null ? "" : `, ${word} forced`}: ${text}${lost ? " (the text that it left was removed)" : ""}`,
+  leaves: (step: number, word: string | null) =>
+    `from step ${step}${word === null ? "" : `, ${word} forced`}`,
+  lost: (text: string) => `${text} (the text that it left was removed)`,
   ownBranch: (name: string, step: number, word: string | null) =>
     `${name === "" ? "This text" : `“${name}”`} branched off from another one at step ${step}${word === null ? "" : `, where ${word} was forced`}.`,
   compare: "Compare",

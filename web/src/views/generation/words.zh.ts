@@ -79,7 +79,7 @@ export const words: SameWords<typeof en.words> = {
   branch: "分支",
   branchFrom: (step: number) => `从第 ${step} 步起换一种写法`,
   branchHint:
-    "这一步之前的词保持不变。在上面的列表中另选一个词，或自己输入（注意词前的空格）；留空则由模型选择。温度为 0 时取最可能的词。",
+    "这一步之前的词保持不变。在上面的列表中另选一个词，或自己输入（列表中词前有 ␣ 时，也要输入 ␣ 或空格）；留空则由模型选择。温度为 0 时取最可能的词。",
   forceWord: "词",
   forcedHere: "这个词是强制的，不是模型选的。",
   block: "从这里起屏蔽",
@@ -89,8 +89,8 @@ export const words: SameWords<typeof en.words> = {
   branchName: "名称",
   branches: "分支",
   firstText: "最初的文本",
-  leaves: (step: number, word: string | null, text: string, lost: boolean) =>
-    `从第 ${step} 步起${word === null ? "" : `，强制 ${word}`}：${text}${lost ? "（它所离开的文本已被删除）" : ""}`,
+  leaves: (step: number, word: string | null) => `从第 ${step} 步起${word === null ? "" : `，强制 ${word}`}`,
+  lost: (text: string) => `${text}（它所离开的文本已被删除）`,
   ownBranch: (name: string, step: number, word: string | null) =>
     `${name === "" ? "这段文本" : `“${name}”`}在第 ${step} 步从另一段文本分出${word === null ? "" : `，那里强制了 ${word}`}。`,
   compare: "比较",
