@@ -184,7 +184,7 @@ export class Runs {
         return {
           ...(change.decode ? open : request),
           parent: source.description.id,
-          ...(request.branch ? { branch: null } : {}),
+          branch: null,
           ...(change.edits ? { edits: [...(request.edits ?? []), ...change.edits] } : {}),
           ...(change.decode ? { kind: "generate" as const, decode: change.decode } : {}),
         };
