@@ -94,6 +94,9 @@ def test_the_wheel_holds_page_zoo_and_recordings(wheel: Path) -> None:
         "glassformer/api/static/embedded/loader.js",
         "glassformer/zoo/translator/model.safetensors",
         "glassformer/workbench/presets.toml",
+        "glassformer/api/shipped_runs/reversed-words/scalars.jsonl",
+        "glassformer/api/shipped_runs/reversed-words/probes/step-00000300-0.bundle",
+        "glassformer/recipes/reversed.toml",
     ):
         assert wanted in names
     assert any(re.fullmatch(r"glassformer/api/recordings/.*\.bundle", name) for name in names)

@@ -14,6 +14,7 @@ import pytest
 from glassformer.api import runs as api_runs
 from glassformer.api.routes import runs as routes
 from glassformer.api.runs import Runs
+from glassformer.api.settings import SHIPPED_RUNS
 from glassformer.errors import ApiError
 from glassformer.messages import literal
 from glassformer.place import Place
@@ -191,12 +192,12 @@ def test_a_long_log_without_an_index_shows_progress(folder: Path, monkeypatch: p
     shutil.rmtree(folder / "first" / "index")
     told, release = threading.Event(), threading.Event()
 
-    def read_slowly(path: Path, tell: Any = None) -> RunIndex:
+    def read_slowly(path: Path, tell: Any = None, *, keep: bool = True) -> RunIndex:
         if tell is not None:
             tell(0.25)
             told.set()
             release.wait()
-        return open_run(path, tell)
+        return open_run(path, tell, keep=keep)
 
     monkeypatch.setattr(api_runs, "LONG", 10)
     monkeypatch.setattr(api_runs, "open_run", read_slowly)
@@ -211,3 +212,47 @@ def test_a_long_log_without_an_index_shows_progress(folder: Path, monkeypatch: p
     while runs.entries()[0].indexing is not None:
         pass
     assert runs.describe("first").last_step == 50
+
+
+MOST_SHIPPED = 300_000  # bytes of all examples together
+EXAMPLE = "reversed-words"
+
+
+def test_examples_come_after_the_runs_of_a_person_and_are_only_read(
+    folder: Path, build_site: Callable[..., Any], tmp_path: Path
+) -> None:
+    shipped = tmp_path / "shipped"
+    shutil.copytree(SHIPPED_RUNS, shipped)
+    site = build_site(runs=folder, shipped_runs=shipped)
+    entries = site.json("/api/runs")
+    assert [(entry["id"], entry["shipped"]) for entry in entries] == [("first", False), (EXAMPLE, True)]
+    assert [entry["id"] for entry in site.json("/api/runs?limit=1")] == ["first"]
+    example = site.json(f"/api/runs/{EXAMPLE}")
+    assert (example["shipped"], example["state"], example["checkpoint"]) == (True, "finished", False)
+    assert 0 < example["updated"] - example["started"] < 3600  # not the time at which its files were copied
+    assert set(site.json(f"/api/runs/{EXAMPLE}/series")["series"]) == set(example["names"])
+    assert not (shipped / EXAMPLE / "index").exists()
+
+
+def test_the_attention_of_an_example_can_be_watched(build_site: Callable[..., Any], tmp_path: Path) -> None:
+    site = build_site(runs=tmp_path / "none", shipped_runs=SHIPPED_RUNS)
+    (text,) = site.json(f"/api/runs/{EXAMPLE}/probes")["texts"]
+    assert [step["step"] for step in text["steps"]] == [0, 50, 100, 150, 300]
+    last = site.json(f"/api/recordings/{text['steps'][-1]['id']}")
+    assert "decoder.cross.0" in {each["place"]["address"] for each in last["maps"]}
+    recording = site.library.get(text["steps"][-1]["id"])
+    weights = recording.map("decoder", "cross", 0).weights()
+    assert weights[1].argmax(-1)[:6].tolist() == [5, 4, 3, 2, 1, 0]  # the word is read backwards
+
+
+def test_a_run_of_a_person_hides_an_example_of_the_same_name(folder: Path) -> None:
+    (folder / "first").rename(folder / EXAMPLE)
+    runs = Runs(folder, SHIPPED_RUNS)
+    assert [(entry.id, entry.shipped) for entry in runs.entries()] == [(EXAMPLE, False)]
+    assert not runs.describe(EXAMPLE).shipped
+
+
+def test_examples_are_small_and_without_checkpoints() -> None:
+    files = [path for path in SHIPPED_RUNS.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) <= MOST_SHIPPED
+    assert not any(path.suffix == ".safetensors" for path in files)

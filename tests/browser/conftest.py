@@ -73,7 +73,9 @@ def serve(
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
         line.listen(128)
-        app = create_app(library, workbench, Settings(static=static, runs=runs), trainer=trainer)
+        app = create_app(
+            library, workbench, Settings(static=static, runs=runs, shipped_runs=None), trainer=trainer
+        )
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
         )

@@ -185,6 +185,24 @@ def test_the_shipped_recipes_can_be_trained_where_their_data_are(tmp_path: Path)
         assert codes <= {"recipe.faults.no_data", "recipe.faults.model"}, recipe.name
 
 
+@pytest.mark.parametrize(
+    ("probe", "fault"),
+    [
+        ({"texts": [["garden", "nedrag"], "one text"], "steps": [0, 50]}, None),
+        ({"texts": [["garden", 1]]}, "recipe.faults.value"),
+        ({"texts": [["garden", "x" * 5000]]}, "recipe.faults.long"),
+        ({"texts": [["garden", "\0"]]}, "recipe.faults.characters"),
+        ({"steps": [-1]}, "recipe.faults.value"),
+        ({"steps": ["soon"]}, "recipe.faults.value"),
+    ],
+)
+def test_probes_of_pairs_at_chosen_steps(
+    rules: RecipeRules, probe: dict[str, Any], fault: str | None
+) -> None:
+    faults = [each.message.code for each in rules.check({**RECIPE, "probe": probe}).faults]
+    assert faults == ([] if fault is None else [fault])
+
+
 def test_toml_is_what_was_meant() -> None:
     tables = {
         "task": {"name": 'a "quote" \\ and\ttab', "also": [{"path": "é{split}", "n": 1}, {"b": False}]},

@@ -55,14 +55,15 @@ def create_app(
     >>> library.close()
     """
     chosen = Settings() if settings is None else settings
-    library.runs = chosen.runs.absolute()  # other paths are looked for in the library's folder
+    folders = (chosen.runs, *([] if chosen.shipped_runs is None else [chosen.shipped_runs]))
+    library.runs = tuple(folder.absolute() for folder in folders)  # others are looked for in the library's
     context = AppContext(
         library,
         workbench,
         chosen,
         threads or ThreadPools(chosen),
         ResponseCache(chosen.cache_bytes),
-        Runs(chosen.runs),
+        Runs(chosen.runs, chosen.shipped_runs),
         Searches(chosen.runs),
         trainer,
     )

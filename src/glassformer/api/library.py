@@ -123,7 +123,7 @@ class Library:
         self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
         self._hashes: dict[str, str] = {}  # of recordings whose id stays when their file is written again
         self._differences = Differences(self.get)
-        self.runs: Path | None = None  # a folder of training runs, whose probes are recordings, too
+        self.runs: tuple[Path, ...] = ()  # folders of training runs, whose probes are recordings, too
         self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
             self._add(list_facts(bundle.open(path)), path, "shipped", read_card(path))
@@ -232,7 +232,7 @@ class Library:
 
     def list_probes(self, run: str) -> ProbeSeries:
         """The probes of a training run; ApiError where there is no such run."""
-        folder = None if self.runs is None else find_run(self.runs, run)
+        folder = find_run(self.runs, run)
         if folder is None:
             raise ApiError("api.no_run", status=404, id=run[:80])
         texts = tuple(
@@ -251,7 +251,7 @@ class Library:
     def describe_probe(self, id: str) -> ProbeDescription | None:
         """Where a recording stands in the series of its run; None for one that is no probe."""
         parts = read_id(id)
-        if parts is None or self.runs is None:
+        if parts is None or not self.runs:
             return None
         run, step, number = parts
         return ProbeDescription(**dict(self.list_probes(run)), step=step, number=number)
@@ -387,7 +387,7 @@ class Library:
 
     def _find_probe(self, id: str) -> Row | None:
         """The row of a probe, made when it is first asked for, and again where its file has changed."""
-        path = None if self.runs is None else find_file(self.runs, id)
+        path = find_file(self.runs, id)
         row = self._index.find(id)
         if row is not None and path is not None and _stamp(path)[:2] == (row.size, row.changed):
             return row

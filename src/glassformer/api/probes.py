@@ -1,12 +1,13 @@
 """Probes of training runs as recordings: their ids, and which others belong to one.
 
-In:   a folder of runs; the id of a run or of a probe.
+In:   folders of runs; the id of a run or of a probe.
 Out:  ids, files and series for JSON.
 
 The id of a probe is "RUN:STEP:TEXT", such as "first:100:0". It names a place in a run, so it stays when a
 run that is resumed writes the file again.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from glassformer.runlog import find_probes, is_run
@@ -60,11 +61,11 @@ def read_id(id: str) -> tuple[str, int, int] | None:
     return parts if make_id(*parts) == id else None  # no second id, such as 007, for the same recording
 
 
-def find_run(runs: Path, id: str) -> Path | None:
-    """The folder of a run directly inside that of all runs."""
-    path = runs / id
-    outside = "/" in id or "\\" in id or "\0" in id or id in ("", ".", "..")
-    return None if outside or not is_run(path) else path
+def find_run(folders: Iterable[Path], id: str) -> Path | None:
+    """The folder of a run directly inside the first of some folders that has one of this name."""
+    if "/" in id or "\\" in id or "\0" in id or id in ("", ".", ".."):
+        return None
+    return next((path for folder in folders if is_run(path := folder / id)), None)
 
 
 def find_best(run: Path) -> Path | None:
@@ -77,10 +78,10 @@ def find_best(run: Path) -> Path | None:
     return best if found else None
 
 
-def find_file(runs: Path, id: str) -> Path | None:
+def find_file(folders: Iterable[Path], id: str) -> Path | None:
     """The bundle of a probe; None where there is none."""
     parts = read_id(id)
-    folder = None if parts is None else find_run(runs, parts[0])
+    folder = None if parts is None else find_run(folders, parts[0])
     if parts is None or folder is None:
         return None
     path = folder / PROBES / name_probe(*parts[1:])

@@ -1,6 +1,6 @@
-"""Training runs of one folder, for pages that follow them.
+"""Training runs of one folder and those that ship, for pages that follow them.
 
-In:   a folder of runs (runlog), a range of steps, how many points fit.
+In:   folders of runs (runlog), a range of steps, how many points fit.
 Out:  RunEntry, RunDescription and RunSeries for JSON. Logs are read through their indexes; where that of a
       long log has to be made first, a thread does so, and its progress is told.
 """
@@ -55,6 +55,7 @@ class RunEntry(ResponseModel):
     """One run in a list."""
 
     id: str
+    shipped: bool  # an example: it is only read
     state: State  # killed: it ended without writing an end
     last_step: int
     started: float | None  # seconds since 1970
@@ -170,18 +171,23 @@ class _Events(NamedTuple):
 
 
 class Runs:
-    """The runs of a folder. Safe to use from several threads."""
+    """The runs of a folder, and examples that are only read. Safe to use from several threads."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, shipped: Path | None = None) -> None:
         self.folder = folder
+        self.shipped = shipped
         self._entries: dict[str, tuple[Stamp, RunEntry]] = {}
         self._events: dict[str, _Events] = {}  # of runs that were described
         self._indexing: dict[str, float] = {}  # runs whose index is being made: the share that is done
         self._lock = threading.Lock()
 
     def entries(self, limit: int | None = None) -> list[RunEntry]:
-        """Every run, or so many, the one that was written to last first."""
-        return [self._find_entry(path) for path in find_runs(self.folder)[::-1][:limit]]
+        """Every run, or so many, the one that was written to last first; examples at the end."""
+        own = find_runs(self.folder)[::-1]
+        known = {path.name for path in own}
+        shipped = [] if self.shipped is None else find_runs(self.shipped)
+        examples = [path for path in shipped if path.name not in known]
+        return [self._find_entry(path) for path in (*own, *examples)[:limit]]
 
     def describe(self, id: str) -> RunDescription:
         """One run."""
@@ -241,17 +247,20 @@ class Runs:
         return (stamp_run(path), state, self._indexing.get(id))
 
     def _find(self, id: str) -> Path:
-        path = find_run(self.folder, id)
+        path = find_run([self.folder, *([] if self.shipped is None else [self.shipped])], id)
         if path is None:
             raise ApiError("api.no_run", status=404, id=id[:80])
         return path
+
+    def _is_shipped(self, path: Path) -> bool:
+        return path.parent == self.shipped
 
     def _with_run(self, id: str, make: Callable[[RunIndex], Made]) -> Made:
         path = self._find(id)
         if (share := self._index_first(path)) is not None:
             raise ApiError("api.run_is_read", "busy", 503, id=id, share=share)
         try:
-            with open_run(path) as run:
+            with open_run(path, keep=not self._is_shipped(path)) as run:
                 return make(run)
         except InputError as error:
             if not is_run(path):  # removed meanwhile
@@ -297,12 +306,13 @@ class Runs:
             known = self._entries.get(path.name)
         if known is not None and known[0] == stamp and known[1].state not in ("running", "killed"):
             return known[1]  # it has ended, and wrote nothing since
+        shipped = self._is_shipped(path)
         if (share := self._index_first(path)) is not None:
             events = self._read_events(path).events
             overview = describe_without_index(path, events)
-            return _describe_entry(path.name, overview, find_state(path, events), share)
-        overview = read_overview(path)
-        entry = _describe_entry(path.name, overview, overview.state, None)
+            return _describe_entry(path.name, overview, find_state(path, events), share, shipped=shipped)
+        overview = read_overview(path, keep=not shipped)
+        entry = _describe_entry(path.name, overview, overview.state, None, shipped=shipped)
         with self._lock:
             if len(self._entries) >= MOST_ENTRIES:
                 self._entries.clear()
@@ -310,9 +320,12 @@ class Runs:
         return entry
 
 
-def _describe_entry(id: str, overview: RunOverview, state: str, indexing: float | None) -> RunEntry:
+def _describe_entry(
+    id: str, overview: RunOverview, state: str, indexing: float | None, *, shipped: bool
+) -> RunEntry:
     return RunEntry(
         id=id,
+        shipped=shipped,
         state=cast(State, state),
         last_step=overview.last_step,
         started=overview.started,

@@ -11,6 +11,7 @@ from pathlib import Path
 from glassformer.messages import Message
 
 STATIC = Path(__file__).with_name("static")  # where the built page lies
+SHIPPED_RUNS = Path(__file__).with_name("shipped_runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Settings(RunSettings):
     any_address: bool = False  # also any IP address: for servers on a network
     static: Path = STATIC
     runs: Path = Path("runs")  # folder of training runs
+    shipped_runs: Path | None = SHIPPED_RUNS  # folder of examples, which are only read; None: no examples
     why_no_workbench: Message | None = None
     body_bytes: int = 4 << 20  # of a request
     upload_bytes: int = 1 << 30  # of an uploaded bundle

@@ -11,7 +11,9 @@ from pydantic import Field, JsonValue
 from glassformer.schema import MessageField, RequestModel, ResponseModel
 
 Tables = dict[str, JsonValue]  # of a recipe, by name; what is no table is refused with a sentence
-TypeName = Literal["integer", "number", "flag", "text", "choice", "null", "texts", "columns", "tables"]
+TypeName = Literal[  # "pairs": a list of texts and of lists of texts
+    "integer", "number", "flag", "text", "choice", "null", "texts", "pairs", "integers", "columns", "tables"
+]  # fmt: skip
 # What a text stands for: a file or folder below the data folder, a model, the name of a split or of a device.
 Use = Literal["plain", "data", "folder", "model", "split", "device", "action"]
 TrainingState = Literal["starting", "running", "stopping", "ended", "failed"]

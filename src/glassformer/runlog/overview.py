@@ -41,13 +41,13 @@ class RunOverview:
     scalars: dict[str, float | None]  # the last value of every curve
 
 
-def read_overview(folder: Path) -> RunOverview:
-    """Where a run stands."""
+def read_overview(folder: Path, *, keep: bool = True) -> RunOverview:
+    """Where a run stands; `keep=False` writes nothing into its folder."""
     stamp = stamp_run(folder)
     known = _read_known(folder, stamp)
-    made = known or _describe(folder, read_events(folder)[0], stamp)
+    made = known or _describe(folder, read_events(folder)[0], stamp, keep=keep)
     state = made.state or ("running" if is_alive(folder) else "killed")
-    if known is None and state != "running":
+    if keep and known is None and state != "running":
         _keep(folder, stamp, made)
     return replace(made, state=state)
 
@@ -60,13 +60,16 @@ def stamp_run(folder: Path) -> Stamp:
 def describe_without_index(folder: Path, events: Sequence[Event]) -> RunOverview:
     """What the events alone say: for a run whose index is still being made."""
     best = next((event for event in reversed(events) if event.kind == BEST), None)
-    written = [stamp[0] for stamp in stamp_run(folder) if stamp is not None]
+    ending = find_ending(events) or ""
+    written = [stamp[0] / 1e9 for stamp in stamp_run(folder) if stamp is not None]
+    if ending and (ended := events[-1].time) is not None:  # files may have been copied since
+        written = [ended]
     return RunOverview(
         name=folder.resolve().name,
-        state=find_ending(events) or "",
+        state=ending,
         last_step=max((event.step for event in events), default=0),
         started=next((event.time for event in events if event.time is not None), None),
-        updated=max(written, default=0) / 1e9,
+        updated=max(written, default=0.0),
         alarms=len(join_alarms(events)),
         score_name=None if best is None else best.topic,
         score=None if best is None else best.value,
@@ -76,11 +79,11 @@ def describe_without_index(folder: Path, events: Sequence[Event]) -> RunOverview
     )
 
 
-def _describe(folder: Path, events: Sequence[Event], stamp: Stamp) -> RunOverview:
+def _describe(folder: Path, events: Sequence[Event], stamp: Stamp, *, keep: bool) -> RunOverview:
     overview = describe_without_index(folder, events)
     if stamp[0] is None and stamp[1] is None:
         return overview
-    with open_run(folder) as run:
+    with open_run(folder, keep=keep) as run:
         names = run.names
         loss = run.series("loss", points=SPARK).mean[:, 0].tolist() if "loss" in names else ()
         dev = run.series("dev_loss", points=1).low[:, 0].tolist() if "dev_loss" in names else ()

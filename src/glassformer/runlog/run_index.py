@@ -42,13 +42,14 @@ class RunIndex:
     ([1, 2], True)
     """
 
-    def __init__(self, folder: Path, progress: Progress | None = None) -> None:
+    def __init__(self, folder: Path, progress: Progress | None = None, *, keep: bool = True) -> None:
         self.folder = folder
+        self._keep = keep
         self._progress = progress
         self._open()
 
     def _open(self, *, anew: bool = False) -> None:
-        lock = lock_index(self.folder)
+        lock = lock_index(self.folder) if self._keep else None
         if lock is not None:  # nobody writes the index: complete it
             try:
                 for log in open_indexes(self.folder, writable=True, progress=self._progress).values():
@@ -193,8 +194,10 @@ class RunIndex:
         self.close()
 
 
-def open_run(folder: str | Path, progress: Progress | None = None) -> RunIndex:
+def open_run(folder: str | Path, progress: Progress | None = None, *, keep: bool = True) -> RunIndex:
     """Open the log of a run by its index; `progress` is told the share that is done while one is made.
+
+    An index that is missing is written beside the log; with `keep=False` it stays in memory.
 
     >>> changes = {"train.steps": 2, "task.folder": ".", "task.path": "README.md"}  # any text of yours
     >>> outcome = gf.train("recipes/first.toml", changes, name="short", silent=True)
@@ -205,7 +208,7 @@ def open_run(folder: str | Path, progress: Progress | None = None) -> RunIndex:
     folder = Path(folder)
     if not any((folder / name).is_file() for name in (SCALARS, HEADS)):
         raise InputError("runlog.no_run", folder=folder, file=SCALARS)
-    return RunIndex(folder, progress)
+    return RunIndex(folder, progress, keep=keep)
 
 
 def open_indexes(folder: Path, *, writable: bool, progress: Progress | None = None) -> dict[str, LogIndex]:

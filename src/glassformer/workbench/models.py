@@ -105,7 +105,7 @@ class ModelCatalog:
 
     def _find_run(self, name: str) -> Model:
         """The best network of a training run, which is in no list: "run:first"."""
-        run = None if self.runs is None else find_run(self.runs, name.removeprefix(OF_RUN))
+        run = None if self.runs is None else find_run([self.runs], name.removeprefix(OF_RUN))
         folder = None if run is None else find_best(run)
         if folder is None:
             raise ApiError(

@@ -118,6 +118,8 @@ _PYTHON: dict[str, Any] = {
     "text": str,
     "null": None,
     "texts": list[str],
+    "pairs": list[str | list[str]],
+    "integers": list[int],
     "columns": list[int | str],
     "tables": list[dict[str, Any]],
 }
@@ -180,7 +182,7 @@ def _make_fields(
 
 def is_hidden(name: str, types: Collection[str]) -> bool:
     """Whether a setting cannot be set over HTTP: it is of no type that is known, or a text of unknown use."""
-    texts = {"text", "texts", "columns"} & set(types) if "choice" not in types else set()
+    texts = {"text", "texts", "pairs", "columns"} & set(types) if "choice" not in types else set()
     return set(types) <= {"null"} or (bool(texts) and name not in USES and name not in PLAIN)
 
 
@@ -252,11 +254,19 @@ def _find_problem(field: RecipeField, value: Any) -> Message | None:
     hint = make_hint(field)
     if not fits(value, hint) or value in (inf, -inf):
         return message("recipe.faults.value", wanted=describe_type(hint))
-    items = value if isinstance(value, list) else [value]
+    items = list(_flatten(value))
     texts = [each for each in items if isinstance(each, str)]
     if len(items) > MOST_ITEMS or any(len(text) > LONGEST_TEXT for text in texts):
         return message("recipe.faults.long", characters=LONGEST_TEXT, items=MOST_ITEMS)
     return None if all(map(is_printable, texts)) else message("recipe.faults.characters")
+
+
+def _flatten(value: Any) -> Iterator[Any]:
+    if isinstance(value, list):
+        for each in value:
+            yield from _flatten(each)
+    else:
+        yield value
 
 
 def is_printable(text: str) -> bool:
@@ -273,6 +283,8 @@ def make_hint(field: RecipeField) -> Any:
             parts.append(Literal[field.choices])
         elif name in ("integer", "number") and limits.given:
             parts.append(Annotated[_PYTHON[name], limits])
+        elif name == "integers":
+            parts.append(list[Annotated[int, limits]])
         else:
             parts.append(_PYTHON[name])
     return reduce(or_, parts) if len(parts) > 1 else parts[0]

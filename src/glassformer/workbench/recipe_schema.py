@@ -76,7 +76,9 @@ def _describe_hint(hint: Any, inner: type[Settings] | None) -> dict[str, Any]:
     if origin is Annotated:
         described = _describe_hint(arguments[0], inner)
         for limits in (each for each in hint.__metadata__ if isinstance(each, Limits)):
-            described |= {name: limit for name, limit in limits.given.items() if math.isfinite(limit)}
+            described |= {
+                name: _shorten(limit) for name, limit in limits.given.items() if math.isfinite(limit)
+            }
         return described
     if origin is Literal:
         return {"types": ["choice"], "choices": list(arguments)}
@@ -89,12 +91,21 @@ def _describe_hint(hint: Any, inner: type[Settings] | None) -> dict[str, Any]:
     return {"types": [_TYPES[origin]] if origin in _TYPES else []}  # none: no form can hold it
 
 
+def _shorten(limit: float) -> float:
+    """A whole number without a point: Python takes 1 and 1.0 in a type for the same, and keeps either."""
+    return int(limit) if limit == int(limit) else limit
+
+
 def _describe_list(item: Any, inner: type[Settings] | None) -> dict[str, Any]:
     if get_origin(item) is dict:
         return {"types": [] if inner is None else ["tables"], "fields": _describe(inner) if inner else []}
     if set(get_args(item)) == {int, str}:
         return {"types": ["columns"]}
-    return {"types": ["texts"] if item is str or str in get_args(item) else []}
+    if set(get_args(item)) == {str, list[str]}:
+        return {"types": ["pairs"]}
+    described = _describe_hint(item, None)
+    lists = {"integer": "integers", "text": "texts"}
+    return {**described, "types": [lists[name] for name in described["types"] if name in lists]}
 
 
 if __name__ == "__main__":

@@ -121,7 +121,8 @@ function RecordingChooser(props: { readonly all: () => void }) {
 function RunChooser() {
   const app = useApp();
   const say = app.words.value;
-  const ids = app.trainingRuns.value.map(({ id }) => id);
+  const runs = app.trainingRuns.value;
+  const ids = runs.map(({ id }) => id);
   const open = app.selection.value.run;
   if (!app.views.titles.some(({ needs }) => needs === "runs")) return null;
   const trains = app.about.value?.training === true;
@@ -143,7 +144,7 @@ function RunChooser() {
       {trains && <option value={NEW}>{say.newRun}</option>}
       {[...new Set(open === "" ? ids : [...ids, open])].map((id) => (
         <option key={id} value={id}>
-          {id}
+          {runs.some((run) => run.id === id && run.shipped) ? `${id} · ${say.shipped}` : id}
         </option>
       ))}
     </Chooser>

@@ -201,7 +201,7 @@ export class App {
   /** Where there is no recording: a training run, as in the file of one. */
   private async showFirstRun(wish: LinkedSelection): Promise<void> {
     await this.refreshTrainingRuns();
-    const run = this.trainingRuns.peek()[0];
+    const run = this.trainingRuns.peek().find(({ shipped }) => !shipped);
     if (run) await this.show({ ...wish, run: run.id });
     else this.opening.value = false;
   }

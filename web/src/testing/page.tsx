@@ -31,6 +31,7 @@ export function aView(name: string, change: Partial<View>): AnyView {
 
 const run: RunDescription = {
   id: "first",
+  shipped: false,
   state: "running",
   started: null,
   score_name: null,

@@ -63,6 +63,7 @@ export function inventRun(change: Partial<RunDescription> = {}): RunDescription 
   const maps = [0, 1].map((layer): RunMap => ({ place: place(layer), heads: 2, statistics }));
   return {
     id: "first",
+    shipped: false,
     state: "finished",
     started: null,
     score_name: null,

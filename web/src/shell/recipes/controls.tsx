@@ -10,7 +10,16 @@ import { nearestStep } from "./form";
 import { ask, follow } from "./training";
 import { recipeWords } from "./words";
 
-export function RunControls({ source }: { readonly source: RunSource }) {
+interface Props {
+  readonly source: RunSource;
+}
+
+/** An example is only read: it has no controls. */
+export function RunControls({ source }: Props) {
+  return source.run.shipped ? null : <Controls source={source} />;
+}
+
+function Controls({ source }: Props) {
   const app = useApp();
   const say = recipeWords(app.language.value);
   const [state, setState] = useState(source.run.state);

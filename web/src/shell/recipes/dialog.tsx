@@ -84,7 +84,7 @@ function RecipeForm({ known, wish }: { readonly known: Known; readonly wish: New
   const say = recipeWords(app.language.value);
   const { schema, recipes, files, forked } = known;
   const first = forked?.tables ?? recipes[0]?.tables ?? {};
-  const taken = app.trainingRuns.value.map(({ id }) => id);
+  const taken = app.trainingRuns.value.filter(({ shipped }) => !shipped).map(({ id }) => id);
   const [from, setFrom] = useState(forked ? "" : (recipes[0]?.name ?? ""));
   const [tables, setTables] = useState<Tables>(() => tablesOf(first));
   const [name, setName] = useState<string | null>(null); // null: as it is proposed

@@ -7,6 +7,9 @@ import { Button } from "../button";
 import { defaultOf, foldersOf, pathsBelow, read, type Value, type Values, write } from "./form";
 import type { recipeWords } from "./words";
 
+const LISTS = new Set(["texts", "pairs", "integers", "columns"]);
+const WORDS = new Set(["text", "texts", "pairs", "columns"]);
+
 /** What all fields share. */
 export interface Fields {
   readonly files: readonly string[];
@@ -99,13 +102,13 @@ function Control(
       : field.use === "folder"
         ? foldersOf(fields.files)
         : [];
-  const several = field.types.includes("texts") || field.types.includes("columns");
+  const several = field.types.some((type) => LISTS.has(type));
   return (
     <>
       <input
         {...about}
         type="text"
-        inputMode={field.types.includes("text") ? undefined : "decimal"}
+        inputMode={field.types.some((type) => WORDS.has(type)) ? undefined : "decimal"}
         list={offered.length > 0 ? `${id}-list` : undefined}
         placeholder={several ? say.list : empty}
         autocomplete="off"

@@ -52,7 +52,13 @@ export function withKind(tables: Tables, table: RecipeTable, kind: string): Tabl
 /** A value as a person may edit it. */
 export function write(value: Value): string {
   if (value === undefined || value === null) return "";
-  return Array.isArray(value) ? value.join(", ") : String(value);
+  if (!Array.isArray(value)) return String(value);
+  return value.some(needsQuotes) ? JSON.stringify(value) : value.join(", ");
+}
+
+/** Whether a part of a list would be read as something else without quotes: a pair, a sentence with commas. */
+function needsQuotes(part: unknown): boolean {
+  return Array.isArray(part) || (typeof part === "string" && /^\[|[,，]|^\s|\s$/.test(part));
 }
 
 /** What a person typed, as the setting wants it where that is possible; undefined: nothing. */
@@ -61,12 +67,21 @@ export function read(field: Pick<RecipeField, "types">, text: string): Value {
   if (clean === "") return undefined;
   const { types } = field;
   const number = Number(clean);
-  if (types.includes("texts")) return split(clean);
-  if (types.includes("columns"))
+  if (types.includes("texts") || types.includes("pairs")) return readList(clean);
+  if (types.includes("columns") || types.includes("integers"))
     return split(clean).map((each) => (/^\d+$/.test(each) ? Number(each) : each));
   if (types.includes("number") && Number.isFinite(number)) return number;
   if (types.includes("integer") && /^-?\d+$/.test(clean)) return number;
   return clean;
+}
+
+function readList(text: string): unknown {
+  if (!text.startsWith("[")) return split(text);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return split(text);
+  }
 }
 
 function split(text: string): string[] {

@@ -71,6 +71,9 @@ describe("the form", () => {
     expect(form.read({ types: ["integer", "text"] }, "0")).toBe(0);
     expect(form.read({ types: ["texts"] }, "en, fr，zh")).toEqual(["en", "fr", "zh"]);
     expect(form.read({ types: ["columns"] }, "0, name")).toEqual([0, "name"]);
+    expect(form.read({ types: ["integers", "null"] }, "0, 50, x")).toEqual([0, 50, "x"]);
+    for (const texts of [[["garden", "nedrag"], "one"], ["Yes, it is"], ["plain", "text"], ["[a"]])
+      expect(form.read({ types: ["pairs", "null"] }, form.write(texts))).toEqual(texts);
     expect(form.read({ types: ["text"] }, "  ")).toBeUndefined();
   });
 
@@ -241,6 +244,14 @@ describe("the dialog of a new run", () => {
 });
 
 describe("the buttons of a run", () => {
+  test("an example has none", async () => {
+    const { root, draw, asked } = withServer(answer());
+    const source = await runs.open("first");
+    await act(() => draw(<RunControls source={{ ...source, run: { ...source.run, shipped: true } }} />));
+    await settle();
+    expect([root.querySelector("[data-part=run-controls]"), asked]).toEqual([null, []]);
+  });
+
   test("one that trains can be stopped, one that has stopped resumed; deleting asks first", async () => {
     const { app, root, draw, asked } = withServer(answer());
     const source = await runs.open("first");

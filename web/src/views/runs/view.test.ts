@@ -46,6 +46,13 @@ test("runs are found by words and state, and sorted by any column; those without
   expect(ids({ sort: "steps", up: false })).toEqual(["run 9", "other <b>", "run 10"]);
 });
 
+test("an example is called so", async () => {
+  const { names, selection, element } = await mount([...RUNS, entry("words", { shipped: true, started: 1 })]);
+  expect(names()).toContain("words (example)");
+  element.querySelector<HTMLElement>('[data-run="words"] .run-name')!.click();
+  expect(selection.get().run).toBe("words");
+});
+
 test("a row says how a run stands; its name opens it", async () => {
   const { element, selection, mounted } = await mount();
   const row = element.querySelector<HTMLElement>('[data-run="run 10"]')!;

@@ -148,7 +148,7 @@ class RunTable implements Mounted {
       const cells = this.cells(run);
       write(
         COLUMNS.map((name) =>
-          name === "name" && run.id.length > 28 ? `${run.id.slice(0, 27)}…` : cells[name],
+          name === "name" && cells.name.length > 28 ? `${cells.name.slice(0, 27)}…` : cells[name],
         ),
         y,
         ink.ink,
@@ -299,7 +299,7 @@ class RunTable implements Mounted {
     const opener = make(
       "button",
       { type: "button", class: "run-name", onclick: () => this.open([run.id]) },
-      run.id,
+      cells.name,
     );
     return make(
       "tr",
@@ -329,7 +329,7 @@ class RunTable implements Mounted {
     const date = this.dates.format;
     const loss = lastLoss(run);
     return {
-      name: run.id,
+      name: run.shipped ? say.example(run.id) : run.id,
       state: run.indexing === null ? common.state(run.state) : say.indexing(percent(run.indexing ?? 0)),
       loss: loss === null ? say.noValue : digits(loss),
       score: run.score_name === null ? say.noValue : say.score(run.score_name, digits(run.score)),

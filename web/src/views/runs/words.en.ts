@@ -22,6 +22,7 @@ export const words = {
   choose: (run: string) => `Choose ${run}`,
   overlay: (runs: string) => (runs === "1" ? "Open the chosen run" : `Overlay ${runs} runs`),
   clear: "Choose none",
+  example: (run: string) => `${run} (example)`,
   more: (runs: string) => `Show ${runs} more`,
   score: (name: string, value: string) => `${name} ${value}`,
   sparkline: (run: string, last: string) => `Loss of ${run}, ${last} at the end`,

@@ -25,6 +25,7 @@ export const words: SameWords<typeof en> = {
   choose: (run: string) => `选择 ${run}`,
   overlay: (runs: string) => (runs === "1" ? "打开所选运行" : `叠加 ${runs} 次运行`),
   clear: "取消选择",
+  example: (run: string) => `${run}（示例）`,
   more: (runs: string) => `再显示 ${runs} 次`,
   score: (name: string, value: string) => `${name} ${value}`,
   sparkline: (run: string, last: string) => `${run} 的损失，最后为 ${last}`,
