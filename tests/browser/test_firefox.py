@@ -24,6 +24,7 @@ pytestmark = pytest.mark.firefox
 
 WEB = Path(__file__).parents[2] / "web"
 VIEWS = sorted(path.parent.name for path in (WEB / "src" / "views").glob("*/view.ts"))
+MEASURE = {"effects", "patching"}  # without a model that can be run they say so, and draw nothing
 SCRIPT = Path(__file__).with_name("firefox.mjs")
 
 
@@ -121,7 +122,7 @@ def test_a_view_opens_and_draws_something(seen: dict[str, Any], view: str) -> No
     pixels = picture.width * picture.height
     counts = [count for count, _ in picture.getcolors(pixels) or ()]
     assert len(counts) > 20
-    assert max(counts) < 0.995 * pixels  # not one colour almost everywhere
+    assert view in MEASURE or max(counts) < 0.995 * pixels  # not one colour almost everywhere
 
 
 def test_every_view_is_looked_at() -> None:
