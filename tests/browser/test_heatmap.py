@@ -210,7 +210,7 @@ def test_signed_values_are_drawn_around_zero(tmp_path: Path, open_page: Callable
             np.testing.assert_array_equal(seen, read_table(page)[places])
             assert np.ptp(seen[0, 1]) < 6, "zero is grey"
             expect(page.locator(".heat-side .readout-value")).to_have_text("-0.5")
-        page.get_by_role("tab", name="Lines").click()
+        page.get_by_role("tab", name="Inside").click()
         expect(page.locator("#glassformer")).to_contain_text("signed values")
     library.close()
 
