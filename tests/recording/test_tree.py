@@ -6,6 +6,8 @@ import pytest
 
 from bundles import make_recording
 from glassformer.errors import RecordingError
+from glassformer.messages import set_language
+from glassformer.recorders.edits import AblateHead
 from glassformer.recording import Branch, Generation, Recording, Step, identify, tree
 
 
@@ -36,6 +38,20 @@ def test_the_identity_is_that_of_what_was_computed_not_of_the_name() -> None:
     assert identify(one) == identify(replace(one, branch=replace(one.branch, name="two")))
     assert identify(one) != identify(replace(one, branch=replace(one.branch, step=1)))
     assert identify(one) != identify(write("a", "b", branch=one.branch))
+
+
+def test_the_identity_is_the_same_in_every_language() -> None:
+    edits = (AblateHead("decoder", "self", 0, 1).as_message(),)
+    root = write("a", "b")
+    root = replace(root, evidence=replace(root.evidence, edits=edits))
+    branch = write("a", "c", branch=Branch(identify(root), 1))
+    try:
+        set_language("zh")
+        assert tree([root, branch]).parents == (None, 0)
+    finally:
+        set_language("en")
+    other = (AblateHead("decoder", "self", 0, 2).as_message(),)
+    assert identify(replace(root, evidence=replace(root.evidence, edits=other))) != identify(root)
 
 
 def test_anything_but_recordings_is_refused() -> None:

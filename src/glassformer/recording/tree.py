@@ -24,11 +24,11 @@ def identify(recording: Recording) -> str:
         recording.evidence.model_hash,
         recording.source.ids.tolist(),
         None if recording.target is None else recording.target.ids.tolist(),
-        [str(edit) for edit in recording.evidence.edits],
+        [edit.to_json() for edit in recording.evidence.edits],  # the same in every language
         [(step.token, repr(step.log_probability)) for step in steps],
         None if branch is None else (branch.parent, branch.step, branch.token),
     ]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:IDENTITY]
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:IDENTITY]
 
 
 @dataclass(frozen=True, slots=True)
