@@ -143,6 +143,40 @@ def test_a_blocked_head_gives_nothing_from_its_step_on(models, kind: str) -> Non
     assert_near(changed.generation.steps[3].alternatives[0].log_probability, best, layers=3, magnitude=32)
 
 
+@pytest.mark.parametrize("kind", ["decoder", "BART"])
+def test_each_step_goes_on_in_its_own_way(models, kind: str) -> None:
+    """A branch of a branch, before the step at which that one changed the temperature."""
+    model = models[kind]
+    root = record(model, PROMPT, decode=SAMPLING)
+    changed = branch(root, 4, temperature=0, model=model)
+    token = root.generation.steps[1].token
+    again = branch(changed, 1, token=token, model=model)
+    assert again.generation.steps == root.generation.steps
+    assert [each["step"] for each in again.generation.settings] == [0, 1]
+    same = branch(changed, 1, model=model)  # nothing changes: neither do its stages
+    assert same.generation.steps == changed.generation.steps
+    assert same.generation.settings == changed.generation.settings
+    longer = branch(root, 2, token=9, max_new_tokens=10, model=model)
+    free = branch(longer, 0, model=model)  # 9 is not forced again
+    assert free.generation.steps[:8] == root.generation.steps
+    assert len(free.generation.steps) == 10
+
+
+def test_a_step_may_be_a_number_of_numpy(models) -> None:
+    root = record(models["decoder"], PROMPT, decode=GREEDY)
+    made = branch(root, np.int64(1), model=models["decoder"])
+    assert (made.branch.step, type(made.branch.step)) == (1, int)
+
+
+def test_the_branch_of_a_translation_keeps_its_source() -> None:
+    root = record("zoo/translator", "The cat sleeps.", target_language="fr")
+    made = branch(root, 1)
+    assert made.source.text == "The cat sleeps."
+    for name in ("ids", "offsets", "special", "words"):
+        assert np.array_equal(getattr(made.source, name), getattr(root.source, name)), name
+    assert made.source.texts == root.source.texts
+
+
 def test_recurrent_translators_branch_but_cannot_be_blocked() -> None:
     root = record("zoo/recurrent", "The cat sleeps.", decode=replace(GREEDY, max_new_tokens=20))
     assert branch(root, 1).generation.steps == root.generation.steps
@@ -202,6 +236,7 @@ class TestRefusals:
             ({"step": 9}, "recorders.branch.no_step"),
             ({"step": -1}, "recorders.branch.no_step"),
             ({"step": True}, "recorders.branch.no_step"),
+            ({"step": "1"}, "recorders.branch.no_step"),
             ({"token": 30}, "recorders.causes.unknown_token"),
             ({"token": "two words"}, "loaded.cannot.reads_text"),
             ({"name": "x" * 200}, "recording.branch_name"),

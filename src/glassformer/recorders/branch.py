@@ -8,6 +8,7 @@ Out:  a recording of its own. Its model writes the steps before again and their 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
+from operator import index
 from typing import Any
 
 from glassformer.errors import InputError
@@ -22,9 +23,10 @@ from glassformer.recorders.kept_settings import Stages, read_edits, read_stages
 from glassformer.recorders.record import make_request, run_request
 from glassformer.recorders.request import USUAL, OnStep, check_edits, check_want
 from glassformer.recorders.store import ArrayStore, store_temporarily
-from glassformer.recording import Branch, Generation, Recording, Step, identify
+from glassformer.recording import Branch, Generation, Recording, Step, Tokens, identify
 from glassformer.recording.branch import check_name
 from glassformer.rounding import SHARPEST
+from glassformer.text.tokenizer import Encoding
 
 
 def branch(  # noqa: PLR0913 - one argument for each thing that can change
@@ -50,9 +52,9 @@ def branch(  # noqa: PLR0913 - one argument for each thing that can change
         token: what is written at this step: an id, or a text that is exactly one token; None: the model
             chooses.
         edits: each a `gf.BlockHead`, which acts from this step on.
-        temperature: from this step on: 0 takes the likeliest token, other values draw one. None: as before;
-            a beam search goes on with the likeliest token.
-        seed: for drawing; None: that of the parent.
+        temperature: from this step on: 0 takes the likeliest token, other values draw one. None: that of this
+            step in the parent; a beam search goes on with the likeliest token.
+        seed: for drawing; None: that of this step in the parent.
         max_new_tokens: how many steps there may be altogether; None: as before.
         name: of the branch, at most 120 characters.
         model: what `load` opens, where the name in the recording is not enough: a live model.
@@ -65,23 +67,25 @@ def branch(  # noqa: PLR0913 - one argument for each thing that can change
     ', I'
     """
     parent = _open(recording, model)
-    _check_step(parent, step)
-    settings = _change(parent.stages[-1][1], temperature, seed, max_new_tokens)
+    step = _check_step(parent, step)
+    same = not edits and token is temperature is seed is max_new_tokens is None
+    count = _count_kept(parent, step) if same else step
+    settings = _change(_find_settings(parent, count), temperature, seed, max_new_tokens)
     if step >= settings.max_new_tokens:
         raise InputError("recorders.branch.no_room", step=step, most=settings.max_new_tokens)
     first = parent.prompt - 1 + step  # the query that writes the token of this step
     added = tuple(_start_at(edit, first) for edit in check_edits(edits))
-    written = tuple(each.token for each in parent.generation.steps[:step])
+    written = tuple(each.token for each in parent.generation.steps[:count])
     chosen = None if token is None else find_token(parent.model, token)
     forced = Forced(
         written if chosen is None else (*written, chosen),
-        (*((number, each) for number, each in parent.stages if number < step), (step, settings)),
+        (*((number, each) for number, each in parent.stages if number < count), (count, settings)),
     )
     described = Branch(identify(recording), step, chosen, check_name(name))
     made = _run(parent, forced, settings, added, _Output(want, on_step, keep))
     steps = tuple(each for each in parent.generation.forced if each < step)
     steps = steps if chosen is None else (*steps, step)
-    return _finish(parent, made, parent.generation.steps[:step], described, forced=steps)
+    return _finish(parent, made, parent.generation.steps[:count], described, forced=steps)
 
 
 def open_hypothesis(
@@ -163,10 +167,30 @@ def _open(recording: Recording, given: Any) -> _Parent:
     return _Parent(recording, model, generation, read_stages(generation), edits, ended, len(written) - count)
 
 
-def _check_step(parent: _Parent, step: int) -> None:
+def _check_step(parent: _Parent, step: int) -> int:
     last = len(parent.generation.steps) - parent.ended
-    if not isinstance(step, int) or isinstance(step, bool) or not 0 <= step <= last:
+    try:
+        number = -1 if isinstance(step, bool) else index(step)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= last:
         raise InputError("recorders.branch.no_step", step=str(step), last=last)
+    return number
+
+
+def _count_kept(parent: _Parent, step: int) -> int:
+    """The steps of a parent that a branch without any change repeats: all up to the last stage, unless a
+    token was forced there, which the model is to choose now."""
+    forced = any(each >= step for each in parent.generation.forced)
+    return step if forced else max(step, parent.stages[-1][0])
+
+
+def _find_settings(parent: _Parent, step: int) -> GenerationSettings:
+    """Those of a step, with the length of the whole text."""
+    last = parent.stages[-1][1]
+    settings = next((each for first, each in reversed(parent.stages) if first <= step), last)
+    least = min(settings.min_new_tokens, last.max_new_tokens)
+    return replace(settings, min_new_tokens=least, max_new_tokens=last.max_new_tokens)
 
 
 def _change(
@@ -219,7 +243,21 @@ def _run(
         forced=forced,
         on_step=output.on_step,
     )
+    if not decoder and isinstance(request.source, Encoding):
+        request = replace(request, source=_restore(request.source, recording.source))
     return run_request(model, request)
+
+
+def _restore(encoding: Encoding, tokens: Tokens) -> Encoding:
+    """Ids with what is known of the text that they were read from."""
+    return replace(
+        encoding,
+        texts=tokens.texts,
+        special=tuple(tokens.special.tolist()),
+        text=encoding.text if tokens.text is None else tokens.text,
+        offsets=None if tokens.offsets is None else tuple((a, b) for a, b in tokens.offsets.tolist()),
+        words=None if tokens.words is None else tuple(tokens.words.tolist()),
+    )
 
 
 def _finish(
