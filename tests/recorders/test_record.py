@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+import generating_models
 import glassformer as gf
 from edited_models import KINDS, find_block, make_subject
 from glassformer.errors import InputError
@@ -149,3 +150,14 @@ def test_hooks_of_a_user_act_in_recordings_and_sweeps_and_stay(kind: str) -> Non
     for value, logits in ((sweep.baseline, hooked), (sweep.values[0], edited)):
         assert_near(value, logits[-1, 7] - logits[-1, 9], layers=5, scores=64, magnitude=32)
     assert (subject.record(*reads, want="logits").output.logits == plain).all()
+
+
+def test_a_drawn_text_of_transformers_is_repeated_by_the_seed_of_torch() -> None:
+    model = load(generating_models.make("GPT-2"))
+    decode = GenerationSettings(sample=True, max_new_tokens=8)
+    drawn = []
+    for seed in (3, 3, 4):
+        torch.manual_seed(seed)
+        drawn.append(gf.record(model, [7, 9, 11], decode=decode).generation)
+    assert drawn[0].steps == drawn[1].steps != drawn[2].steps
+    assert drawn[0].settings == drawn[1].settings

@@ -136,7 +136,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         if given and not writes:
             raise InputError("record.prefix_not_continued", name=name)
     if settings is not None and settings.sample and settings.seed is None:
-        settings = replace(settings, seed=randbits(SEED_BITS))  # known, so that the text can be drawn again
+        settings = replace(settings, seed=_draw_seed(loaded))  # known, so that the text can be drawn again
     request = make_request(
         loaded, inputs, target, second_text=second_text, target_language=target_language, edits=edits
     )
@@ -152,6 +152,13 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         forced=_force(forced, settings or loaded.generation) if forced else None,
     )
     return run_request(loaded, request, target_language)
+
+
+def _draw_seed(model: LoadedModel) -> int:
+    """From PyTorch for a model of transformers, whose users expect `torch.manual_seed` to repeat a text."""
+    if model.library == "transformers":
+        return int(torch.randint(1 << SEED_BITS, ()))
+    return randbits(SEED_BITS)
 
 
 def _force(tokens: Sequence[int], settings: GenerationSettings) -> Forced:
