@@ -9,9 +9,10 @@ import pytest
 
 from glassformer import bundle
 from glassformer.api.cards import estimate_bytes
+from glassformer.api.effects import EffectsRequest, OutcomeRequest
 from glassformer.api.index import FILE
 from glassformer.api.inspection import INSPECTOR
-from glassformer.api.jobs import JobRequest
+from glassformer.api.jobs import BranchRequest, JobRequest
 from glassformer.api.library import Library
 from glassformer.errors import ApiError, BundleError
 from glassformer.messages import literal
@@ -115,6 +116,32 @@ def test_what_a_view_made_on_the_way_is_in_no_list_and_there_once(tmp_path: Path
     again = Library(tmp_path, shipped=None)
     assert {entry.id for entry in again.entries()} == {ids[0], ids[3]}
     again.close()
+
+
+def test_effects_are_kept_beside_other_effects_of_the_same_run(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None)
+    branch = BranchRequest(step=1, name="other")
+    run = JobRequest(kind="generate", model="zoo/tiny", text="fox", parent="a", branch=branch)
+    plain = run.model_copy(update={"listed": False, "branch": None})
+
+    def adopt(tokens: int, request: JobRequest | EffectsRequest) -> str:
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        return library.adopt(path, request=request)
+
+    def ask(token: int) -> EffectsRequest:
+        return EffectsRequest(run=run, outcome=OutcomeRequest(token=token))
+
+    kept = [adopt(4, plain), adopt(6, ask(6))]
+    replaced = adopt(5, ask(5))
+    kept.append(adopt(7, ask(5)))
+    assert [len(library.get(each).source) for each in kept] == [4, 6, 7]
+    with pytest.raises(ApiError, match="no recording"):
+        library.get(replaced)
+    assert library.request(kept[1]) == plain
+    assert library.parents() == {}
+    assert list(library.entries()) == []
+    library.close()
 
 
 def test_what_is_in_no_list_makes_room_first(tmp_path: Path) -> None:

@@ -136,22 +136,23 @@ def test_closing_cancels_everything(ask: Ask) -> None:
 def test_the_same_job_is_found_unless_nothing_came_of_it(ask: Ask) -> None:
     store = JobStore(queue=5, kept=5)
     hidden = ask(listed=False)
-    assert store.find(hidden) is None
+    assert store.find(hidden, bool) is None
     store.submit(ask(), MODEL)  # in the list: another request
-    assert store.find(hidden) is None
+    assert store.find(hidden, bool) is None
     first = store.submit(hidden, MODEL)
     assert not first.listed
-    assert store.find(hidden) == first
+    assert store.find(hidden, bool) == first
     store.cancel(first.id)
-    assert store.find(hidden) is None
+    assert store.find(hidden, bool) is None
     second = store.submit(hidden, MODEL)
     for _ in range(2):
         entry = store.take(0.0)
         assert entry is not None
         store.finish(entry, f"recording-{entry.id}")
-    found = store.find(hidden)
+    found = store.find(hidden, bool)
     assert found is not None
     assert (found.id, found.recording) == (second.id, f"recording-{second.id}")
+    assert store.find(hidden, lambda recording: recording != found.recording) is None  # removed since
 
 
 def test_a_failed_job_leaves_a_line_with_its_cause_and_hides_folders_of_the_machine(

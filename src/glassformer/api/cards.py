@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
+from glassformer.api.effects import MeasureRequest
 from glassformer.api.jobs import JobRequest
 from glassformer.messages import get_language, literal
 from glassformer.recording import Recording
@@ -46,6 +47,7 @@ class Card(BaseModel):
     preset: str | None = None  # the id of the preset that it shows
     selection: dict[str, str] | None = None  # where the page opens it
     request: JobRequest | None = None  # that made it
+    measured: MeasureRequest | None = None  # what was measured, where these are effects
 
 
 def estimate_bytes(recording: Recording) -> int:

@@ -26,6 +26,7 @@ from secrets import token_hex
 from glassformer import bundle
 from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, slugify
 from glassformer.api.differences import Differences, split_id
+from glassformer.api.effects import MeasureRequest
 from glassformer.api.index import Origin, RecordingIndex, Row
 from glassformer.api.inspection import INSPECTOR, Facts, list_facts
 from glassformer.api.jobs import JobRequest
@@ -310,14 +311,21 @@ class Library:
         path: str | PathLike[str],
         origin: Origin = "made",
         title: Message | None = None,
-        request: JobRequest | None = None,
+        request: JobRequest | MeasureRequest | None = None,
         facts: Facts | None = None,
     ) -> str:
         """Add a bundle written below the library's folder; the library owns the file from now on.
 
         `facts` are those of a file that was looked at already; otherwise it is opened here.
         """
-        given, stored, card = Path(path), self.new_path(), Card(title=title, request=request)
+        given, stored = Path(path), self.new_path()
+        run: JobRequest | None
+        measured: MeasureRequest | None = None
+        if request is None or isinstance(request, JobRequest):
+            run = request
+        else:  # no branch of its own: it would stand in the tree of the text that was measured
+            measured, run = request, request.run.model_copy(update={"listed": False, "branch": None})
+        card = Card(title=title, request=run, measured=measured)
         try:
             if facts is None:
                 facts = list_facts(bundle.open(given))
@@ -329,9 +337,9 @@ class Library:
                 _remove_file(each)
             raise
         id = self._add(facts, stored, origin, card, own=True)
-        made_by = None if request is None else request.model_dump_json()
+        made_by = None if run is None else run.model_dump_json()
         for other in self._index.find_unlisted(made_by):
-            if other.id != id:
+            if other.id != id and _read_card(other).measured == measured:
                 self._forget(other)  # of unlisted recordings only the newest of a request is kept
         return id
 

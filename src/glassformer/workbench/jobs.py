@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -77,11 +78,15 @@ class JobStore:
             self._changed.notify_all()
             return entry.job
 
-    def find(self, request: JobRequest) -> Job | None:
-        """A job with the same request that has not failed and was not cancelled; None if there is none."""
+    def find(self, request: JobRequest, is_kept: Callable[[str], bool]) -> Job | None:
+        """A job with the same request that waits, runs, or made a recording that is still there."""
         with self._changed:
-            same = (entry for entry in self._entries.values() if entry.request == request)
-            return next((entry.job for entry in same if entry.job.state not in ("failed", "cancelled")), None)
+            same = [entry.job for entry in self._entries.values() if entry.request == request]
+        for job in same:
+            done = job.state == "done" and job.recording is not None and is_kept(job.recording)
+            if done or job.state in ("queued", "running"):
+                return job
+        return None
 
     def take(self, seconds: float) -> Entry | None:
         """The next job, now running; None where none came in this time."""

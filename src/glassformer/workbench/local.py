@@ -31,7 +31,7 @@ from glassformer.workbench.requests import check_request, describe_job
 from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 from glassformer.workbench.topics import ask, describe_task
 
-Add = Callable[[Path, JobRequest], str]  # takes a finished bundle into the library and gives its id
+Add = Callable[[Path, JobRequest | MeasureRequest], str]  # takes a finished bundle into the library and gives its id
 Locate = Callable[[str], Path]  # the bundle of a recording in the library; ApiError where there is none
 
 TURN = 10.0  # seconds that a play waits for those before it
@@ -80,7 +80,7 @@ class LocalWorkbench:
         model = self.catalog.find(request.model)
         check_request(request, model, self.settings)
         self._find_parent(request)
-        known = None if request.listed else self.store.find(request)
+        known = None if request.listed else self.store.find(request, self._is_kept)
         job = known or self.store.submit(request, model)
         self._start()
         return job
@@ -220,6 +220,13 @@ class LocalWorkbench:
             raise ApiError("api.no_recording", status=404, id=request.parent[:80])
         return self.locate(request.parent)
 
+    def _is_kept(self, recording: str) -> bool:
+        """Whether a recording is still there; taken for granted where nothing can tell."""
+        try:
+            return self.locate is None or self.locate(recording).exists()
+        except ApiError:
+            return False
+
     def _try(self, entry: Entry, path: Path) -> bool:
         """Give the job to the worker; False if the process was already dead."""
         worker = self._find_worker()
@@ -284,8 +291,7 @@ class LocalWorkbench:
         if isinstance(entry.request, PlayRequest):
             self.store.finish(entry, None, play=entry.play)
         elif isinstance(entry.request, EffectsRequest | PatchingRequest):
-            made_by = entry.request.run.model_copy(update={"listed": False})
-            self.store.finish(entry, self.add(path, made_by) if path.is_file() else None)
+            self.store.finish(entry, self.add(path, entry.request) if path.is_file() else None)
         else:
             self.store.finish(entry, self.add(path, entry.request))
 
