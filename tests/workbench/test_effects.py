@@ -94,6 +94,10 @@ def test_effects_are_those_of_python(
     assert recording.evidence.notes[0].code == "workbench.effects.edges"
     for place, values in estimated.edges.items():
         near(recording.map(place).weights(), np.nan_to_num(values))
+    missing = sum(int(np.isnan(values).sum()) for values in estimated.edges.values())
+    noted = [note for note in recording.evidence.notes if note.code == "workbench.effects.not_estimated"]
+    assert [note.parameters["count"] for note in noted] == ([missing] if missing else [])
+    assert bool(missing) == (model != "classifier")  # a causal first token sees itself alone
 
 
 def test_an_edited_model_is_measured_on_top_of_its_edits(
@@ -155,6 +159,27 @@ def test_the_example_of_the_page_works_in_gpt2() -> None:
     assert head > 0.7
 
 
+def test_patching_reads_the_second_text_with_both_texts(measure: Callable[..., Any], ask: Ask) -> None:
+    run = ask(model="zoo/classifier", text="the animal", second_text="too tired")
+    outcome = OutcomeRequest(label=1)
+    steps = measure(PatchingRequest(run=run, corrupted="the street", outcome=outcome))
+    assert len(steps[0]["clean_tokens"]) == len(steps[-1]["values"])
+    assert steps[0]["clean_tokens"] != steps[0]["corrupted_tokens"]
+    same = measure(PatchingRequest(run=run, corrupted="the animal", outcome=outcome))
+    near(same[-1]["values"], [same[-1]["clean"]] * len(same[-1]["values"]))
+
+
+def test_a_model_whose_edges_cannot_be_cut_has_effects_of_heads_alone(
+    measure: Callable[..., Any], ask: Ask, tmp_path: Path
+) -> None:
+    steps = measure(
+        EffectsRequest(run=ask(model="zoo/recurrent"), outcome=OutcomeRequest(token=7, position=0))
+    )
+    assert heads_of(steps, confirmed=True)
+    assert not any(step["edges"] for step in steps)
+    assert not (tmp_path / "edges.bundle").exists()
+
+
 def test_what_cannot_be_measured_is_refused(
     measure: Callable[..., Any], ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,5 +224,7 @@ def test_a_job_streams_effects_and_ends_with_a_recording(
     assert done.state == "done", done.message
     events = bench.store.events(job.id, 0)
     assert [event.data["confirmed"] for event in events if event.name == "step"][:2] == [False, True]
+    progress = [event.data for event in events if event.name == "progress"]
+    assert (progress[-1]["stage"], progress[-1]["share"]) == ("running", 1.0)
     assert done.recording is not None
     assert gf.Recording.open(folder / done.recording).maps[0].content == "signed"

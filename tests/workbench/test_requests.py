@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from glassformer.api.effects import EffectsRequest, OutcomeRequest, PatchingRequest
 from glassformer.api.jobs import JobRequest
 from glassformer.errors import ApiError
 from glassformer.workbench.models import ModelCatalog
-from glassformer.workbench.requests import check_request
+from glassformer.workbench.requests import check_measurement, check_request
 from glassformer.workbench.settings import WorkbenchSettings
 
 Ask = Callable[..., JobRequest]
@@ -101,3 +102,17 @@ def test_what_cannot_be_is_one_sentence(
 def test_what_can_be_passes(ask: Ask, catalog: ModelCatalog, words: dict[str, object]) -> None:
     request = ask(**words)
     check_request(request, catalog.find(request.model), SETTINGS)
+
+
+def test_a_measurement_of_another_model_than_asked_for_is_refused(ask: Ask) -> None:
+    outcome = OutcomeRequest(token=7)
+    check_measurement(EffectsRequest(run=ask(edits=[CUT]), outcome=outcome))
+    check_measurement(PatchingRequest(run=ask(multiplier=1.0), corrupted="a", outcome=outcome))
+    for run in (ask(edits=[CUT]), ask(layers=1), ask(multiplier=2.0)):
+        with pytest.raises(ApiError) as refused:
+            check_measurement(PatchingRequest(run=run, corrupted="a", outcome=outcome))
+        assert (refused.value.code, refused.value.status) == ("bad_edit", 422)
+    branch = ask(kind="generate", parent="a", branch={"step": 1})
+    with pytest.raises(ApiError, match="branch") as refused:
+        check_measurement(EffectsRequest(run=branch, outcome=outcome))
+    assert refused.value.status == 422

@@ -214,6 +214,7 @@ def make_request(
         kernel=None,
         keep=store_temporarily,
         model_hash=model.identity.hash(),
+        second_text=second_text,
     )
 
 

@@ -133,7 +133,10 @@ class References:
             if self.model.shape != "encoder-decoder":
                 raise InputError("recorders.edits.no_target_side", edit=edit, name=self.model.name)
             words = self.model.reader.read(target, target=True)
-        given = (self.request.model_hash, self.target_language, tuple(texts), words and words.ids)
+        request = self.request
+        given = (
+            request.model_hash, self.target_language, request.second_text, tuple(texts), words and words.ids
+        )  # fmt: skip
         where = (edit.reads, *(getattr(edit, name, None) for name in ("stack", "kind", "part", "layer")))
         kept: dict[object, list[Tensor]] = self.model.cache.setdefault(References, {})
         if (given, where) not in kept:
@@ -145,7 +148,8 @@ class References:
 
     def _read_one(self, edit: Edit, text: Text, target: Encoding | None) -> Tensor:
         """For one text: outputs of heads (head, token, width), or states (token, width)."""
-        source = self.model.reader.read_source(text, None, self.target_language)
+        second = self.request.second_text if isinstance(text, str) else None  # ids are the whole input
+        source = self.model.reader.read_source(text, second, self.target_language)
         plain = replace(self._make_plain(), source=source, target=target)
         if self.model.shape == "encoder-decoder" and target is None:
             written = self.recorder.run(plain).target  # begins with the start token

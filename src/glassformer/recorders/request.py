@@ -51,6 +51,7 @@ class Request:
     on_step: OnStep | None = None
     forced: Forced | None = None  # the first tokens that it writes, among its steps
     targets: tuple[int, ...] = ()  # ids of outputs that are scored at every position
+    second_text: str | None = None  # of `source`; reference texts of edits are read with it
 
     @property
     def wanted(self) -> Wanted:

@@ -24,6 +24,7 @@ from glassformer.api.effects import (
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
+from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.place import Place
 from glassformer.recorders.causes.estimates import estimate
 from glassformer.recorders.causes.outcomes import (
@@ -89,8 +90,8 @@ def measure_effects(
     edges: Effects = {}
     if not base:
         estimated = estimate(model, inputs, target, outcome=outcome, **texts)
-        # NaN: the query sees no other key
-        edges = {place: np.nan_to_num(values) for place, values in estimated.edges.items()}
+        if not isinstance(model.network, RecurrentTranslator):  # whose edges cannot be cut
+            edges = estimated.edges
         found = tuple(
             HeadEffects(place=place.address, heads=tuple(values.tolist()), layer=float(values.sum()))
             for place, values in estimated.heads.items()
@@ -140,14 +141,13 @@ def _confirm_heads(
     """A real pass for each head, and for all heads of each layer together; reported as they come."""
     waiting: list[Place] = []
     count = 0
-    for place in places:
+    for done, place in enumerate(places, 1):
         waiting.append(place)
         count += places[place].heads + 1
-        if count >= AT_ONCE:
+        if count >= AT_ONCE or done == len(places):
             _confirm_places(measure, base, {each: places[each].heads for each in waiting}, said, reporter)
+            reporter.progress("running", done / len(places), f"{done}/{len(places)}")
             waiting, count = [], 0
-    if waiting:
-        _confirm_places(measure, base, {each: places[each].heads for each in waiting}, said, reporter)
 
 
 def _confirm_places(
@@ -202,7 +202,7 @@ def choose_edges(
     found: list[tuple[float, Place, tuple[int, int, int]]] = []
     for place, values in edges.items():
         several = places[place].statistics.allowed > 1  # (head, query)
-        sizes = np.abs(values) * np.broadcast_to(several, values.shape[:2])[..., None]
+        sizes = np.abs(np.nan_to_num(values)) * np.broadcast_to(several, values.shape[:2])[..., None]
         for flat in np.argsort(-sizes, axis=None)[:count].tolist():
             head, query, key = map(int, np.unravel_index(flat, sizes.shape))
             if sizes[head, query, key] > 0:
@@ -212,7 +212,15 @@ def choose_edges(
 
 
 def record_edges(recording: Recording, edges: Effects, said: Message) -> Recording:
-    """The same text with the effect of each edge in the place of its weight."""
+    """The same text with the effect of each edge in the place of its weight.
+
+    An edge without an estimate (NaN: its query sees no other key) is 0 there, and a note says so.
+    """
+    missing = sum(int(np.isnan(values).sum()) for values in edges.values())
+    edges = {place: np.nan_to_num(values) for place, values in edges.items()}
+    notes = [message("workbench.effects.edges", outcome=said)]
+    if missing:
+        notes.append(message("workbench.effects.not_estimated", count=missing))
     maps = tuple(
         AttentionMap(
             each.place,
@@ -232,7 +240,7 @@ def record_edges(recording: Recording, edges: Effects, said: Message) -> Recordi
         exact=False,
         largest_error=None,
         reference=None,
-        notes=(message("workbench.effects.edges", outcome=said), *evidence.notes),
+        notes=(*notes, *evidence.notes),
     )
     return Recording(
         recording.model, evidence, recording.source, recording.target, maps, output=recording.output
@@ -275,7 +283,7 @@ def measure_patching(
         if each.place.stack == stack and each.place.kind == "self" and each.place.step is None
     }
     clean: float | None = None
-    for layer, attention_map in maps.items():
+    for done, (layer, attention_map) in enumerate(maps.items(), 1):
         reporter.check()
         edits: Sequence[Edit]
         if request.part == "heads":
@@ -301,3 +309,4 @@ def measure_patching(
             values=tuple(swept.values.tolist()),
         )
         reporter.step(step.model_dump(mode="json"))
+        reporter.progress("running", done / len(maps), f"{done}/{len(maps)}")

@@ -27,11 +27,13 @@ from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model, ModelCatalog
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
-from glassformer.workbench.requests import check_request, describe_job
+from glassformer.workbench.requests import check_measurement, check_request, describe_job
 from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 from glassformer.workbench.topics import ask, describe_task
 
-Add = Callable[[Path, JobRequest | MeasureRequest], str]  # takes a finished bundle into the library and gives its id
+Add = Callable[
+    [Path, JobRequest | MeasureRequest], str
+]  # takes a finished bundle into the library and gives its id
 Locate = Callable[[str], Path]  # the bundle of a recording in the library; ApiError where there is none
 
 TURN = 10.0  # seconds that a play waits for those before it
@@ -89,6 +91,7 @@ class LocalWorkbench:
         """Queue a measurement of causes, or refuse it in one sentence."""
         model = self.catalog.find(request.run.model)
         check_request(request.run, model, self.settings)
+        check_measurement(request)
         job = self.store.submit(request, model)
         self._start()
         return job

@@ -27,6 +27,7 @@ class JobReporter:
         self.stopped = stopped
         self.generating = False  # tokens are reported one by one, and layers are not
         self._last = 0.0  # time of the last report
+        self._stage: Stage | None = None  # that it told
 
     def check(self) -> None:
         """Raise StoppedError if the job was cancelled."""
@@ -34,11 +35,11 @@ class JobReporter:
             raise StoppedError
 
     def progress(self, stage: Stage, share: float | None = None, detail: str | None = None) -> None:
-        """Progress; in a busy stage not more often than every QUIET seconds."""
+        """Progress; while a busy stage lasts not more often than every QUIET seconds."""
         self.check()
         now = time.monotonic()
-        if stage not in BUSY or share == 0 or now - self._last > QUIET:
-            self._last = now
+        if stage not in BUSY or stage != self._stage or share == 0 or now - self._last > QUIET:
+            self._last, self._stage = now, stage
             self.send("progress", stage=stage, share=share, detail=detail)
 
     def step(self, data: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ text has, whether a head exists) is refused by the worker, in the same manner.
 from pathlib import Path
 from typing import Any
 
+from glassformer.api.effects import MeasureRequest, PatchingRequest
 from glassformer.api.jobs import BranchRequest, DecodeRequest, JobRequest, ModelDescription
 from glassformer.config import Shape
 from glassformer.errors import ApiError, GlassformerError, InputError
@@ -40,6 +41,15 @@ def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings
         _check_decode(request.decode, settings)
         if request.target is not None:
             raise _refuse("decode", "workbench.request.target_and_decode")
+
+
+def check_measurement(request: MeasureRequest) -> None:
+    """Raise an ApiError for what would be measured on another model than the request describes."""
+    if request.run.branch is not None:
+        raise _refuse("branch", "workbench.request.measured_branch")
+    edits = tuple(request.run.read_edits())
+    if isinstance(request, PatchingRequest) and edits:
+        raise _refuse("edit", "workbench.request.patched_edits", edits=edits)
 
 
 def describe_job(
