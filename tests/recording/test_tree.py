@@ -11,15 +11,15 @@ from glassformer.recorders.edits import AblateHead
 from glassformer.recording import Branch, Generation, Recording, Step, identify, tree
 
 
-def write(*texts: str, branch: Branch | None = None) -> Recording:
+def write(*texts: str, branch: Branch | None = None, forced: tuple[int, ...] = ()) -> Recording:
     steps = tuple(Step(place, place, text, -0.5) for place, text in enumerate(texts))
-    return replace(make_recording(), generation=Generation(steps), branch=branch)
+    return replace(make_recording(), generation=Generation(steps, forced=forced), branch=branch)
 
 
 def test_branches_stand_below_their_parents() -> None:
     root = write("a", "b", "c")
-    late = write("a", "b", "d", branch=Branch(identify(root), 2, 3, "late"))
-    early = write("x", "y", branch=Branch(identify(root), 0))
+    late = write("a", "b", "d", branch=Branch(identify(root), 2, 3, "late"), forced=(2,))
+    early = write("x", "y", branch=Branch(identify(root), 0, 0))  # a hypothesis: nothing was forced
     leaf = write("a", "b", "d!", branch=Branch(identify(late), 2))
     lost = write("z", branch=Branch("unknown", 0, None, "lost"))
     lines = str(tree([leaf, late, lost, early, root])).split("\n")

@@ -59,7 +59,8 @@ class BranchTree:
         new = "".join(step.text for step in steps[self._step(place) :])
         label = message("recording.tree.root", model=recording.model, text=new)
         if branch is not None:
-            code = "recording.tree.branch" if branch.token is None else "recording.tree.forced"
+            forced = generation is not None and branch.step in generation.forced
+            code = "recording.tree.forced" if forced else "recording.tree.branch"
             label = message(code, step=branch.step, text=new)
         name = f"{branch.name}: " if branch is not None and branch.name else ""
         yield f"{first}{name}{label}"
