@@ -83,6 +83,9 @@ export class Branches {
       this.form && this.title,
       this.form && this.hint,
       this.form,
+      this.form &&
+        setting.stage.source.description.branch &&
+        make("p", { class: "hint branch-leaves" }, () => say.startsAgain),
       this.said,
       this.kept,
     );

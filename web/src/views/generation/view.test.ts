@@ -324,6 +324,10 @@ test("a branch sends the step, the word of the list and what is blocked", async 
     { head: 1, query: 2, key: 0 },
     rerunner,
   );
+  expect(element.querySelector(".branch-leaves")).toBeNull();
+  const branch = { step: 1, token: 3, name: "" };
+  const left = await stand({ source: texts, change: { generation: greedy, branch } }, {}, rerunner);
+  expect(left.element.querySelector(".branch-leaves")!.textContent).toContain("start again");
   const buttons = [...element.querySelectorAll<HTMLButtonElement>("button.bars-text")];
   buttons.find((button) => button.textContent === "ninety")!.click();
   const form = element.querySelector<HTMLFormElement>(".branch-form")!;

@@ -87,6 +87,8 @@ export const words = {
   blockNothing: "nothing",
   blockHead: (layer: number, head: number) => `head ${head} of layer ${layer}`,
   blockKey: (layer: number, head: number, key: number) => `token ${key} for head ${head} of layer ${layer}`,
+  startsAgain:
+    "Predict output words, Silence this head and cut edges start again from the first text, without this branch. To keep its words, branch here and block a head.",
   branchName: "Name",
   branches: "Branches",
   firstText: "First text",

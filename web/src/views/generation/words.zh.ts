@@ -86,6 +86,8 @@ export const words: SameWords<typeof en.words> = {
   blockNothing: "不屏蔽",
   blockHead: (layer: number, head: number) => `第 ${layer} 层的头 ${head}`,
   blockKey: (layer: number, head: number, key: number) => `第 ${layer} 层头 ${head} 的词元 ${key}`,
+  startsAgain:
+    "“预测输出词”、“屏蔽这个头”和切断连接都会从最初的文本重新开始，不保留这个分支。要保留它的词，请在这里分支并屏蔽一个头。",
   branchName: "名称",
   branches: "分支",
   firstText: "最初的文本",
