@@ -31,9 +31,8 @@ from glassformer.workbench.requests import check_measurement, check_request, des
 from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 from glassformer.workbench.topics import ask, describe_task
 
-Add = Callable[
-    [Path, JobRequest | MeasureRequest], str
-]  # takes a finished bundle into the library and gives its id
+# Takes a finished bundle into the library and gives its id.
+Add = Callable[[Path, JobRequest | MeasureRequest], str]
 Locate = Callable[[str], Path]  # the bundle of a recording in the library; ApiError where there is none
 
 TURN = 10.0  # seconds that a play waits for those before it

@@ -108,7 +108,7 @@ def faithfulness(  # noqa: PLR0913 - one argument for each thing that can be ask
         outcome: one for all texts, or one for each.
         methods: those of `attribute`, and "estimate".
         edges: how many edges of each text are cut, drawn at random with this seed; every head is silenced,
-            and every token hidden from all others.
+            and every token hidden from all others, of an encoder-decoder from the decoder.
         model, tokenizer, device, target_language: see `sweep`.
 
     >>> texts, outcome = ["The men on the road"], gf.LogitDifference(" were", " was")
@@ -223,7 +223,7 @@ class _Effects:
         return list(range(count - 1 if self.model.shape == "decoder" else count))
 
     def _hide(self, key: int) -> list[Edit]:
-        """A token hidden from all others, in every layer and head."""
+        """A token hidden from all others, of an encoder-decoder from the decoder, in every layer and head."""
         if self.model.shape == "encoder-decoder":
             queries = range(len(self.prepared.tokens))
             return [CutEdge("decoder", "cross", None, None, query, key) for query in queries]
