@@ -235,5 +235,7 @@ test("a head is silenced in a run of its own, and not silenced any more in the n
   again?.start();
   expect(asked[1]?.edits).toEqual([scaled]);
   expect(app.runs.edit(open(asked[0]?.edits ?? []), place, 4)?.edited).toBe(false);
+  const partly = { ...asked[0]!.edits![1]!, positions: [1] } as NonNullable<JobRequest["edits"]>[number];
+  expect(app.runs.edit(open([partly]), place, 3)?.edited).toBe(false); // at one token alone: still to be silenced
   expect(app.runs.edit({ description: { id: "file" } } as RecordingSource, place, 3)).toBeNull();
 });

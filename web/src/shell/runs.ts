@@ -155,6 +155,7 @@ export class Runs {
       ? ({ kind: "cut", ...place, ...edge } as const)
       : ({ kind: "ablate", ...place, how: "zero", reference: [] } as const);
     const alike = (each: EditRequest): boolean =>
+      !(each.kind === "ablate" && each.positions) && // at some tokens alone: not what the button does
       Object.entries(edit).every(
         ([name, value]) => String(each[name as keyof EditRequest] ?? "") === String(value),
       );

@@ -27,6 +27,7 @@ class ScaledEmbeddings:
     prepared: OutcomePass
     factor: float = 1.0
     given: dict[Side, Tensor] = field(default_factory=dict)  # (1, token, width), as the network gets them
+    last: Side | None = None  # whose tokens were looked up before
 
     @contextmanager
     def hooked(self) -> Iterator[None]:
@@ -42,17 +43,22 @@ class ScaledEmbeddings:
             yield
 
     def _scale(self, _: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor:
-        for side in (self.prepared.source, self.prepared.tokens):
-            if inputs[0].flatten().tolist() == side.ids.tolist():
-                scaled = (output.detach() * self.factor).requires_grad_()
-                self.given[side.side] = scaled
-                return scaled
-        return output  # of the self-check
+        ids = inputs[0].flatten().tolist()
+        sides = {each.side: each for each in (self.prepared.source, self.prepared.tokens)}
+        found = [name for name, side in sides.items() if ids == side.ids.tolist()]
+        if not found:
+            return output  # of the self-check
+        if len(found) > 1:  # the same ids on both sides: in each pass the encoder reads before the decoder
+            found.remove("target" if self.last != "source" else "source")
+        self.last = found[0]
+        scaled = (output.detach() * self.factor).requires_grad_()
+        self.given[self.last] = scaled
+        return scaled
 
     def run(self, factor: float) -> tuple[Tensor, dict[Side, Tensor]]:
         """The outcome with embeddings multiplied by a factor, and these."""
         self.factor = factor
-        self.given = {}
+        self.given, self.last = {}, None
         value = self.prepared.run()
         if not self.given:
             raise InputError("recorders.attribution.no_embeddings", name=self.prepared.model.name)

@@ -71,6 +71,14 @@ export function wordText({ text, share }: Word): string {
   return share === null || Number.isNaN(share) ? text : `${text} ${chance(share)}`;
 }
 
+/** Whether the recorded model had edits that its request does not name: heads that a branch, or one before it, blocked. */
+export function hasOtherEdits({ evidence }: Description, { edits, layers, multiplier }: JobRequest): boolean {
+  const changes = [layers ?? null, (multiplier ?? 1) === 1 ? null : multiplier];
+  return (
+    evidence.messages.edits.length > (edits?.length ?? 0) + changes.filter((each) => each !== null).length
+  );
+}
+
 /** What the server is asked; null where no word is chosen. */
 export function makeRequest(
   description: Description,

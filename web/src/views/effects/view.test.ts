@@ -172,10 +172,21 @@ test("without a model it says what is needed; an edited model has no estimates",
   restyle(mounted, stage, "zh");
   expect(element.textContent).toContain("模型");
   const edit = { kind: "ablate", stack: "decoder", attention: "self", layer: 0, head: 0 } as never;
-  const edited = stand({ "effects.word": "#7" }, {}, [edit]);
+  const { evidence } = source.description;
+  const named = { ...evidence, messages: { ...evidence.messages, edits: [said("head 0 silenced")] } };
+  const edited = stand({ "effects.word": "#7" }, { evidence: named }, [edit]);
   await settle();
   expect(edited.element.textContent).toContain("without estimates");
   expect(edited.asked[0]!.request).toMatchObject({ run: { edits: [edit] } });
+});
+
+test("a branch whose blocked heads its request does not name is not measured without them", async () => {
+  const { evidence } = invent({}).source.description;
+  const blocked = { ...evidence, messages: { ...evidence.messages, edits: [said("head 1 blocked")] } };
+  const branch = stand({ "effects.word": "#7" }, { evidence: blocked });
+  await settle();
+  expect(branch.element.textContent).toContain("Heads were blocked");
+  expect(branch.asked).toHaveLength(0);
 });
 
 test("what goes on is kept while another view is shown", async () => {

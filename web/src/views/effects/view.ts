@@ -24,6 +24,7 @@ import { collect, type EdgeEffects, type Effect, type Found, known } from "./fou
 import { type Block, drawBlocks, makeBlocks, makeTable, type Row } from "./grid";
 import {
   type EffectsOptions,
+  hasOtherEdits,
   isClassifier,
   MOST_TOKENS,
   makeRequest,
@@ -98,7 +99,9 @@ class Effects extends MountedView<Words, EffectsOptions> {
     const { stage, say } = this;
     const { rerunner, source } = stage;
     if (!rerunner?.measure) return say.noModel;
-    if (rerunner.again({}) === null) return say.noRequest;
+    const run = rerunner.again({});
+    if (run === null) return say.noRequest;
+    if (hasOtherEdits(source.description, run)) return say.branchEdits;
     const { count } = source.description[sideOf(source.description)] ?? source.description.source;
     return Math.max(count, source.description.source.count) > MOST_TOKENS ? say.tooLong(MOST_TOKENS) : null;
   }

@@ -27,6 +27,8 @@ export const words = {
   noModel: "Effects need the model; there is none behind this page. Start it with `glassformer serve`.",
   noRequest:
     "It is not known how this recording was made, so its model cannot run again. Run the text under Input.",
+  branchEdits:
+    "Heads were blocked while this branch was written. Effects would be those of the model without these blocks, so they are not measured. Open a branch without them.",
   tooLong: (most: number) => `Effects are measured for texts of at most ${most} tokens.`,
   baseline: (outcome: string, value: string) => `Without edits: ${outcome} = ${value}.`,
   legend: "Change of the outcome without the head",

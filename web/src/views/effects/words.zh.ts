@@ -28,6 +28,8 @@ export const words: SameWords<typeof en.words> = {
   edited: "模型已被修改：影响在这些修改之上测量，没有估计值。",
   noModel: "测量影响需要模型，而此页面背后没有模型。请用 `glassformer serve` 启动。",
   noRequest: "不知道这份记录是如何生成的，因此无法再次运行其模型。请在“输入”中运行这段文本。",
+  branchEdits:
+    "写这个分支时屏蔽了一些注意力头。此处测得的影响会是未屏蔽模型的影响，因此不作测量。请打开没有屏蔽的分支。",
   tooLong: (most) => `只对不超过 ${most} 个词元的文本测量影响。`,
   baseline: (outcome, value) => `未修改时：${outcome} = ${value}。`,
   legend: "去掉该头后结果的变化",
