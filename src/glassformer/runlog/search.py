@@ -112,6 +112,7 @@ class SearchLog:
     trials: tuple[Trial, ...]
     importance: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # by objective and setting
     confirmed: tuple[Confirmation, ...] = ()  # the best configuration, then the recipe's own
+    unstable: tuple[Confirmation, ...] = ()  # those of which a run diverged: never the best
     wanted: int = 0  # trials
     seconds: float = 0.0  # that the search has taken so far
     finished: bool = False
@@ -136,8 +137,14 @@ class SearchLog:
 
     @property
     def best(self) -> Trial | None:
-        """The trial with the best mean of the first objective."""
-        return max(self.complete, key=self._rank, default=None)
+        """The trial with the best mean of the first objective, unless one of its confirming runs diverged."""
+        return max(self._stable, key=self._rank, default=None)
+
+    @property
+    def _stable(self) -> tuple[Trial, ...]:
+        """Complete trials of which no confirming run diverged."""
+        diverged = {each.trial for each in (*self.confirmed, *self.unstable) if each.diverged}
+        return tuple(trial for trial in self.complete if trial.number not in diverged)
 
     @property
     def baseline(self) -> Trial | None:
@@ -147,8 +154,8 @@ class SearchLog:
     @property
     def pareto(self) -> tuple[Trial, ...]:
         """Trials that no other trial beats in all objectives, the best of the first objective first."""
-        ranks = {trial.number: self._ranks(trial) for trial in self.complete}
-        front = [trial for trial in self.complete if not _beaten(ranks[trial.number], ranks.values())]
+        ranks = {trial.number: self._ranks(trial) for trial in self._stable}
+        front = [trial for trial in self._stable if not _beaten(ranks[trial.number], ranks.values())]
         return tuple(sorted(front, key=lambda trial: ranks[trial.number], reverse=True))
 
     @property
@@ -247,9 +254,20 @@ def _to_json(log: SearchLog) -> dict[str, Any]:
         "version": VERSION,
         "objectives": [asdict(each) for each in log.objectives],
         "trials": [_trial_to_json(trial) for trial in log.trials],
-        "confirmed": [{"trial": each.trial, "runs": _runs_to_json(each.runs)} for each in log.confirmed],
+        "confirmed": _confirmations_to_json(log.confirmed),
     }
+    del fields["unstable"]
+    if log.unstable:
+        fields["unstable"] = _confirmations_to_json(log.unstable)
     return _plain(fields)
+
+
+def _confirmations_to_json(confirmed: Sequence[Confirmation]) -> list[dict[str, Any]]:
+    return [{"trial": each.trial, "runs": _runs_to_json(each.runs)} for each in confirmed]
+
+
+def _read_confirmations(data: Sequence[Mapping[str, Any]]) -> tuple[Confirmation, ...]:
+    return tuple(Confirmation(int(each["trial"]), _read_runs(each["runs"])) for each in data)
 
 
 def _trial_to_json(trial: Trial) -> dict[str, Any]:
@@ -280,9 +298,8 @@ def _from_json(folder: Path, data: Mapping[str, Any]) -> SearchLog:
         own=dict(data["own"]),
         trials=tuple(_trial_from_json(each) for each in data["trials"]),
         importance={str(name): _read_numbers(each) for name, each in data["importance"].items()},
-        confirmed=tuple(
-            Confirmation(int(each["trial"]), _read_runs(each["runs"])) for each in data["confirmed"]
-        ),
+        confirmed=_read_confirmations(data["confirmed"]),
+        unstable=_read_confirmations(data.get("unstable", ())),  # left out where there are none
         wanted=int(data["wanted"]),
         seconds=float(data["seconds"]),
         finished=bool(data["finished"]),

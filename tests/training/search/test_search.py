@@ -142,6 +142,20 @@ def test_a_diverged_confirming_run_is_an_outcome(recipe: Path, monkeypatch: pyte
     assert confirmed.estimates() == {}
 
 
+def test_a_configuration_that_diverges_with_another_seed_is_not_the_best(
+    recipe: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(searches, "read_run", lambda _: SimpleNamespace(last_step=4))
+    found = look(recipe, HEADS | {"trials": 3, "confirm": 1}, engine=Told("confirmed 0"))
+    assert found.baseline.number == 0
+    assert [each.trial for each in found.unstable] == [0]
+    assert found.best.number == min(trial.number for trial in found.complete if trial.number)
+    assert [trial.number for trial in found.pareto] == [found.best.number]
+    assert [each.trial for each in found.confirmed] == [found.best.number, 0]
+    again = read_search("s", recipe.parent / "runs")
+    assert (again.best, again.unstable) == (found.best, found.unstable)
+
+
 def test_a_diverged_baseline_is_not_confirmed(recipe: Path) -> None:
     engine = Told("s trial 0")
     found = look(recipe, HEADS | {"trials": 2, "confirm": 2}, engine=engine)

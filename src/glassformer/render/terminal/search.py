@@ -96,7 +96,7 @@ def _draw_evidence(log: SearchLog, columns: int) -> str:
     lines = []
     if len(log.objectives) > 1 and log.pareto:
         lines.append(message("render.search.front", trials=[trial.number for trial in log.pareto]))
-    for each in log.confirmed:
+    for each in {each.trial: each for each in (*log.confirmed, *log.unstable)}.values():
         if each.diverged:
             count, runs = each.diverged, len(each.runs)
             lines.append(message("render.search.diverged", number=each.trial, count=count, runs=runs))

@@ -314,9 +314,18 @@ class _Search:
         self._say(number)
 
     def _confirm(self, engine: Engine) -> None:
-        """Train the best configuration and the recipe's own again, each with the same new seeds."""
-        if not self.settings.confirm or self.log.best is None:
-            return
+        """Train the best configuration and the recipe's own again, each with the same new seeds.
+
+        Where a run of the best one diverges, the next one is the best, and is trained again.
+        """
+        while self.settings.confirm and self.log.best is not None:
+            best = self.log.best
+            self._confirm_best(engine)
+            if self.log.best == best:
+                return
+            self._tell(message("training.search.not_the_best", number=best.number))
+
+    def _confirm_best(self, engine: Engine) -> None:
         chosen = dict.fromkeys(
             trial.number
             for trial in (self.log.best, self.log.baseline)
@@ -430,15 +439,16 @@ class _Search:
             finished=finished,
             updated=time.time(),
         )
+        found = {
+            number: Confirmation(number, tuple(sorted(runs, key=lambda run: run.seed)))
+            for number, runs in confirmed.items()
+        }
+        log = replace(log, unstable=tuple(each for each in found.values() if each.diverged))
         # the best one first, then the recipe's own; those of an earlier, shorter search do not count
         chosen = [each.number for each in (log.best, log.baseline) if each is not None]
         log = replace(
             log,
-            confirmed=tuple(
-                Confirmation(number, tuple(sorted(confirmed[number], key=lambda run: run.seed)))
-                for number in dict.fromkeys(chosen)
-                if number in confirmed
-            ),
+            confirmed=tuple(found[number] for number in dict.fromkeys(chosen) if number in found),
         )
         write_search(log)
         return log
