@@ -123,6 +123,7 @@ def test_patching_is_that_of_python(measure: Callable[..., Any], zoo: Path, ask:
     outcome = OutcomeRequest(token=7, against=9)
     steps = measure(PatchingRequest(run=ask(text=clean), corrupted=corrupted, outcome=outcome, part=part))
     assert [step["layer"] for step in steps] == list(range(steps[0]["layers"]))
+    assert steps[0]["outcome"]["code"] == gf.LogitDifference(7, 9).as_message().code
     layer = steps[-1]["layer"]
     if part == "heads":
         edits: Any = [gf.PatchHead("decoder", "self", layer, 1, clean)]

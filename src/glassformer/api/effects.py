@@ -101,6 +101,7 @@ class EffectsStep(ResponseModel):
 class PatchingStep(ResponseModel):
     """One layer of a patching map. Values are those of the outcome, not normalised."""
 
+    outcome: MessageField
     clean: Finite
     corrupted: Finite
     clean_tokens: tuple[str, ...]

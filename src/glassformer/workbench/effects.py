@@ -299,6 +299,7 @@ def measure_patching(
         if clean is None:
             clean = sweep(model, given.inputs, target, outcome=outcome, edits=edits[:1], **texts).baseline
         step = PatchingStep(
+            outcome=describe_outcome(model, outcome),
             clean=clean,
             corrupted=swept.baseline,
             clean_tokens=shown[0],

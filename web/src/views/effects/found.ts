@@ -30,7 +30,8 @@ export interface Found {
   readonly edges: readonly EdgeEffects[];
   readonly confirmed: number; // heads
   readonly heads: number;
-  readonly largest: number; // effect of a head: the end of the colours
+  readonly largest: number; // effect of a single head: the end of the colours, for layers and edges may be far beyond
+  readonly estimated: boolean; // some are estimates, or were
 }
 
 export const known = ({ measured, estimate }: Effect): number | null => measured ?? estimate;
@@ -73,6 +74,7 @@ export function collect(steps: readonly Step[]): Found {
     confirmed: heads.filter(({ measured }) => measured !== null).length,
     heads: heads.length,
     largest: heads.reduce((most, head) => Math.max(most, Math.abs(known(head) ?? 0)), 0),
+    estimated: steps.some(({ confirmed }) => !confirmed),
   };
 }
 

@@ -2,7 +2,8 @@
  * Effects of heads as cells: a table of layers by heads for each family of maps, coloured on both sides of zero.
  *
  * In:   what was found, a colour scale, the head in focus.
- * Out:  a table whose cells can be chosen; the same as SVG for pictures. Estimates are hatched.
+ * Out:  a table whose cells can be chosen; the same as SVG for pictures. Estimates are hatched; what lies beyond the
+ *       colours (their range is that of single heads) has a frame.
  */
 
 import { digits } from "../../core/formats";
@@ -36,6 +37,16 @@ export function makeBlocks(maps: readonly MapEffects[], name: (place: Place) => 
     rows,
     heads: Math.max(...rows.map(({ heads }) => heads.length)),
   }));
+}
+
+/** Whether a value has the last colour without being it. */
+export function isBeyond(value: number | null, { domain }: ColourScale): boolean {
+  return value !== null && Math.abs(value) > domain[1];
+}
+
+export function cellLook(effect: Effect, scale: ColourScale): string {
+  const estimate = effect.measured === null ? " estimate" : "";
+  return `effects-cell${estimate}${isBeyond(known(effect), scale) ? " beyond" : ""}`;
 }
 
 export interface GridLook {
@@ -75,7 +86,7 @@ function makeCell(row: Row, head: number | null, effect: Effect, look: GridLook)
   const place = `${row.place} ${head}`;
   const said = look.say.cell(look.name(row, head), digits(value), effect.measured !== null);
   const attributes = {
-    class: effect.measured === null ? "effects-cell estimate" : "effects-cell",
+    class: cellLook(effect, look.scale),
     style: { "background-color": look.scale.css(value)!, color: look.scale.ink(value)! },
     title: said,
     "aria-label": said,
@@ -137,6 +148,10 @@ export function drawBlocks(
         if (effect.measured === null) {
           const lines = [0, 1, 2, 3].map((at) => `M${x + 11 * at} ${y + TALL - 2}l9 -20`).join("");
           group.append(draw("path", { d: lines, stroke: ink, "stroke-opacity": 0.35, fill: "none" }));
+        }
+        if (isBeyond(value, scale)) {
+          const inside = { x: x + 2, y: y + 2, width: WIDE - 6, height: TALL - 6 };
+          group.append(draw("rect", { ...inside, fill: "none", stroke: ink, "stroke-width": 1.5 }));
         }
         group.append(drawText(digits(value, 2), x + WIDE / 2 - 1, y + 14, ink, "middle"));
       });

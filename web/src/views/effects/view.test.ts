@@ -1,7 +1,17 @@
 import { expect, test } from "vitest";
 import type { EffectsStep, JobRequest } from "../../api/types";
+import type { Selection } from "../../core/selection";
 import type { Rerunner } from "../../core/view";
-import { invent, makeMap, outputOf, restyle, said, setStage, settle } from "../../testing/recording";
+import {
+  type Invention,
+  invent,
+  makeMap,
+  outputOf,
+  restyle,
+  said,
+  setStage,
+  settle,
+} from "../../testing/recording";
 import { collect } from "./found";
 import { view } from "./view";
 
@@ -37,7 +47,13 @@ const CONFIRMED = step({
 });
 
 /** A view over a server that sends what a test says. */
-function stand(options: Record<string, string> = {}, change: object = {}, edits: JobRequest["edits"] = []) {
+function stand(
+  options: Record<string, string> = {},
+  change: object = {},
+  edits: JobRequest["edits"] = [],
+  invention: Invention = {},
+  chosen: Partial<Selection> = {},
+) {
   const asked: {
     what: string;
     request: Record<string, unknown>;
@@ -60,8 +76,8 @@ function stand(options: Record<string, string> = {}, change: object = {}, edits:
         }),
       ),
   } as Partial<Rerunner> as Rerunner;
-  const { source } = invent({ change: { output: OUTPUT, ...change } });
-  const { stage, element, selection, failures } = setStage(source, { options }, rerunner);
+  const { source } = invent({ ...invention, change: { output: OUTPUT, ...change } });
+  const { stage, element, selection, failures } = setStage(source, { options, ...chosen }, rerunner);
   const mounted = view.mount(stage);
   selection.subscribe((now, before) => mounted.update(now, before));
   const cell = (place: string) => element.querySelector<HTMLElement>(`[data-key="${place}"]`)!;
@@ -178,6 +194,13 @@ test("without a model it says what is needed; an edited model has no estimates",
   await settle();
   expect(edited.element.textContent).toContain("without estimates");
   expect(edited.asked[0]!.request).toMatchObject({ run: { edits: [edit] } });
+  edited.asked[0]!.send(CONFIRMED);
+  await settle();
+  const note = edited.element.querySelector(".note")!.textContent;
+  expect(note).toContain("With the edits of this recording: its log-probability = −0.5");
+  expect(note).not.toContain("Without edits");
+  expect(edited.element.querySelector<HTMLElement>(".effects-legend > :has(.estimate)")!.hidden).toBe(true);
+  expect(await edited.mounted.picture()).not.toContain("Hatched");
 });
 
 test("a branch whose blocked heads its request does not name is not measured without them", async () => {
@@ -206,4 +229,80 @@ test("the colours end at the largest head, and a real pass counts before its est
   expect(found.largest).toBe(1.75);
   expect(found).toMatchObject({ confirmed: 2, heads: 4, baseline: -0.5 });
   expect(found.maps[1]!.layer).toEqual({ estimate: 0.125, measured: null });
+});
+
+test("values beyond the colours, whose range is that of single heads, have a frame", async () => {
+  const { element, asked, cell, mounted } = stand({ "effects.word": "#7" });
+  await settle();
+  const sample = element.querySelector<HTMLElement>(".effects-legend > :has(.beyond)")!;
+  asked[0]!.send(ESTIMATE);
+  await settle();
+  expect(sample.hidden).toBe(true);
+  expect(element.querySelectorAll(".effects-grid .beyond")).toHaveLength(0);
+  const plain = (await mounted.picture()).split('stroke-width="1.5"').length;
+  asked[0]!.send(
+    step({
+      confirmed: true,
+      places: [{ place: "decoder.self.0", heads: [-1.75, 0.25], layer: -30 }],
+      edges: [
+        { place: "decoder.self.1", head: 1, query: 2, key: 0, effect: -2 },
+        { place: "decoder.self.1", head: 1, query: 2, key: 1, effect: -1 },
+      ],
+    }),
+  );
+  await settle();
+  expect(sample.hidden).toBe(false);
+  expect(cell("decoder.self.0 null").className).toContain("beyond");
+  expect(cell("decoder.self.0 0").className).not.toContain("beyond");
+  const edges = [...element.querySelectorAll(".effects-edges .effects-cell")];
+  expect(edges.map(({ className }) => className.includes("beyond"))).toEqual([true, false]);
+  expect(element.querySelector("h3")!.textContent).toBe("The 2 edges with the largest estimates");
+  expect((await mounted.picture()).split('stroke-width="1.5"').length).toBe(plain + 1);
+});
+
+test("an edge of a translator names its attention and the words at both ends", async () => {
+  const invention = { source: ["a", " red", " car"], target: ["<s>", " une", " voiture"] };
+  const { element, asked } = stand({ "effects.word": "#7" }, { shape: "encoder-decoder" }, [], invention);
+  await settle();
+  const edge = (place: string, effect: number) => ({ place, head: 1, query: 1, key: 2, effect });
+  const places = [{ place: "decoder.cross.0", heads: [0, 1], layer: 1 }];
+  const edges = [edge("decoder.cross.0", 3), edge("decoder.self.1", 2), edge("encoder.self.1", 1)];
+  asked[0]!.send(step({ confirmed: true, places, edges }));
+  await settle();
+  const rows = [...element.querySelectorAll(".effects-edges button")];
+  expect(rows.map(({ children }) => [children[0]!.textContent, children[1]!.textContent])).toEqual([
+    ["Cross L0 H1", "␣une → ␣car"],
+    ["Decoder L1 H1", "␣une → ␣voiture"],
+    ["Encoder L1 H1", "␣red → ␣car"],
+  ]);
+});
+
+test("the row in focus is proposed, and stays the question when another is focused", async () => {
+  const invention = { source: ["a", " red", " car"], target: ["<s>", " une", " voiture", "</s>"] };
+  const place = { stack: "decoder", layer: 0, kind: "cross", step: null } as const;
+  const output = outputOf("decoder", "tokens", [[], NEXT, [], []]);
+  const chosen = { place, query: 1 };
+  const change = { shape: "encoder-decoder", output };
+  const { element, selection, asked } = stand({}, change, [], invention, chosen);
+  await settle();
+  const list = (name: string) => element.querySelector<HTMLSelectElement>(`[data-option="${name}"] select`)!;
+  expect(list("at").value).toBe("1"); // after "une" the row writes "voiture"
+  list("word").value = "#7";
+  list("word").dispatchEvent(new Event("change"));
+  await settle();
+  expect(asked[0]!.request).toMatchObject({ outcome: { token: 7, position: 1 } });
+  selection.set({ query: 2 });
+  await settle();
+  expect(list("at").value).toBe("1");
+  expect(asked).toHaveLength(1);
+  const linked = stand({ "effects.word": "#7" }, change, [], invention, chosen);
+  await settle();
+  expect(linked.asked[0]!.request).toMatchObject({ outcome: { position: 0 } }); // old links mean what they meant
+});
+
+test("a typed word shows its blank", async () => {
+  const { element } = stand({ "effects.word": "#7", "effects.against": " was" });
+  await settle();
+  const list = element.querySelector<HTMLSelectElement>('[data-option="against"] select')!;
+  expect([list.value, list.selectedOptions[0]!.text]).toEqual([" was", "␣was"]);
 });

@@ -6,7 +6,7 @@
  */
 
 import type { EffectsStep, TokenSlice } from "../../api/types";
-import { captionOf, hasOnlyWeights, mapName } from "../../core/focus";
+import { captionOf, hasOnlyWeights, mapName, tokenInFocus } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { formatText } from "../../core/messages";
 import { type Place, readPlace, writePlace } from "../../core/place";
@@ -21,7 +21,7 @@ import { draw, make, relabel } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
 import { refill } from "../../marks/refill";
 import { collect, type EdgeEffects, type Effect, type Found, known } from "./found";
-import { type Block, drawBlocks, makeBlocks, makeTable, type Row } from "./grid";
+import { type Block, cellLook, drawBlocks, isBeyond, makeBlocks, makeTable, type Row } from "./grid";
 import {
   type EffectsOptions,
   hasOtherEdits,
@@ -63,10 +63,12 @@ class Effects extends MountedView<Words, EffectsOptions> {
   private readonly note = make("p", { class: "note", role: "status" });
   private readonly scalebar = draw("svg", { width: 210, height: 30, role: "img" });
   private readonly legend: HTMLElement;
+  private readonly samples: Readonly<Record<"estimate" | "beyond", HTMLElement>>;
   private readonly grids = make("div", { class: "effects-scroll" });
   private readonly focus = make("p", { class: "readout" });
   private readonly edges = make("section");
   private tokens: TokenSlice | null = null;
+  private sources: TokenSlice | null = null; // what a translation reads
   private measured: Measured | null = null;
   private typing: "word" | "against" | null = null;
   private arranged = ""; // what the controls show
@@ -76,13 +78,18 @@ class Effects extends MountedView<Words, EffectsOptions> {
     const { stage, say } = this;
     const sample = (look: string, text: () => string): HTMLElement =>
       make("span", {}, make("span", { class: `effects-cell ${look}` }), " ", text);
+    this.samples = {
+      estimate: sample("estimate", () => say.estimated),
+      beyond: sample("beyond", () => say.beyond),
+    };
     this.legend = make(
       "div",
       { class: "effects-legend", hidden: true },
       make("span", {}, () => say.legend),
       this.scalebar,
-      sample("estimate", () => say.estimated),
+      this.samples.estimate,
       sample("", () => say.confirmed),
+      this.samples.beyond,
       make("span", {}, () => say.legendHint),
     );
     const parts = [this.bar, this.note, this.legend, this.grids, this.focus, this.edges];
@@ -112,18 +119,34 @@ class Effects extends MountedView<Words, EffectsOptions> {
     const side = sideOf(this.stage.source.description);
     this.asking.ask(
       "tokens",
-      (source) => readTokens(source, side, MOST_TOKENS),
-      (tokens) => {
+      (source) =>
+        Promise.all([
+          readTokens(source, side, MOST_TOKENS),
+          side === "source" ? null : readTokens(source, "source", MOST_TOKENS),
+        ]),
+      ([tokens, sources]) => {
         this.tokens = tokens;
+        this.sources = sources;
         this.arrange();
         this.ask();
       },
     );
   }
 
+  /** Where the word is written. Before one is chosen, the row in focus is proposed: it writes the word after it. */
   private get position(): number {
-    const { source } = this.stage;
-    return this.options.now.at ?? usualPosition(source.description, this.tokens!);
+    const { description } = this.stage.source;
+    const { at, word } = this.options.now;
+    const row = description.shape === "encoder" ? null : tokenInFocus(this.stage, sideOf(description));
+    const proposed = word === null && row !== null && row < this.tokens!.ids.length ? row : null;
+    return at ?? proposed ?? usualPosition(description, this.tokens!);
+  }
+
+  /** Choose a word, at the position that is shown: another row in focus is no other question. */
+  private choose(name: "word" | "against", value: string | null): void {
+    const at = this.position;
+    const usual = at === usualPosition(this.stage.source.description, this.tokens!);
+    this.options.set({ [name]: value, ...(usual ? {} : { at }) });
   }
 
   /** The controls. */
@@ -183,7 +206,7 @@ class Effects extends MountedView<Words, EffectsOptions> {
       text: () => (word.own ? say.own(wordText(word)) : wordText(word)),
     }));
     if (now !== null && !found.some(({ value }) => value === now))
-      known.unshift({ value: now, text: () => now });
+      known.unshift({ value: now, text: () => now.replaceAll(" ", "␣") });
     const none = { value: NONE, text: () => (name === "word" ? "–" : say.alone) };
     const others = isClassifier(this.stage.source.description)
       ? []
@@ -192,7 +215,7 @@ class Effects extends MountedView<Words, EffectsOptions> {
     const chosen = list(label, groups, this.typing === name ? OTHER : (now ?? NONE), (value) => {
       this.typing = value === OTHER ? name : null;
       if (value === OTHER) this.arrange();
-      else this.options.set({ [name]: value === NONE ? null : value });
+      else this.choose(name, value === NONE ? null : value);
     });
     chosen.element.dataset.option = name;
     if (this.typing !== name) return chosen.element;
@@ -205,7 +228,7 @@ class Effects extends MountedView<Words, EffectsOptions> {
     const use = (): void => {
       if (input.value.trim() === "") return;
       this.typing = null;
-      this.options.set({ [name]: input.value });
+      this.choose(name, input.value);
     };
     input.addEventListener("keydown", (event) => {
       if (event.key === "Enter") use();
@@ -224,7 +247,7 @@ class Effects extends MountedView<Words, EffectsOptions> {
   private measure(found: readonly Word[]): void {
     const { word } = this.options.now;
     if (word !== null) this.ask(true);
-    else if (found[0]) this.options.set({ word: found[0].value });
+    else if (found[0]) this.choose("word", found[0].value);
   }
 
   private get running(): boolean {
@@ -286,11 +309,16 @@ class Effects extends MountedView<Words, EffectsOptions> {
     this.note.textContent = trouble ?? failed ?? this.tell(found);
     const any = found.maps.length > 0;
     this.legend.hidden = !any;
-    if (any) showColourBar(this.scalebar, this.scale(found), say.legend);
+    const scale = this.scale(found);
+    if (any) showColourBar(this.scalebar, scale, say.legend);
+    this.samples.estimate.hidden = !found.estimated;
+    this.samples.beyond.hidden = ![...found.maps.map(({ layer }) => layer), ...found.edges].some((effect) =>
+      isBeyond(known(effect), scale),
+    );
     const { place, head } = stage.selection.get();
     const look = {
       say,
-      scale: this.scale(found),
+      scale,
       chosen: place ? `${writePlace({ ...place, step: null })} ${head}` : "",
       name: (row: Row, at: number | null) => this.nameHead(row.at, at),
       choose: (row: Row, at: number) => stage.selection.set({ place: row.at, head: at }),
@@ -307,7 +335,8 @@ class Effects extends MountedView<Words, EffectsOptions> {
     const edited = (this.stage.rerunner?.again({})?.edits ?? []).length > 0;
     const { confirmed, heads, outcome, baseline } = found;
     if (outcome === null) return edited ? say.edited : say.estimating;
-    const parts = [say.baseline(formatText(outcome, this.stage.language), digits(baseline))];
+    const without = edited ? say.editedBaseline : say.baseline;
+    const parts = [without(formatText(outcome, this.stage.language), digits(baseline))];
     if (edited) parts.push(say.edited);
     if (confirmed === heads) parts.push(say.complete(heads));
     else parts.push((measured.run.state === "cancelled" ? say.stopped : say.confirming)(confirmed, heads));
@@ -347,12 +376,11 @@ class Effects extends MountedView<Words, EffectsOptions> {
     const items = found.edges.map((edge) => {
       const value = known(edge)!;
       const style = { "background-color": scale.css(value)!, color: scale.ink(value)! };
-      const look = edge.measured === null ? "effects-cell estimate" : "effects-cell";
       const place = readPlace(edge.place)!;
       const act = (): void =>
         stage.selection.set({ place, head: edge.head, query: edge.query, key: edge.key, view: "heatmap" });
       const title = `${this.nameHead(place, edge.head)}: ${this.tellEffect(edge)}`;
-      const name = `L${place.layer} H${edge.head}`;
+      const name = `${this.family(place)}L${place.layer} H${edge.head}`;
       const [query, key] = this.edgeTokens(edge, place);
       return make(
         "li",
@@ -362,7 +390,7 @@ class Effects extends MountedView<Words, EffectsOptions> {
           { type: "button", class: "button small", title, onclick: act },
           make("span", {}, name),
           make("bdi", {}, say.edge(query, key)),
-          make("span", { class: look, style, "data-effect": value }, digits(value, 2)),
+          make("span", { class: cellLook(edge, scale), style, "data-effect": value }, digits(value, 2)),
         ),
       );
     });
@@ -394,19 +422,25 @@ class Effects extends MountedView<Words, EffectsOptions> {
     );
     refill(
       this.edges,
-      make("h3", {}, () => say.edges),
+      make("h3", {}, () => say.edges(found.edges.length)),
       make("p", { class: "hint" }, () => say.edgesHint),
       make("ul", { class: "effects-edges" }, ...items),
     );
     this.edges.append(ways);
   }
 
-  /** The words at both ends of an edge; the source of a translation is named by numbers. */
+  /** Which attention it is, where a model has several. */
+  private family({ kind, stack }: Place): string {
+    if (this.stage.source.description.shape !== "encoder-decoder") return "";
+    return `${kind === "cross" ? this.say.cross : this.names.stackName(stack)} `;
+  }
+
+  /** The words at both ends of an edge. */
   private edgeTokens({ query, key }: EdgeEffects, { kind, stack }: Place): readonly [string, string] {
-    const { shape } = this.stage.source.description;
-    const text = (at: number): string => this.tokens?.shown[at] ?? String(at);
-    const source = shape === "encoder-decoder" && stack === "encoder";
-    return [source ? String(query) : text(query), source || kind === "cross" ? String(key) : text(key)];
+    const reads = stack === "encoder" || kind === "cross"; // the source
+    const text = (at: number, source: boolean): string =>
+      ((source && this.sources) || this.tokens)?.shown[at] ?? String(at);
+    return [text(query, stack === "encoder"), text(key, reads)];
   }
 
   // The contract
@@ -438,7 +472,12 @@ class Effects extends MountedView<Words, EffectsOptions> {
     const { group, width, height } = drawBlocks(this.blocks(found), scale, colours, say);
     const bar = drawColourBar(scale, 200, colours, say.legend);
     bar.setAttribute("transform", `translate(0 ${height + 4})`);
-    const lines = [this.tell(found), say.legendHint, say.captionMark];
+    const lines = [
+      this.tell(found),
+      say.legendHint,
+      ...(found.estimated ? [say.captionMark] : []),
+      say.beyond,
+    ];
     return sheet({
       width: Math.max(width, 420),
       height: height + 34,

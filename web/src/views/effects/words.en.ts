@@ -31,11 +31,14 @@ export const words = {
     "Heads were blocked while this branch was written. Effects would be those of the model without these blocks, so they are not measured. Open a branch without them.",
   tooLong: (most: number) => `Effects are measured for texts of at most ${most} tokens.`,
   baseline: (outcome: string, value: string) => `Without edits: ${outcome} = ${value}.`,
+  editedBaseline: (outcome: string, value: string) =>
+    `With the edits of this recording: ${outcome} = ${value}.`,
   legend: "Change of the outcome without the head",
   legendHint:
     "Blue: the outcome falls without it, so it works for the word. Red: it rises, so it works against it.",
   estimated: "hatched: estimate, from one backward pass",
   confirmed: "plain: confirmed by a real pass",
+  beyond: "framed: beyond the range of the colours, which is that of single heads",
   layerColumn: "all",
   layerRow: (layer: number) => `Layer ${layer}`,
   cell: (name: string, value: string, confirmed: boolean) =>
@@ -44,8 +47,10 @@ export const words = {
   both: (measured: string, estimate: string) => `real pass ${measured}, estimate ${estimate}`,
   onlyEstimate: (estimate: string) => `estimate ${estimate}, not confirmed`,
   onlyMeasured: (measured: string) => `real pass ${measured}`,
-  edges: "The edges that matter most",
-  edgesHint: "An edge is one token looking at another in one head. Cutting it changes the outcome by:",
+  edges: (count: number) => `The ${count} edges with the largest estimates`,
+  edgesHint:
+    "An edge is one token looking at another in one head. Each of these was cut in a real pass; edges with smaller estimates were not. Cutting it changes the outcome by:",
+  cross: "Cross",
   edge: (query: string, key: string) => `${query} → ${key}`,
   everyEdge: "Estimates of every edge in:",
   overview: "Overview",

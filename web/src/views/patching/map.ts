@@ -13,6 +13,7 @@ export interface Cell {
 }
 
 export interface PatchingMap {
+  readonly outcome: PatchingStep["outcome"]; // what is measured
   readonly clean: number;
   readonly corrupted: number;
   readonly layers: number; // how many will come
@@ -30,6 +31,7 @@ export function readMap(steps: readonly PatchingStep[]): PatchingMap | null {
   const share = (value: number | null): number | null =>
     value === null || same ? null : (value - corrupted) / reach;
   return {
+    outcome: first.outcome,
     clean,
     corrupted,
     layers: first.layers,

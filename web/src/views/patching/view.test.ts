@@ -1,12 +1,13 @@
 import { expect, test } from "vitest";
 import type { PatchingStep } from "../../api/types";
 import type { Rerunner } from "../../core/view";
-import { invent, restyle, setStage, settle } from "../../testing/recording";
+import { invent, restyle, said, setStage, settle } from "../../testing/recording";
 import { readMap } from "./map";
 import { view } from "./view";
 
 function step(layer: number, values: readonly number[]): PatchingStep {
   return {
+    outcome: said("logit of were minus that of was"),
     clean: 3,
     corrupted: -1,
     clean_tokens: ["The", " men", " sat"],
@@ -18,20 +19,25 @@ function step(layer: number, values: readonly number[]): PatchingStep {
   };
 }
 
-function stand(options: Record<string, string> = {}) {
-  const asked: { request: object; send(step: PatchingStep): void; fail(error: unknown): void }[] = [];
+function stand(options: Record<string, string> = {}, model = "zoo/gpt2") {
+  const asked: {
+    request: object;
+    signal: AbortSignal;
+    send(step: PatchingStep): void;
+    fail(error: unknown): void;
+  }[] = [];
   const rerunner = {
     again: () => ({
       kind: "generate",
       sequence: "text",
-      model: "zoo/gpt2",
+      model,
       text: "The cat sat",
       decode: { method: "greedy" },
       length: 3,
     }),
-    measure: (_what, request, heard) =>
+    measure: (_what, request, heard, signal) =>
       new Promise((_, reject) =>
-        asked.push({ request, send: (one) => heard({ step: one as never }), fail: reject }),
+        asked.push({ request, signal, send: (one) => heard({ step: one as never }), fail: reject }),
       ),
   } as Partial<Rerunner> as Rerunner;
   const { source } = invent({});
@@ -56,10 +62,15 @@ test("the map says what is restored: 0 as in the corrupted text, 1 as in the cle
 test("the example fills the form and runs; a cell shows its numbers and is kept in the link", async () => {
   const { element, selection, asked, mounted, stage } = stand();
   const example = [...element.querySelectorAll("button")].find(
-    ({ textContent }) => textContent === "Example",
+    ({ textContent }) => textContent === "Use this example",
   )!;
+  expect(example.parentElement!.hidden).toBe(false);
+  expect(example.parentElement!.textContent).toContain(
+    "“The man on the road”, with the answers ␣were and ␣was",
+  );
   example.click();
   await settle();
+  expect(example.parentElement!.hidden).toBe(true);
   expect(asked).toHaveLength(1);
   expect(asked[0]!.request).toMatchObject({
     run: { kind: "record", text: "The men on the road", decode: null, length: null, edits: [] },
@@ -69,6 +80,9 @@ test("the example fills the form and runs; a cell shows its numbers and is kept 
   });
   asked[0]!.send(step(0, [-1, 3, 1]));
   await settle();
+  expect(element.querySelector(".note")!.textContent).toContain(
+    "Outcome: logit of were minus that of was. It is 3 for the clean text and −1 for the corrupted one.",
+  );
   const cell = element.querySelector<HTMLElement>('[data-key="0,1"]')!;
   expect(cell.dataset).toMatchObject({ share: "1", value: "3" });
   cell.click();
@@ -97,4 +111,24 @@ test("what is missing is said, and nothing runs; what the server refuses is show
   view.mount(offline.stage);
   expect(offline.element.textContent).toContain("glassformer serve");
   expect(offline.element.querySelector("form")!.hidden).toBe(true);
+});
+
+test("where there is nothing to restore it says so and stops", async () => {
+  const answers = { "patching.answer": " a", "patching.other": " b" };
+  const equal = stand({ ...answers, "patching.clean": "The cat", "patching.corrupted": "The cat" });
+  await settle();
+  expect(equal.asked).toHaveLength(0);
+  expect(equal.element.querySelector(".note")!.textContent).toContain("Both texts are the same");
+  const { asked, element } = stand({ ...answers, "patching.clean": "A", "patching.corrupted": "B" });
+  await settle();
+  asked[0]!.send({ ...step(0, [3, 3, 3]), corrupted: 3 });
+  await settle();
+  expect(asked[0]!.signal.aborted).toBe(true);
+  expect(element.querySelector(".note")!.textContent).toContain("nothing to restore");
+  expect(element.querySelector("table")).toBeNull();
+});
+
+test("the example is offered for the model in which it was measured", () => {
+  const other = stand({}, "zoo/other");
+  expect(other.element.querySelector<HTMLElement>(".patching-example")!.hidden).toBe(true);
 });

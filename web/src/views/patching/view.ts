@@ -9,6 +9,7 @@ import type { JobRequest, PatchingStep } from "../../api/types";
 import { captionOf, hasOnlyWeights } from "../../core/focus";
 import { digits, fixed } from "../../core/formats";
 import { findMasks } from "../../core/generation";
+import { formatText } from "../../core/messages";
 import { integer, oneOf, optional, type Schema, text } from "../../core/options";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import { errorText } from "../../core/source";
@@ -46,15 +47,16 @@ const options: Schema<PatchingOptions> = {
   cell: optional(text("", (value) => /^\d{1,4},\d{1,4}$/.test(value))),
 };
 
-/** A pair that works in zoo/gpt2; a test measures it. */
-const EXAMPLE: Partial<PatchingOptions> = {
+/** A pair that works in this model; a test measures it. */
+const EXAMPLE_MODEL = "zoo/gpt2";
+const EXAMPLE = {
   clean: "The men on the road",
   corrupted: "The man on the road",
   answer: " were",
   other: " was",
   at: null,
   cell: null,
-};
+} as const satisfies Partial<PatchingOptions>;
 
 export const view = recordingView({
   name: "patching",
@@ -71,10 +73,16 @@ interface Measured extends KeptWork {
   readonly run: Run<PatchingStep>;
 }
 
+/** A token as the server shows it. */
+function show(token: string): string {
+  return token.replaceAll(" ", "␣");
+}
+
 class Patching extends MountedView<Words, PatchingOptions> {
   private readonly asking = this.tasks.asker();
   private readonly fields = new Map<"clean" | "corrupted" | "answer" | "other" | "at", HTMLInputElement>();
   private readonly form: HTMLFormElement;
+  private readonly example: HTMLElement; // where nothing is measured yet
   private readonly note = make("p", { class: "note", role: "status" });
   private readonly scalebar = draw("svg", { width: 210, height: 30, role: "img" });
   private readonly legend: HTMLElement;
@@ -108,12 +116,18 @@ class Patching extends MountedView<Words, PatchingOptions> {
       !decides && this.field("at", () => say.position, "patching-word"),
       this.part.element,
       this.start,
-      shape === "decoder" &&
-        button(
-          () => say.example,
-          () => this.options.set(EXAMPLE),
-          () => say.exampleHint,
-        ),
+    );
+    this.example = make(
+      "p",
+      { class: "drawn-bar patching-example" },
+      make("span", {}, () => {
+        const { clean, corrupted, answer, other } = EXAMPLE;
+        return say.exampleHint(clean, corrupted, show(answer), show(other));
+      }),
+      button(
+        () => say.example,
+        () => this.options.set(EXAMPLE),
+      ),
     );
     this.form.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -127,7 +141,7 @@ class Patching extends MountedView<Words, PatchingOptions> {
       this.scalebar,
       make("span", {}, () => say.legendHint),
     );
-    const parts = [this.form, this.note, this.legend, this.grid, this.focus];
+    const parts = [this.form, this.note, this.example, this.legend, this.grid, this.focus];
     stage.element.replaceChildren(make("div", { class: "drawn patching-view" }, ...parts));
     const kept = stage.kept as Measured | undefined;
     if (kept) this.follow(kept);
@@ -204,6 +218,7 @@ class Patching extends MountedView<Words, PatchingOptions> {
     const { corrupted, answer, other, part } = this.options.now;
     const again = this.stage.rerunner?.again({});
     if (!again || !this.clean || !corrupted || !answer || !(other || this.classifies)) return null;
+    if (this.clean === corrupted) return null;
     const run: JobRequest = {
       ...again,
       kind: "record",
@@ -242,7 +257,10 @@ class Patching extends MountedView<Words, PatchingOptions> {
 
   private follow(measured: Measured): void {
     this.measured = measured;
-    measured.run.show(() => this.tasks.frame(() => this.draw()));
+    measured.run.show(() => {
+      if (this.running && this.map()?.same) measured.run.stop(); // nothing to restore in other layers, either
+      this.tasks.frame(() => this.draw());
+    });
   }
 
   private map(): PatchingMap | null {
@@ -259,14 +277,16 @@ class Patching extends MountedView<Words, PatchingOptions> {
     if (stage.rerunner.again({}) === null) return say.noRequest;
     if (measured?.run.state === "failed") return stage.text(errorText(measured.run.error));
     if (map) {
-      const parts = [say.baselines(digits(map.clean), digits(map.corrupted))];
+      const outcome = formatText(map.outcome, stage.language);
+      const parts = [say.baselines(outcome, digits(map.clean), digits(map.corrupted))];
       if (map.same) parts.push(say.same);
-      if (this.running) parts.push(say.progress(map.rows.length, map.layers));
+      else if (this.running) parts.push(say.progress(map.rows.length, map.layers));
       return parts.join(this.names.betweenSentences);
     }
     if (this.running) return say.running;
     const { corrupted, answer, other } = this.options.now;
     if (!corrupted && !answer && !other) return say.intro;
+    if (this.clean === corrupted) return say.equal;
     return this.request() === null ? (this.classifies ? say.missingClass : say.missing) : say.intro;
   }
 
@@ -277,11 +297,14 @@ class Patching extends MountedView<Words, PatchingOptions> {
     this.note.classList.toggle("patching-trouble", measured?.run.state === "failed");
     this.form.hidden = !this.stage.rerunner?.measure || this.stage.rerunner.again({}) === null;
     relabel(this.start);
-    this.legend.hidden = map === null;
+    this.example.hidden =
+      this.form.hidden || measured !== null || this.stage.rerunner?.again({})?.model !== EXAMPLE_MODEL;
+    const shown = map !== null && !map.same;
+    this.legend.hidden = !shown;
     showColourBar(this.scalebar, this.scale(), say.legend);
-    refill(this.grid, ...(map ? [this.makeTable(map)] : []));
+    refill(this.grid, ...(shown ? [this.makeTable(map)] : []));
     const chosen = this.chosen(map);
-    this.focus.textContent = map && chosen ? this.tellCell(map, ...chosen) : "";
+    this.focus.textContent = shown && chosen ? this.tellCell(map, ...chosen) : "";
   }
 
   private chosen(map: PatchingMap | null): readonly [layer: number, column: number] | null {

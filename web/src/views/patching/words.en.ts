@@ -16,16 +16,18 @@ export const words = {
   heads: "heads",
   measure: "Measure",
   stop: "Stop",
-  example: "Example",
-  exampleHint: "Two sentences that differ in one word, with as many tokens, and the two answers.",
+  example: "Use this example",
+  exampleHint: (clean: string, corrupted: string, answer: string, other: string) =>
+    `For example: “${clean}” and “${corrupted}”, with the answers ${answer} and ${other}.`,
   intro:
-    "Give a clean text, a corrupted one of as many tokens, and the two answers. The model reads the corrupted text; at one place at a time its vector is replaced by that of the clean text. What restores the clean answer carries it.",
+    "Give a clean text, a corrupted one with the same number of tokens, and the two answers. The model reads the corrupted text; at one place at a time its vector is replaced by that of the clean text. What restores the clean answer carries it.",
   missing: "Fill in both texts and both answers.",
   missingClass: "Fill in both texts and the class.",
   running: "The model is running …",
   progress: (done: number, all: number) => `Layer ${done} of ${all} …`,
-  baselines: (clean: string, corrupted: string) =>
-    `Outcome of the clean text ${clean}, of the corrupted one ${corrupted}.`,
+  baselines: (outcome: string, clean: string, corrupted: string) =>
+    `Outcome: ${outcome}. It is ${clean} for the clean text and ${corrupted} for the corrupted one.`,
+  equal: "Both texts are the same, so there is nothing to restore. Change a word of the corrupted text.",
   same: "Both texts have the same outcome, so there is nothing to restore. Choose other texts or answers.",
   noModel: "Patching needs the model; there is none behind this page. Start it with `glassformer serve`.",
   noRequest:

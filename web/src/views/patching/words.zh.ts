@@ -19,15 +19,18 @@ export const words: SameWords<typeof en.words> = {
   heads: "头",
   measure: "测量",
   stop: "停止",
-  example: "示例",
-  exampleHint: "只差一个词、词元数相同的两个句子，以及两个答案。",
+  example: "使用此示例",
+  exampleHint: (clean, corrupted, answer, other) =>
+    `例如：“${clean}”和“${corrupted}”，答案为 ${answer} 和 ${other}。`,
   intro:
     "给出原始文本、词元数相同的改动文本和两个答案。模型读改动后的文本；每次把一处的向量换成原始文本的向量。能恢复原答案的向量就承载着答案。",
   missing: "请填写两段文本和两个答案。",
   missingClass: "请填写两段文本和类别。",
   running: "模型正在运行……",
   progress: (done, all) => `第 ${done} 层，共 ${all} 层……`,
-  baselines: (clean, corrupted) => `原始文本的结果 ${clean}，改动后的结果 ${corrupted}。`,
+  baselines: (outcome, clean, corrupted) =>
+    `结果：${outcome}。原始文本为 ${clean}，改动后的文本为 ${corrupted}。`,
+  equal: "两段文本相同，没有可恢复的内容。请改动其中一个词。",
   same: "两段文本的结果相同，没有可恢复的内容。请换文本或答案。",
   noModel: "修补需要模型，而此页面背后没有模型。请用 `glassformer serve` 启动。",
   noRequest: "不知道这份记录是如何生成的，因此无法再次运行其模型。请在“输入”中运行这段文本。",
