@@ -108,3 +108,37 @@ def test_numbers_of_json_and_what_is_no_number(school: School, tmp_path: Path) -
             school.make_task(table | wrong)
     with pytest.raises(ConfigurationError, match="head = 'numbers'"):
         school.make_network(task, head="classes")
+
+
+def test_a_large_offset_takes_no_difference_away(school: School, tmp_path: Path) -> None:
+    seconds = [1_700_000_000.0 + place for place in range(30)]
+    rows = [(f"{second}", one) for second, (one, _) in zip(seconds, school.PAIRS, strict=False)]
+    for split in ("train", "dev"):
+        school.write_rows(tmp_path / f"{split}.tsv", rows)
+    task, network = make(school, {"name": "regression", "folder": str(tmp_path), "path": "{split}.tsv"})
+    batch = task.collate("dev", range(30))
+    layer: list[torch.Tensor] = []
+    handle = network.head.classes.register_forward_hook(lambda *given: layer.append(given[2]))
+    with torch.no_grad():
+        loss = task.loss(network.eval(), batch).item() / 30
+    handle.remove()
+    truth = np.array(seconds)
+    spread = truth.std()
+    squares = (layer[0][:, 0].double().numpy() - (truth - truth.mean()) / spread) ** 2
+    assert squares.mean() > 0.5
+    scores = task.evaluate(network, "dev")
+    assert_near([loss, scores["loss"], scores["mse"] / spread**2], [squares.mean()] * 3)
+    model = NativeModel(network, task.tokenizer, labels=task.labels)
+    (found,) = predict_numbers(model, [school.PAIRS[0][0]])
+    wanted = layer[0][0, 0].item()
+    assert_near((found["value"] - truth.mean()) / spread, wanted)
+    assert network.to(torch.float16).head.center.item() == truth.mean()  # weights may be rounded, it may not
+
+
+def test_a_column_of_one_number_has_no_spread(school: School, tmp_path: Path) -> None:
+    school.write_rows(tmp_path / "train.tsv", [("0.1", "3.0", one) for one, _ in school.PAIRS[:7]])
+    table = {"name": "regression", "folder": str(tmp_path), "path": "{split}.tsv", "values": [0, 1]}
+    task, network = make(school, table | {"text": 2})
+    assert np.std([0.1] * 7) > 0  # a rounding error
+    assert network.head.scale.tolist() == [1, 1]
+    assert str(task.read_answer(("1.5", "inf"))) == "'inf' is not a number"

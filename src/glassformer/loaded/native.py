@@ -121,15 +121,18 @@ class NativeModel(LoadedModel):
         return [logits[: len(row)].softmax(-1) for logits, row in found]
 
     def predict_numbers(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
-        return [numbers.tolist() for numbers in self._logits(rows)]
+        return [numbers.tolist() for numbers in self._outputs(rows)]
 
     def _logits(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
+        return [logits.float() for logits in self._outputs(rows)]
+
+    def _outputs(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
         """For each row what the head makes of its text; of tokens that were padded, too."""
         found: dict[int, Tensor] = {}
         network = self._require_transformer()
         with at_inference(network):
             for places, hidden, real in self._encode(network, rows):
-                found |= zip(places, network.logits(hidden, real).float().cpu(), strict=True)
+                found |= zip(places, network.logits(hidden, real).cpu(), strict=True)
         return in_order(found)
 
     def fill(self, rows: Sequence[Sequence[int]], gaps: Sequence[Sequence[int]]) -> list[Tensor]:

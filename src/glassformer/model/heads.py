@@ -102,7 +102,8 @@ class NumberHead(ClassifierHead):
     """One vector for the whole text, then numbers: what the layer gives, times `scale`, plus `center`.
 
     Scale and center are those of the numbers that are learnt, so that the layer itself learns numbers around
-    0 whose spread is 1, whatever unit the data have.
+    0 whose spread is 1, whatever unit the data have. Both stay float64, and the numbers are: float32 cannot
+    tell apart two dates in seconds that are a minute apart.
     """
 
     center: Tensor
@@ -110,16 +111,24 @@ class NumberHead(ClassifierHead):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.register_buffer("center", torch.zeros(config.classes))
-        self.register_buffer("scale", torch.ones(config.classes))
+        self.register_buffer("center", torch.zeros(config.classes, dtype=torch.float64))
+        self.register_buffer("scale", torch.ones(config.classes, dtype=torch.float64))
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "NumberHead":
+        center, scale = self.center, self.scale
+        super()._apply(fn, recurse)
+        if self.center.dtype != torch.float64:  # the device may change, the precision may not
+            self.center, self.scale = center.to(self.center.device), scale.to(self.scale.device)
+        return self
 
     def forward(self, hidden: Tensor, real: Tensor | None = None) -> Tensor:
-        return torch.addcmul(self.center, super().forward(hidden, real), self.scale)
+        return self.center + super().forward(hidden, real) * self.scale
 
     def fold(self) -> tuple[Tensor, Tensor]:
         """Weight and bias of the one layer that does the same as layer, scale and center."""
         weight, bias = self.classes.weight.detach(), self.classes.bias.detach()
-        return weight * self.scale[:, None], bias * self.scale + self.center
+        folded = weight * self.scale[:, None], bias * self.scale + self.center
+        return folded[0].to(weight.dtype), folded[1].to(bias.dtype)
 
 
 def build_head(config: ModelConfig) -> LanguageHead | ClassifierHead | TaggingHead | None:

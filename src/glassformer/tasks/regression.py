@@ -4,11 +4,13 @@ In:   rows with numbers and a text.
 Out:  loss, mean squared and absolute error, and correlations with the right numbers.
 
 The loss is the squared error in units of the spread of the training numbers, so that neither the learning
-rate nor an alarm depends on the unit of the data; `mse` and `mae` are in the unit of the data.
+rate nor an alarm depends on the unit of the data; `mse` and `mae` are in the unit of the data. Numbers are
+float64 from the file to the loss: in float32 a large offset would take their differences away.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import isfinite, nan
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -31,6 +33,7 @@ from glassformer.tasks.text_task import TextSettings, TextTask, run_network
 from glassformer.text.batches import Batch
 from glassformer.text.table import Column, Row
 
+ROUNDING = 1e-12  # times the largest number: a spread below it is that of rounding errors
 SCORES = {"mse": compute_mse, "mae": compute_mae, "pearson": compute_pearson, "spearman": compute_spearman}
 
 
@@ -85,17 +88,19 @@ class Regression(TextTask):
         scale = answers.std(0, correction=0)
         with torch.no_grad():
             head.center.copy_(answers.mean(0))
-            head.scale.copy_(torch.where(scale > 0, scale, 1.0))
+            head.scale.copy_(torch.where(scale > ROUNDING * answers.abs().amax(0), scale, 1.0))
 
     def read_answer(self, cells: Row) -> NDArray[Any] | Message:
         numbers = []
         for cell in cells:
             try:
-                numbers.append(float(cell))
+                number = float(cell)
             except ValueError:
+                number = nan
+            if not isfinite(number):
                 return message("tasks.regression.not_a_number", cell=cell)
-        found = np.array(numbers)
-        return found if np.isfinite(found).all() else message("tasks.regression.not_a_number", cell=cells[0])
+            numbers.append(number)
+        return np.array(numbers)
 
     def describe_loss(self) -> list[Message]:
         answers = self.answered("train").answers
@@ -177,7 +182,7 @@ class Regression(TextTask):
         """The squared error of each text in units of the spread, the mean of its numbers; and the numbers."""
         assert batch.numbers is not None
         found = run_network(network, batch)
-        apart = (found - batch.numbers.to(found)) / _head(network).scale
+        apart = ((found - batch.numbers) / _head(network).scale).float()
         return apart.square().mean(-1) * (batch.labels != IGNORED), found
 
 

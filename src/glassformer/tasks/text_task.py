@@ -206,7 +206,7 @@ class TextTask(Task):
                 count += len(chunk)
                 tracker.tick()
         notes = problems.notes()
-        if not count:
+        if not count or (self.settings.long == "skip" and cut == count):
             raise InputError("tasks.no_rows", path=self.settings.path, split=split)
         if cut:
             code = "tasks.texts_left_out" if self.settings.long == "skip" else "tasks.texts_cut"
@@ -274,7 +274,7 @@ class TextTask(Task):
 def run_network(network: Network, batch: Batch) -> Tensor:
     """Logits of classes (text, class) or of tags (text, token, tag), or numbers (text, number)."""
     found: Tensor = require_transformer(network)(batch.ids, batch.real, segments=batch.segments)
-    return found.float()
+    return found if found.dtype == torch.float64 else found.float()
 
 
 def _share_tokens(lengths: Sequence[int], room: int) -> list[int]:
