@@ -41,6 +41,21 @@ def test_conllu_keeps_the_spaces_of_its_text(tmp_path: Path) -> None:
     assert list(zip(one.words, one.tags, strict=True))[2] == ("go", "root")
 
 
+def test_the_space_after_words_in_one_is_that_of_their_line(tmp_path: Path) -> None:
+    lines = (
+        "1-2\tCan't\t_\t_\t_\t_\t_\t_\t_\tSpaceAfter=No",
+        "1\tCa\tcan\tAUX\tMD\t_\t0\troot\t_\tSpaceAfter=No",
+        "2\tn't\tnot\tPART\tRB\t_\t1\tadvmod\t_\t_",
+        "3\t!\t!\tPUNCT\t.\t_\t1\tpunct\t_\t_",
+        "",
+        "1\tSo\tso\tADV\tRB\t_\t0\troot\t_\t_",
+        "2\tbe\tbe\tAUX\tVB\t_\t1\tcop\t_\t_",
+        "3\tit\tit\tPRON\tPRP\t_\t1\tnsubj\t_\t_",
+    )
+    found = read(tmp_path / "a.conllu", "\n".join(lines) + "\n")
+    assert [each.text for each in found] == ["Can't!", "So be it"]
+
+
 @pytest.mark.parametrize(
     "content",
     [

@@ -130,6 +130,10 @@ def test_long_sentences_are_split_skipped_or_refused(school: School, table: dict
     assert int((examples.labels.ids != IGNORED).sum()) == 22  # no label is lost
     assert "1 of 2 texts have more than 12 tokens and were split." in map(str, examples.notes)
     assert len(tagged(school.make_task(table | {"max_length": 12, "long": "skip"}), "dev").lengths) == 1
+    write(Path(table["folder"]) / "dev.tsv", [long], KINDS)
+    with pytest.raises(InputError) as error:
+        school.make_task(table | {"max_length": 12, "long": "skip"}).examples("dev")
+    assert error.value.message.code == "tasks.no_rows"
     with pytest.raises(InputError, match="room for 10"):
         school.make_task(table | {"max_length": 12, "long": "refuse"}).examples("dev")
     assert list(split_words([3, 3, 9, 1], 6)) == [(0, 2), (2, 3), (3, 4)]
@@ -142,8 +146,29 @@ def test_a_running_text_is_parted_into_words_and_signs(school: School, table: di
     model = NativeModel(school.make_network(task), task.tokenizer, labels=task.labels)
     (found,) = tag(model, ["Well, the cat-lover sees 猫和 3 dogs!"])
     assert found.words == (*("Well", ",", "the", "cat", "-", "lover", "sees", "猫", "和", "3", "dogs", "!"),)
+    whole = ["हिन्दी", "caf\u0065\u0301s", "می\u200cخواهم", "か\u3099", "ぎ", "👩\u200d🚀", "❤\ufe0f", "."]
+    assert tag(model, ["".join(f" {word}" for word in whole)])[0].words == (*whole,)
+    assert tag(model, ["हिन्दी, か\u3099ぎ!"])[0].words == ("हिन्दी", ",", "か\u3099", "ぎ", "!")
     with pytest.raises(InputError, match="Text 1 is of type int"):
         tag(model, [3])  # type: ignore[list-item]
+
+
+def test_many_texts_run_together(
+    school: School, table: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = school.make_task(table)
+    model = NativeModel(school.make_network(task, max_length=12), task.tokenizer, labels=task.labels)
+    texts = [" ".join(one for one, _ in school.PAIRS[:count]) for count in (1, 4, 0, 2, 1, 3)] * 5
+    alone = [tag(model, [text])[0] for text in texts]
+    sizes: list[int] = []
+    run = model.tag
+    monkeypatch.setattr(model, "tag", lambda rows: (sizes.append(len(rows)), run(rows))[1])
+    together = tag(model, texts)
+    assert [(each.words, each.tags) for each in together] == [(each.words, each.tags) for each in alone]
+    for one, two in zip(together, alone, strict=True):
+        assert_near(one.probabilities, two.probabilities, layers=1)
+    assert len(sizes) == 2
+    assert sum(sizes) > len(texts)  # some are several rows
 
 
 def test_what_does_not_fit_is_refused(school: School, table: dict[str, Any]) -> None:

@@ -146,13 +146,18 @@ def truncate_end(model: LoadedModel, ids: Sequence[int]) -> Sequence[int]:
 def _read_chunks(
     texts: Iterable[str], read: Callable[[int, str], Read], long: LongTexts
 ) -> Iterator[list[Read]]:
-    """Texts after `read`, more and more at a time: the first answers come soon, then batches are full.
+    """Texts after `read`, more and more at a time.
 
     Where long texts are refused, all texts of a list are read before the first chunk is run.
     """
     found: Iterator[Read] = (read(number, _check_text(number, text)) for number, text in enumerate(texts, 1))
     if long.how == "refuse" and isinstance(texts, Sequence):
         found = iter(list(found))
+    return in_growing_chunks(found)
+
+
+def in_growing_chunks(found: Iterator[Read]) -> Iterator[list[Read]]:
+    """More and more at a time: the first answers come soon, then batches are full."""
     for size in chain(FIRST_CHUNKS, repeat(CHUNK)):
         chunk = list(islice(found, size))
         if not chunk:

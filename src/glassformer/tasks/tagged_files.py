@@ -45,21 +45,25 @@ def read_tagged(
 ) -> Iterator[Sentence]:
     """The sentences of a file; None: the usual columns (`form` and `upos`; elsewhere the first and the last).
 
-    In CoNLL-U a word of several (`3-4`) and one that was left out (`3.1`) have no tag: they are not read.
+    In CoNLL-U a word of several (`3-4`) and one that was left out (`3.1`) have no tag: they are not read,
+    but whether a space is after a word of several is said there, not at the last of them.
     """
     conllu = find_format(path) in CONLLU
     found = _Columns(path, conllu, word, tag, header, problems)
     sentence, spaced = Sentence(), False
+    last, after = "", ""  # of a word of several: the number of the last of them, and its own last column
     for number, line in read_lines(path, problems):
         if not line.strip():
             if sentence.words:
                 yield sentence
-            sentence, spaced = Sentence(), False
+            sentence, spaced, last = Sentence(), False, ""
             continue
         if conllu and line.startswith("#"):
             continue
         cells = line.split("\t") if "\t" in line else line.split()
         if found.skips(cells):
+            if conllu and "-" in cells[0]:
+                last, after = cells[0].rpartition("-")[2], cells[-1]
             continue
         pair = found.pick(number, cells)
         if pair is None:
@@ -68,7 +72,7 @@ def read_tagged(
         sentence.words.append(pair[0])
         sentence.tags.append(pair[1])
         sentence.spaced.append(spaced)
-        spaced = not (conllu and "SpaceAfter=No" in cells[-1].split("|"))
+        spaced = not (conllu and "SpaceAfter=No" in (after if cells[0] == last else cells[-1]).split("|"))
     if sentence.words:
         yield sentence
 

@@ -9,10 +9,11 @@ A word may be several tokens: its label belongs to the first of them, the others
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from unicodedata import category
 
 import numpy as np
 import torch
@@ -28,7 +29,7 @@ from glassformer.model.generate import at_inference
 from glassformer.model.loss import IGNORED
 from glassformer.runlog.samples import Sample
 from glassformer.settings import Limits, Share
-from glassformer.tasks.answers import check_length, check_texts, open_model
+from glassformer.tasks.answers import check_length, check_texts, in_growing_chunks, open_model
 from glassformer.tasks.class_weights import (
     ClassWeights,
     Factors,
@@ -51,8 +52,9 @@ from glassformer.text.sequences import Ids, Sequences, find_frame, in_chunks, pa
 from glassformer.text.tokenizer import Tokenizer
 
 AT_ONCE = 512  # sentences that are tokenised at a time
-# Words of a running text: Chinese and Japanese characters one by one, other letters together, signs alone.
-WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W\u3040-\u30ff\u3400-\u9fff]+|[^\w\s]")
+CJK = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # Chinese and Japanese: one character is one word
+JOINERS = "\u200c\u200d"  # between letters (Persian) and between pictures (emoji)
+MARKED = (range(0x20000), range(0xE0100, 0xE01F0))  # where Unicode has combining marks
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ class Tagging(Task):
                 count += len(chunk)
                 tracker.tick()
         notes = problems.notes()
-        if not count:
+        if not count or (self.settings.long == "skip" and long == count):
             raise InputError("tasks.no_rows", path=self.settings.path, split=split)
         if long:
             code = "tasks.texts_left_out" if self.settings.long == "skip" else "tasks.texts_split"
@@ -407,8 +409,23 @@ def tag(
 
 
 def tag_texts(model: LoadedModel, texts: Iterable[str | Sequence[str]]) -> Iterator[TaggedText]:
-    """The tags of each text, one after another."""
-    return (tag_sentence(model, split_text(text, number)) for number, text in enumerate(texts, 1))
+    """The tags of each text, one after another; many run together."""
+    words = WordEncoder(model.require_tokenizer())
+    sentences = (split_text(text, number) for number, text in enumerate(texts, 1))
+    for chunk in in_growing_chunks(sentences):
+        yield from tag_sentences(model, words, chunk)
+
+
+@cache
+def word_pattern() -> re.Pattern[str]:
+    """What a word of a running text is: one Chinese or Japanese character, other letters together, one sign.
+
+    A combining mark belongs to what is before it: else words of Hindi would be cut into letters.
+    """
+    marks = [chr(code) for codes in MARKED for code in codes if category(chr(code)).startswith("M")]
+    mark = f"[{''.join(marks)}{JOINERS}]*"
+    sign = rf"[^\w\s]{mark}"
+    return re.compile(rf"[{CJK}]{mark}|(?:[^\W{CJK}]{mark})+|{sign}(?:(?<=\u200d){sign})*")
 
 
 def split_text(text: object, number: int) -> Sentence:
@@ -416,7 +433,7 @@ def split_text(text: object, number: int) -> Sentence:
     sentence = Sentence(number)
     if isinstance(text, str):
         end = 0
-        for found in WORD.finditer(text):
+        for found in word_pattern().finditer(text):
             sentence.words.append(found.group())
             sentence.spaced.append(found.start() > end)
             end = found.end()
@@ -428,22 +445,28 @@ def split_text(text: object, number: int) -> Sentence:
     return sentence
 
 
-def tag_sentence(model: LoadedModel, sentence: Sentence) -> TaggedText:
-    """The tags of one sentence."""
-    words = WordEncoder(model.require_tokenizer())
-    if not sentence.words:
-        return TaggedText((), (), ())
-    [pieces] = words.encode([sentence])
+def tag_sentences(
+    model: LoadedModel, words: WordEncoder, sentences: Sequence[Sentence]
+) -> Iterator[TaggedText]:
+    """The tags of some sentences, all in one call of the model."""
     frame = len(words.before) + len(words.after)
-    room = sum(map(len, pieces)) if model.limit is None else model.limit - frame
-    rows, starts = [], []
-    for start, end in split_words([len(piece) for piece in pieces], room):
-        ids, places = words.frame([piece[:room] for piece in pieces[start:end]])
-        check_length(model, ids.tolist(), sentence.line)
-        rows.append(ids.tolist())
-        starts.append(places)
-    found = [chances[places] for chances, places in zip(model.tag(rows), starts, strict=True)]
-    values, numbers = torch.cat(found).max(-1)
-    names = model.labels or tuple(f"LABEL_{number}" for number in range(found[0].shape[-1]))
-    tags = tuple(names[number] for number in numbers.tolist())
-    return TaggedText(tuple(sentence.words), tags, tuple(values.tolist()))
+    rows: list[list[int]] = []
+    starts: list[list[list[int]]] = []  # for each sentence, and each row of it: where words begin
+    for sentence, pieces in zip(sentences, words.encode(sentences), strict=True):
+        room = sum(map(len, pieces)) if model.limit is None else model.limit - frame
+        starts.append([])
+        for start, end in split_words([len(piece) for piece in pieces], room):
+            ids, places = words.frame([piece[:room] for piece in pieces[start:end]])
+            check_length(model, ids.tolist(), sentence.line)
+            rows.append(ids.tolist())
+            starts[-1].append(places)
+    found = iter(model.tag(rows) if rows else [])
+    for sentence, parts in zip(sentences, starts, strict=True):
+        if not parts:
+            yield TaggedText((), (), ())
+            continue
+        chances = torch.cat([next(found)[places] for places in parts])  # (word, label)
+        values, numbers = chances.max(-1)
+        names = model.labels or tuple(f"LABEL_{number}" for number in range(chances.shape[-1]))
+        tags = tuple(names[number] for number in numbers.tolist())
+        yield TaggedText(tuple(sentence.words), tags, tuple(values.tolist()))
