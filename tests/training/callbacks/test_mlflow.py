@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.runlog import read_run
+from glassformer.training.callbacks.mlflow import clean_name
 from glassformer.training.recipe import train
 
 pytestmark = pytest.mark.skipif(
@@ -43,3 +44,19 @@ def test_a_run_and_its_continuation(recipe: Path, monkeypatch: pytest.MonkeyPatc
     assert [point.step for point in entropies] == [0, 4, 8]
     alarm = next(event for event in log.events if event.is_alarm)
     assert alarm.message in kept.data.tags["alarm.exploding_scores"]
+
+
+@pytest.mark.slow
+def test_names_of_metrics_are_what_mlflow_takes() -> None:
+    from mlflow.exceptions import MlflowException
+    from mlflow.utils.validation import _validate_metric_name
+
+    labels = ("PRP$", "PRP_", "``", "''", "#", "/", "名", "entropy/decoder.self.1.0")
+    names = [clean_name(f"dev_f1.{label}") for label in labels]
+    for name in names:
+        _validate_metric_name(name)
+    assert len(set(names)) == len(names)
+    assert names[0] == "dev_f1.PRP_x24"
+    assert names[-1] == "dev_f1.entropy/decoder.self.1.0"
+    with pytest.raises(MlflowException):
+        _validate_metric_name("dev_f1.PRP$")

@@ -6,8 +6,10 @@ Out:  a run of MLflow in the experiment MLFLOW_EXPERIMENT_NAME ("glassformer") o
 """
 
 import os
+import re
 import time
 from collections.abc import Mapping
+from posixpath import normpath
 from typing import Any
 
 from glassformer.runlog import Event
@@ -17,6 +19,7 @@ from glassformer.training.callbacks.callback import CALLBACKS, Callback, HeadMap
 EXPERIMENT = "glassformer"
 METRICS, PARAMETERS = 1000, 100  # that one request may have
 LONGEST_VALUE = 6000  # characters of a parameter or a tag
+REFUSED = re.compile(r"[^\w.\- /]")  # characters in the name of a metric
 STATUS = {"finished": "FINISHED", "stopped": "KILLED"}  # what else ends a run is a failure
 
 
@@ -82,5 +85,14 @@ class MLflow(Callback):
         """Name, value, step and time of each number."""
         metric = self._mlflow.entities.Metric
         for chunk in in_chunks(numbers, METRICS):
-            metrics = [metric(name, value, int(1000 * moment), step) for name, value, step, moment in chunk]
+            metrics = [
+                metric(clean_name(name), value, int(1000 * moment), step)
+                for name, value, step, moment in chunk
+            ]
             self.client.log_batch(self.run, metrics=metrics)
+
+
+def clean_name(name: str) -> str:
+    """A name that MLflow takes, `f1.PRP_x24` for `f1.PRP$`: the code of a character keeps names different."""
+    name = REFUSED.sub(lambda found: f"_x{ord(found.group()):x}", name)
+    return name if normpath(name) == name else name.replace("/", "_x2f")  # it is a path, too
