@@ -7,7 +7,7 @@ import pytest
 
 from bundles import make_recording
 from glassformer import bundle
-from glassformer.api.branches import check_name, list_branches
+from glassformer.api.branches import check_name, complete_request, list_branches, list_texts
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import Library
 from glassformer.errors import ApiError
@@ -71,6 +71,62 @@ def test_a_name_is_kept(tmp_path: Path) -> None:
     again = Library(tmp_path)
     assert list_branches(again, child)[1].name == "another"
     again.close()
+
+
+def test_what_is_in_no_list_is_in_no_tree(library: Library) -> None:
+    root = keep(library, "a", "b")
+    child = keep(library, "a", "c", parent=root, step=1)
+    path = library.new_partial_path()
+    bundle.save(make_recording(seed=1), path)  # what was measured of the branch
+    measured = library.adopt(path, request=library.request(child).model_copy(update={"listed": False}))
+    assert [each.id for each in list_branches(library, root)] == [root, child]
+    assert [each.id for each in list_branches(library, measured)] == [measured]
+
+
+def test_a_card_that_cannot_be_written_stays(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    child = keep(library, "a", "c", parent=keep(library, "a", "b"), step=1)
+    before = library.path(child).with_suffix(".json").read_text()
+
+    def fail(path: Path, text: str, **_: object) -> None:
+        path.write_bytes(text.encode()[:10])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    with pytest.raises(OSError, match="No space"):
+        library.rename(child, "another")
+    assert library.path(child).with_suffix(".json").read_text() == before
+    assert list_branches(library, child)[1].name == "c"
+    assert not list(library.folder.glob(".*.part*"))
+
+
+class TestRequests:
+    def test_a_branch_says_what_its_parent_read(self, library: Library) -> None:
+        root = keep(library, "a", "b")
+        sent = JobRequest(
+            kind="generate",
+            model="zoo/tiny",
+            text="another text",
+            decode={"max_new_tokens": 7},
+            multiplier=2.0,
+            parent=root,
+            branch={"step": 1, "name": "  two   words "},
+        )
+        request = complete_request(library, sent)
+        assert (request.text, request.decode, request.multiplier) == ("fox", None, None)
+        assert (request.parent, request.branch.step, request.branch.name) == (root, 1, "two words")
+        assert complete_request(library, sent.model_copy(update={"parent": None})).text == "another text"
+
+    def test_a_file_has_no_request(self, library: Library) -> None:
+        recording = make_recording()
+        edit = {"edit": "ablate", "head": 1, "reference": ("a text", "another")}
+        written = Generation((Step(0, 7, "x", -0.5),), edits=(edit,))
+        path = library.new_partial_path()
+        bundle.save(replace(recording, generation=written), path)
+        parent = library.adopt(path, "file")
+        sent = JobRequest(kind="generate", model="zoo/tiny", text="y", layers=1, parent=parent, branch={})
+        request = complete_request(library, sent)
+        assert (request.text, request.layers) == (recording.source.text, None)
+        assert {"a text", "another"} < set(list_texts(library, request))
 
 
 def test_what_cannot_be_is_refused(library: Library) -> None:

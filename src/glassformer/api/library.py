@@ -202,25 +202,35 @@ class Library:
         """The parent of each recording that branched off from another one, by id; oldest first."""
         found = {}
         for row in self._index.branches():
-            request = _read_card(row).request
+            request = (
+                _read_card(row).request if row.listed else None
+            )  # a measurement has the request of its run
             if request is not None and request.branch is not None and request.parent is not None:
                 found[row.id] = request.parent
         return found
 
     def rename(self, id: str, name: str) -> None:
         """Give a branch another name, for good."""
-        row = self._find(id)
-        card = _read_card(row)
-        if card.request is None or card.request.branch is None:
-            raise ApiError("api.not_a_branch", status=422, id=id[:80])
-        branch = card.request.branch.model_copy(update={"name": name})
-        request = card.request.model_copy(update={"branch": branch})
-        card = card.model_copy(update={"request": request})
-        path = self._locate(row)
         with self._disk_lock:
+            row = self._find(id)
+            card, path = _read_card(row), self._locate(row)
+            if card.request is None or card.request.branch is None:
+                raise ApiError("api.not_a_branch", status=422, id=id[:80])
+            branch = card.request.branch.model_copy(update={"name": name})
+            request = card.request.model_copy(update={"branch": branch})
+            card = card.model_copy(update={"request": request})
             if row.kept and path is not None:
-                path.with_suffix(".json").write_text(card.model_dump_json(), encoding="utf-8")
+                self._write_card(path, card)
             self._index.set_card(id, card.model_dump_json(), request.model_dump_json())
+
+    def _write_card(self, path: Path, card: Card) -> None:
+        """Replace the card of a bundle at once: a full disk leaves the old one as it is."""
+        part = self.new_partial_path()
+        try:
+            part.write_text(card.model_dump_json(), encoding="utf-8")
+            part.replace(path.with_suffix(".json"))
+        finally:
+            part.unlink(missing_ok=True)
 
     def preset(self, id: str) -> str | None:
         """The id of the preset that a shipped recording shows."""

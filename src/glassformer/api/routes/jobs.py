@@ -7,13 +7,14 @@ Out:  jobs as JSON, and server-sent events while they run. Without a workbench, 
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response, StreamingResponse
 
+from glassformer.api.branches import complete_request, list_texts
 from glassformer.api.jobs import LAST_EVENTS, Job, JobRequest, ModelDescription, Preset, Workbench
 from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.responses import NO_STORE, AppContext, Context, respond
@@ -83,10 +84,16 @@ async def add_job(request: Request, context: Context, job_request: JobRequest) -
     workbench = _require(context)
     check_size(context, job_request)
     check_share(request, context)
+
+    def submit() -> Job:
+        completed = complete_request(context.library, job_request)
+        check_size(context, completed, list_texts(context.library, completed))
+        return workbench.submit(completed)
+
     client = find_client(request)
     with request.app.state.submitting.hold(client):  # counted from now on, not only once it is a job
         # In a thread: the name of a model that is not known is looked for in folders.
-        job = await context.threads.run(request, lambda: workbench.submit(job_request))
+        job = await context.threads.run(request, submit)
         request.app.state.jobs[job.id] = client
     return job
 
@@ -172,12 +179,12 @@ def _require(context: AppContext) -> Workbench:
     return context.workbench
 
 
-def check_size(context: AppContext, job_request: JobRequest) -> None:
-    """Refuse texts that are too long before they are read."""
+def check_size(context: AppContext, job_request: JobRequest, kept: Sequence[str] = ()) -> None:
+    """Refuse texts that are too long before they are read, also those of edits that a recording keeps."""
     settings = context.settings
     lengths = {name: len(getattr(job_request, name) or "") for name in ("text", "second_text", "target")}
     references = (text for edit in job_request.edits for text in edit.list_texts())
-    for name, count in {**lengths, "reference": sum(map(len, references))}.items():
+    for name, count in {**lengths, "reference": sum(map(len, (*references, *kept)))}.items():
         if count > settings.text_characters:
             raise ApiError(
                 "api.text_too_long",
