@@ -5,7 +5,7 @@ Out:  a Recording of the whole text with how each token was chosen.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from glassformer.api.description import describe_step
 from glassformer.api.jobs import BranchRequest, DecodeRequest
@@ -14,6 +14,7 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.recorders.branch import branch, open_hypothesis
 from glassformer.recorders.edits.edit import Edit
+from glassformer.recorders.kept_settings import read_stages
 from glassformer.recorders.request import OnStep
 from glassformer.recorders.store import ArrayStore
 from glassformer.recording import Alternative, Recording, Step, Tokens
@@ -80,10 +81,18 @@ def go_on(
     most: int,
 ) -> Recording:
     """Branch off from a recording, or open a hypothesis of its beam search."""
-    steps = 0 if parent.generation is None else len(parent.generation.steps)
+    generation = parent.generation
+    if generation is None:
+        raise InputError("recorders.branch.not_generated")
+    steps = len(generation.steps if wanted.node is None else generation.path(wanted.node))
     if steps > most:
         raise InputError("workbench.request.too_many_new_tokens", count=steps, most=most)
-    report = _make_report(reporter, min(wanted.max_new_tokens or steps or 1, most))
+    if wanted.node is None:  # the bundle may come from anywhere: its settings are not within our limits
+        stages = read_stages(generation)
+        steps = min(wanted.max_new_tokens or stages[-1][1].max_new_tokens, most)
+        kept = ({"step": first, **asdict(_limit(each, most))} for first, each in stages)
+        parent = replace(parent, generation=replace(generation, settings=tuple(kept)))
+    report = _make_report(reporter, max(1, steps))
     if wanted.node is not None:
         return open_hypothesis(
             parent, wanted.node, name=wanted.name, model=model, want=want, on_step=report, keep=keep
@@ -101,6 +110,15 @@ def go_on(
         want=want,
         on_step=report,
         keep=keep,
+    )
+
+
+def _limit(settings: GenerationSettings, most: int) -> GenerationSettings:
+    return replace(
+        settings,
+        max_new_tokens=min(settings.max_new_tokens, most),
+        min_new_tokens=min(settings.min_new_tokens, most),
+        alternatives=min(settings.alternatives, ALTERNATIVES),
     )
 
 
