@@ -123,7 +123,7 @@ class Library:
         self._lock = threading.RLock()  # of the table of open recordings; never held during I/O
         self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
         self._hashes: dict[str, str] = {}  # of recordings whose id stays when their file is written again
-        self._differences = Differences(self.get)
+        self._differences = Differences(self.get, memory // 4)
         self.runs: tuple[Path, ...] = ()  # folders of training runs, whose probes are recordings, too
         self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
@@ -173,7 +173,7 @@ class Library:
 
     def entry(self, id: str) -> RecordingEntry:
         """The list entry of one recording; of a difference, made of those of the two."""
-        pair = split_id(id)
+        pair = self.split(id)
         if pair is None:
             return _read_entry(self._find(id))
         first, second = map(self.entry, pair)
@@ -192,11 +192,33 @@ class Library:
 
     def difference(self, id: str) -> Difference | None:
         """The difference with the id FIRST~SECOND; None for the id of one recording."""
-        return self._differences.find(id)
+        pair = self.split(id)
+        return None if pair is None else self._differences.find(pair)
+
+    def split(self, id: str) -> tuple[str, str] | None:
+        """The ids of the two recordings of a difference; None for the id of one recording.
+
+        The name of a run, which is part of the ids of its probes, may contain the sign as well.
+        """
+        pairs = list(split_id(id))
+        if not pairs or self._knows(id):
+            return None
+        known = (pair for pair in pairs if all(map(self._knows, pair)))
+        return next(known, pairs[0] if len(pairs) == 1 else None)
+
+    def is_ready(self, id: str) -> bool:
+        """Whether nothing has to be computed before a recording can be read, as for a new difference."""
+        pair = self.split(id)
+        return pair is None or self._differences.is_ready(pair)
+
+    def _knows(self, id: str) -> bool:
+        if read_id(id) is None:
+            return self._index.find(id) is not None
+        return find_file(self.runs, id) is not None
 
     def request(self, id: str) -> JobRequest | None:
         """The request that made a recording, where it is known."""
-        return None if split_id(id) is not None else _read_card(self._find(id)).request
+        return None if self.split(id) is not None else _read_card(self._find(id)).request
 
     def parents(self) -> dict[str, str]:
         """The parent of each recording that branched off from another one, by id; oldest first."""
@@ -234,11 +256,11 @@ class Library:
 
     def preset(self, id: str) -> str | None:
         """The id of the preset that a shipped recording shows."""
-        return None if split_id(id) is not None else self._find(id).preset
+        return None if self.split(id) is not None else self._find(id).preset
 
     def content_hash(self, id: str) -> str | None:
         """The hash of a recording whose id stays when its file is written again (shipped, a probe)."""
-        hashes = [self._hashes.get(each) for each in split_id(id) or (id,)]
+        hashes = [self._hashes.get(each) for each in self.split(id) or (id,)]
         return None if not any(hashes) else "~".join(each or "" for each in hashes)
 
     def list_probes(self, run: str) -> ProbeSeries:
@@ -273,10 +295,9 @@ class Library:
 
     def get(self, id: str) -> Recording:
         """The recording; opens its file if needed. FIRST~SECOND is the first minus the second."""
-        if split_id(id) is not None:
-            found = self._differences.find(id)
-            assert found is not None
-            return found.recording
+        difference = self.difference(id)
+        if difference is not None:
+            return difference.recording
         known = self._find_open(id)
         if known is None:
             with self._disk_lock:
@@ -304,8 +325,7 @@ class Library:
         """A file was overwritten: what is in it now is another recording, with an id of its own."""
         path = self._locate(row)
         assert path is not None
-        with self._lock:
-            self._open.pop(row.id, None)
+        self._close(row.id)
         self._index.remove(row.id)
         with suppress(BundleError, OSError):
             self._add(INSPECTOR.inspect(path), path, row.origin, _read_card(row), own=row.own)
@@ -369,7 +389,7 @@ class Library:
 
     def path(self, id: str) -> Path:
         """The bundle file of a recording, written now if it was only in memory."""
-        if split_id(id) is not None:
+        if self.split(id) is not None:
             raise ApiError("api.no_file_of_difference", status=409, id=id[:80])
         with self._disk_lock:
             return self._write(id)
@@ -393,6 +413,7 @@ class Library:
         """Release everything; a temporary folder is removed."""
         with self._disk_lock, self._lock:
             self._open.clear()
+            self._differences.clear()
             self._index.close()
             if self._temporary:
                 self._clean_up()
@@ -409,8 +430,7 @@ class Library:
         row = self._index.find(id)
         if row is not None and path is not None and _stamp(path)[:2] == (row.size, row.changed):
             return row
-        with self._lock:
-            self._open.pop(id, None)
+        self._close(id)
         self._index.remove(id)
         parts = read_id(id)
         if path is None or parts is None:
@@ -494,9 +514,14 @@ class Library:
         path = self._locate(row)
         if opened.stamp is None or path is None or opened.stamp == _stamp(path):
             return opened.recording
-        with self._lock:  # before anything reads it: a mapped file that became shorter ends the process
-            self._open.pop(id, None)
+        self._close(id)  # before anything reads it: a mapped file that became shorter ends the process
         return None
+
+    def _close(self, id: str) -> None:
+        """Release a recording, and the differences that were made of it."""
+        with self._lock:
+            self._open.pop(id, None)
+        self._differences.release(id)
 
     def _keep_open(self, id: str, recording: Recording, path: Path | None) -> None:
         """Keep a recording open; close the least recently used ones beyond the budgets."""
@@ -504,7 +529,7 @@ class Library:
         with self._lock:
             self._open[id] = opened
             self._open.move_to_end(id)
-            left = sum(each.size for each in self._open.values())
+            left = sum(each.size for each in self._open.values()) + self._differences.size
             leaving: list[str] = []
             for other, each in self._open.items():
                 full = left > self._memory or len(self._open) - len(leaving) > FILES
@@ -515,8 +540,7 @@ class Library:
         for other in leaving:
             with suppress(ApiError):  # removed by another thread
                 self._write(other)
-            with self._lock:
-                self._open.pop(other, None)
+            self._close(other)
 
     def _write(self, id: str) -> Path:
         """The file of a recording, written if there is none; tables stay unlocked during the write."""
@@ -551,8 +575,7 @@ class Library:
                 self._forget(row)
 
     def _forget(self, row: Row) -> None:
-        with self._lock:
-            self._open.pop(row.id, None)
+        self._close(row.id)
         self._index.remove(row.id)
         path = self._locate(row)
         if row.own and path is not None:

@@ -86,6 +86,7 @@ async def respond(
     """Make, encode and send; immutable responses are identified by their URL and cached here, too."""
     if recording is not None:
         context.library.entry(recording)  # 404 for one that was removed, also where a browser has it cached
+        slow = slow or not context.library.is_ready(recording)
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     known = request.headers.get("if-none-match", "")
     headers = {"cache-control": keep, "vary": "Accept-Encoding"}

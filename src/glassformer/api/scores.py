@@ -6,6 +6,7 @@ Out:  MetricDescription and ScoreDescription for JSON; rollout as a frame.
 
 import inspect
 import math
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -112,7 +113,9 @@ def measure_recording(
     for each in both:
         _require_short(each, metric, parameters)
     if difference is not None:
-        return _describe_score(difference.score(name, over=over, **parameters))
+        first, second = map(make_cancellable, both)
+        stoppable = replace(difference, first=first, second=second)
+        return _describe_score(stoppable.score(name, over=over, **parameters))
     measured = score(make_cancellable(recording), name, over=over, **parameters)
     return _describe_score(measured)
 

@@ -21,7 +21,6 @@ from glassformer.api.description import (
     describe_difference,
     slice_tokens,
 )
-from glassformer.api.differences import split_id
 from glassformer.api.index import Origin
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
@@ -83,7 +82,7 @@ async def read_recording(request: Request, context: Context, id: Id) -> Response
     def make() -> Description:
         library = context.library
         recording, entry = library.get(id), library.entry(id)
-        difference, pair = library.difference(id), split_id(id)
+        difference, pair = library.difference(id), library.split(id)
         compared = None
         if difference is not None and pair is not None:
             first, second = ((each, library.entry(each).title) for each in pair)
