@@ -84,3 +84,16 @@ def test_without_words_tokens_without_a_partner_are_left_out(tokens_of) -> None:
     first, second = (replace(tokens_of(each), words=None) for each in (["a", "b", "c"], ["a", "c"]))
     found = align(first, second)
     assert (found.by, found.only_first) == ("tokens", (1,))
+
+
+def test_capital_letters_make_another_word_where_one_model_reads_both(tokens_of) -> None:
+    first, second = tokens_of(["[CLS]", "The", "men", "left"]), tokens_of(["[CLS]", "the", "men", "left"])
+    assert align(first, second).replaced == ()  # of two models: one may read small letters alone
+    alignment = align(first, second, one_model=True)
+    assert alignment.replaced == (1,)
+    assert alignment.tokens.texts == ("[CLS]", "The/the", "men", "left")
+    shouted = align(tokens_of(["THE", "MEN"]), tokens_of(["the", "men"]), one_model=True)
+    assert shouted.replaced == (0, 1)
+    longer = align(first, tokens_of(["[CLS]", "the", "two", "men", "le", "##ft"]), one_model=True)
+    assert longer.by == "words"
+    assert longer.tokens.texts[1] == "The/the"

@@ -137,3 +137,26 @@ def test_refusals(recorded) -> None:
     statistics = tuple(replace(each, dense=None) for each in pair[1].maps)
     with pytest.raises(InputError, match="only statistics"):
         difference(pair[0], replace(pair[1], maps=statistics))
+
+
+def test_a_minimal_pair_of_capital_letters_is_named(recorded) -> None:
+    words = (["The", "men", "left"], ["the", "men", "left"])
+    same = difference(*(recorded(each) for each in words))
+    assert same.recording.source.texts[0] == "The/the"
+    other = difference(recorded(words[0]), recorded(words[1], model="another"))
+    assert other.recording.source.texts[0] == "The"
+
+
+def test_matched_heads_of_long_maps_are_left_out(recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["the", "men", "left"]
+    first, second = recorded(words, 0), recorded(words, 1)
+    places = [(each.place, head) for each in first.maps for head in range(each.heads)]
+    matches = tuple(
+        Match(one, other, 1.0, 0.0, 0.0, None, 0.0) for one, other in zip(places, places[::-1], strict=True)
+    )
+    matching = HeadMatching(matches, 1)
+    assert len(difference(first, second, matching=matching).recording.maps) == 2
+    monkeypatch.setattr(sys.modules["glassformer.comparison.difference"], "MOST_VALUES", 30)  # one map has 27
+    found = difference(first, second, matching=matching)
+    assert len(found.recording.maps) == 1
+    assert [note.code for note in found.left_out] == ["comparison.too_long_to_match"]

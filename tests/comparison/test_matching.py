@@ -74,6 +74,19 @@ def test_the_result_follows_from_the_seed(recorded) -> None:
     assert match_heads(pairs, seed=5).matches == match_heads(pairs, seed=5).matches
 
 
+def test_a_text_without_a_common_word_is_left_out_and_not_counted(recorded) -> None:
+    pairs = [(recorded(words, seed), recorded(words, seed + 1)) for seed, words in enumerate(TEXTS)]
+    pairs.insert(1, (recorded(["one", "two"]), recorded(["three", "four"])))
+    matching = match_heads(iter(pairs))
+    assert matching.texts == 3
+    assert [note.code for note in matching.notes] == ["comparison.uncompared"]
+    assert matching.notes[0].parameters["count"] == 1
+    assert "self-attention of 1 texts" in str(matching)
+    with pytest.raises(InputError) as error:
+        match_heads(pairs[1:2])
+    assert error.value.message.code == "comparison.no_heads"
+
+
 def test_no_texts_are_refused() -> None:
     with pytest.raises(InputError, match="No text"):
         match_heads([])

@@ -1,5 +1,7 @@
 """Two models over texts: permuted heads are found, untrained networks are not believed."""
 
+import weakref
+
 import numpy as np
 import pytest
 import torch
@@ -56,11 +58,10 @@ def test_a_network_with_permuted_heads_is_matched_exactly() -> None:
         assert match.first[0] == match.second[0]
         assert [2, 0, 3, 1][match.second[1]] == match.first[1]
         assert match.clear
-    same = gf.difference(*found.recordings[0], matching=found.matching)
+    pair = [gf.record(each, TEXTS[0]) for each in (plain, permuted)]
+    same = gf.difference(*pair, matching=found.matching)
     assert max(np.abs(each.weights()).max() for each in same.recording.maps) < 1e-5
-    assert (
-        max(np.abs(each.weights()).max() for each in gf.difference(*found.recordings[0]).recording.maps) > 0.1
-    )
+    assert max(np.abs(each.weights()).max() for each in gf.difference(*pair).recording.maps) > 0.1
 
 
 def test_two_untrained_networks_are_matched_with_low_confidence() -> None:
@@ -70,18 +71,59 @@ def test_two_untrained_networks_are_matched_with_low_confidence() -> None:
 
 
 def test_the_table_has_means_and_intervals_over_texts() -> None:
-    found = compare([open_network(1), open_network(2)], TEXTS, metrics=("entropy",))
+    models = [open_network(1), open_network(2)]
+    found = compare(models, TEXTS, metrics=("entropy",))
     assert len(found.rows) == 8
+    assert found.texts == tuple(TEXTS)
     row = found.rows[3]
     place, head = row.first
     values = [
-        [gf.score(each, "entropy").part(place).values[head] for each in pair] for pair in found.recordings
+        [gf.score(gf.record(each, text), "entropy").part(place).values[head] for each in models]
+        for text in TEXTS
     ]
     expected = estimate([one - other for one, other in values])
     assert row.difference == expected
     assert row.mean_first == pytest.approx(np.mean(values, axis=0)[0])
     assert list(found.frame().columns)[:3] == ["metric", "first_place", "first_head"]
     assert "± " in str(found)
+
+
+def test_recordings_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    alive = list[weakref.ref[np.ndarray]]()
+    most = 0
+
+    def watch(*arguments, **words) -> gf.Recording:
+        nonlocal most
+        most = max(most, sum(each() is not None for each in alive))
+        made = gf.record(*arguments, **words)
+        alive.append(weakref.ref(made.source.ids))
+        return made
+
+    monkeypatch.setattr("glassformer.corpus.compare.record", watch)
+    compare([open_network(1), open_network(2)], TEXTS, metrics=("entropy",))
+    assert len(alive) == 2 * len(TEXTS)
+    assert most <= 3  # of the text before and of this one
+
+
+def test_a_second_decoder_reads_what_the_first_one_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = list[gf.Recording]()
+
+    def keep(*arguments, **words) -> gf.Recording:
+        made.append(gf.record(*arguments, **words))
+        return made[-1]
+
+    monkeypatch.setattr("glassformer.corpus.compare.record", keep)
+    config, models = build(shape="encoder-decoder").config, []
+    for seed in (1, 2):  # they write no common word
+        torch.manual_seed(seed)
+        models.append(load(gf.Transformer(config).eval(), WORDS))
+    own = [gf.record(each, TEXTS[0]).target.texts for each in models]
+    assert set(own[0]) & set(own[1]) == {"<s>"}
+    found = compare(models, TEXTS[:2], metrics=("entropy",))
+    assert {match.first[0].kind for match in found.matching.matches} == {"self", "cross"}
+    for first, second in (made[:2], made[2:]):
+        assert set(second.target.texts) <= set(first.target.texts)
+    assert (found.matching.texts, found.matching.notes) == (2, ())
 
 
 def test_refusals() -> None:

@@ -11,7 +11,7 @@ Nothing is guessed: where one text has two words and the other three, all five a
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Literal
 
@@ -63,7 +63,7 @@ class Alignment:
 
     @property
     def identical(self) -> bool:
-        """Whether token i of the first is token i of the second, for all of them."""
+        """Whether token i of the first is token i of the second, or stands for it, for all of them."""
         count = len(self.pairs)
         return count == len(self.first) == len(self.second) and all(
             pair.first == pair.second == (place,) for place, pair in enumerate(self.pairs)
@@ -136,8 +136,12 @@ class Alignment:
         return " ".join(map(str, self.evidence))
 
 
-def align(first: Tokens, second: Tokens) -> Alignment:
-    """The tokens of two texts that belong together; refuses texts that have nothing in common."""
+def align(first: Tokens, second: Tokens, *, one_model: bool = False) -> Alignment:
+    """The tokens of two texts that belong together; refuses texts that have nothing in common.
+
+    Words that differ in capital letters alone belong together. Of two models they are the same word, since
+    one of the two may read small letters only; one model that reads both reads two words.
+    """
     if first.texts == second.texts and np.array_equal(first.special, second.special):
         pairs = tuple(Pair((place,), (place,), "same") for place in range(len(first)))
         return Alignment(first, second, "tokens", pairs)
@@ -153,7 +157,13 @@ def align(first: Tokens, second: Tokens) -> Alignment:
             first=" ".join(first.texts[:_NAMED]),
             second=" ".join(second.texts[:_NAMED]),
         )
-    return alignment
+    if not one_model or alignment.by == "characters":
+        return alignment
+    pairs = tuple(
+        replace(pair, why="replaced") if _read(first, pair.first) != _read(second, pair.second) else pair
+        for pair in alignment.pairs
+    )
+    return replace(alignment, pairs=pairs)
 
 
 def _align(first: Tokens, second: Tokens) -> Alignment:
@@ -248,6 +258,11 @@ def _write(tokens: Tokens, places: Sequence[int]) -> str:
         if written.strip():
             return written
     return "".join(tokens.texts[place] for place in places)
+
+
+def _read(tokens: Tokens, places: Sequence[int]) -> str:
+    """What a model reads there: the tokens themselves, which need not be as the text is written."""
+    return "".join(tokens.texts[place] for place in places).strip()
 
 
 def _shorten(names: Sequence[str]) -> tuple[str, ...]:

@@ -235,12 +235,13 @@ def make_difference(first: Recording, second: Recording, matching: HeadMatching 
 
 def align_sides(first: Recording, second: Recording) -> dict[Side, Alignment]:
     """The alignment of the source, and of the target where both have one."""
-    found: dict[Side, Alignment] = {"source": align(first.source, second.source)}
+    one = first.model == second.model
+    found: dict[Side, Alignment] = {"source": align(first.source, second.source, one_model=one)}
     if (first.target is None) != (second.target is None):
         which = message("comparison.first" if second.target is None else "comparison.second")
         raise InputError("comparison.one_target", which=which)
     if first.target is not None and second.target is not None:
-        found["target"] = align(first.target, second.target)
+        found["target"] = align(first.target, second.target, one_model=one)
     return found
 
 
@@ -309,8 +310,10 @@ def _subtract(
     if not whole and not same_step:
         return message("comparison.part_of_a_text", place=each.place)
     if identical or same_step:
-        if straight and prod(each.shape) > room:
-            return DifferenceMap.of(each, others[0])
+        if prod(each.shape) > room:
+            if straight:
+                return DifferenceMap.of(each, others[0])
+            return message("comparison.too_long_to_match", place=each.place)
         values = np.stack(
             [
                 each.weights(head) - partner.weights(other)

@@ -14,7 +14,7 @@ texts that give the same partner. `null` is the gain that 95 % of heads stay bel
 second model are shuffled in every row: what chance alone reaches.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from glassformer.comparison.alignment import Alignment, align
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
 from glassformer.metrics.words import roll_up_words
-from glassformer.place import Place
+from glassformer.place import Place, name_term
 from glassformer.recording import AttentionMap, Recording, Side, Tokens
 from glassformer.recording.arrays import choose
 
@@ -85,9 +85,10 @@ class HeadMatching:
     """
 
     matches: tuple[Match, ...]
-    texts: int
+    texts: int  # those on which heads were compared
     unmatched_first: tuple[Head, ...] = ()
     unmatched_second: tuple[Head, ...] = ()
+    notes: tuple[Message, ...] = ()  # which texts were left out, and why
 
     @property
     def confidence(self) -> float:
@@ -106,6 +107,7 @@ class HeadMatching:
                 "comparison.matching", count=count, clear=clear, confidence=self.confidence, texts=self.texts
             )
         ]
+        lines += self.notes
         lines += [match.as_message() for match in self.matches[:12]]
         more = [message("comparison.more", count=count - 12)] if count > 12 else []
         return "\n".join(map(str, [*lines, *more]))
@@ -113,31 +115,92 @@ class HeadMatching:
     __repr__ = __str__
 
 
-def match_heads(pairs: Sequence[tuple[Recording, Recording]], *, seed: int = 0) -> HeadMatching:
-    """The heads of two models that attend alike over some texts, by an optimal assignment."""
-    if not pairs:
-        raise InputError("comparison.no_texts")
+def match_heads(pairs: Iterable[tuple[Recording, Recording]], *, seed: int = 0) -> HeadMatching:
+    """The heads of two models that attend alike over some texts, by an optimal assignment.
+
+    Recordings are read one pair after the other and not kept: `pairs` may be a generator.
+    """
     random = np.random.default_rng(seed)
+    kinds = dict[Kind, _Similarities]()
+    compared = 0
+    for number, pair in enumerate(pairs):
+        if number == 0:
+            for kind in _find_kinds(pair[0]):
+                kinds[kind] = _Similarities(_list_heads(pair[0], kind), _list_heads(pair[1], kind))
+        added = [known.add(pair, kind, random) for kind, known in kinds.items()]
+        compared += any(added)
+    if not kinds:
+        raise InputError("comparison.no_texts")
     matches = list[Match]()
     lonely: tuple[list[Head], list[Head]] = ([], [])
-    for kind in _find_kinds(pairs[0][0]):
-        texts = [similarity for pair in pairs if (similarity := _compare(pair, kind)) is not None]
-        heads = [_list_heads(each, kind) for each in pairs[0]]
-        if not texts or not heads[1]:
-            lonely[0].extend(heads[0])
-            continue
-        found = _match(texts, (heads[0], heads[1]), random)
+    notes = list[Message]()
+    for kind, known in kinds.items():
+        if known.refused:
+            notes.append(message("comparison.uncompared", kind=name_term(kind[0]), count=known.refused))
+        found = known.match(random)
         matches += found
-        for number in (0, 1):
+        for number, heads in enumerate((known.first, known.second)):
             taken = {match[number] for match in found}
-            lonely[number].extend(head for head in heads[number] if head not in taken)
+            lonely[number].extend(head for head in heads if head not in taken)
     if not matches:
         raise InputError("comparison.no_heads")
     matches.sort(key=lambda match: match.first)
-    return HeadMatching(tuple(matches), len(pairs), tuple(lonely[0]), tuple(lonely[1]))
+    return HeadMatching(tuple(matches), compared, tuple(lonely[0]), tuple(lonely[1]), tuple(notes))
 
 
 Kind = tuple[str, Side, Side]  # self or cross, the sides of queries and keys: what heads must share
+
+
+class _Similarities:
+    """How alike heads of one kind are, text by text; of each text, means over its rows are kept."""
+
+    def __init__(self, first: list[Head], second: list[Head]) -> None:
+        self.first, self.second = first, second
+        self.refused = 0  # texts without a common word
+        self._means = list[Numbers]()  # (head, other head) of each text
+        self._shuffled: Numbers = np.zeros((SHUFFLES, len(first), len(second)))  # sums over the texts
+
+    def add(self, pair: tuple[Recording, Recording], kind: Kind, random: np.random.Generator) -> bool:
+        """Compare the heads on one more text; whether that was possible."""
+        try:
+            similarity = _compare(pair, kind)
+        except InputError as error:
+            if error.message.code != "comparison.nothing_in_common":
+                raise
+            self.refused += 1
+            return False
+        if similarity is None:
+            return False
+        self._means.append(similarity.mean(axis=2, dtype=np.float64))
+        for place in range(SHUFFLES):
+            order = random.random(similarity.shape[1:]).argsort(axis=0)  # (other head, row)
+            shuffled = np.take_along_axis(similarity, order[None], axis=1)
+            self._shuffled[place] += shuffled.mean(axis=2, dtype=np.float64)
+        return True
+
+    def match(self, random: np.random.Generator) -> list[Match]:
+        """Each head with its partner; nothing where no text could be compared."""
+        if not self._means:
+            return []
+        means = np.stack(self._means)  # (text, head, other head)
+        texts = len(means)
+        whole = means.mean(axis=0)
+        rows, columns = _assign(whole)
+        same = np.zeros(len(rows))
+        for _ in range(SAMPLES if texts > 1 else 0):
+            drawn = random.integers(texts, size=texts)
+            partners = np.full(len(whole), -1)
+            again = _assign(means[drawn].mean(axis=0))
+            partners[again[0]] = again[1]
+            same += partners[rows] == columns
+        null = _find_null(self._shuffled / texts)
+        found = []
+        for place, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
+            margin, gain = _find_margin(whole, row, column)
+            stability = float(same[place] / SAMPLES) if texts > 1 else None
+            first, second = self.first[row], self.second[column]
+            found.append(Match(first, second, float(whole[row, column]), margin, gain, stability, null))
+        return found
 
 
 def _find_kinds(recording: Recording) -> list[Kind]:
@@ -212,29 +275,6 @@ def _entropy(rows: Numbers) -> Numbers:
     return result
 
 
-def _match(
-    texts: Sequence[NDArray[np.float32]], heads: tuple[list[Head], list[Head]], random: np.random.Generator
-) -> list[Match]:
-    means = np.stack([each.mean(axis=2, dtype=np.float64) for each in texts])  # (text, head, other head)
-    whole = means.mean(axis=0)
-    rows, columns = _assign(whole)
-    same = np.zeros(len(rows))
-    for _ in range(SAMPLES if len(texts) > 1 else 0):
-        drawn = random.integers(len(texts), size=len(texts))
-        partners = np.full(len(whole), -1)
-        again = _assign(means[drawn].mean(axis=0))
-        partners[again[0]] = again[1]
-        same += partners[rows] == columns
-    null = _find_null(texts, random)
-    found = []
-    for place, (row, column) in enumerate(zip(rows.tolist(), columns.tolist(), strict=True)):
-        margin, gain = _find_margin(whole, row, column)
-        stability = float(same[place] / SAMPLES) if len(texts) > 1 else None
-        first, second = heads[0][row], heads[1][column]
-        found.append(Match(first, second, float(whole[row, column]), margin, gain, stability, null))
-    return found
-
-
 def _assign(similarity: Numbers) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The pairs of rows and columns whose sum is largest."""
     from scipy.optimize import linear_sum_assignment
@@ -254,17 +294,11 @@ def _find_margin(similarity: Numbers, row: int, column: int) -> tuple[float, flo
     return margin, max(0.0, min(1.0, margin / room)) if room > 1e-9 else 0.0
 
 
-def _find_null(texts: Sequence[NDArray[np.float32]], random: np.random.Generator) -> float:
+def _find_null(shuffled: Numbers) -> float:
     """The gain below which 95 % of heads stay where heads of the second model are shuffled in each row."""
-    gains = []
-    for _ in range(SHUFFLES):
-        shuffled = []
-        for each in texts:
-            order = random.random(each.shape[1:]).argsort(axis=0)  # (other head, row)
-            shuffled.append(np.take_along_axis(each, order[None], axis=1).mean(axis=2, dtype=np.float64))
-        whole = np.mean(shuffled, axis=0)
-        gains += [
-            _find_margin(whole, *pair)[1]
-            for pair in zip(*(each.tolist() for each in _assign(whole)), strict=True)
-        ]
+    gains = [
+        _find_margin(whole, *pair)[1]
+        for whole in shuffled  # (head, other head), the mean over all texts
+        for pair in zip(*(each.tolist() for each in _assign(whole)), strict=True)
+    ]
     return float(np.quantile(gains, 0.95))

@@ -4,14 +4,16 @@ In:   two models that `load` opens, texts, names of metrics.
 Out:  Comparison: a table of differences with 95 % intervals over the texts, and heads matched by similarity.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from glassformer.comparison import HeadMatching, match_heads
 from glassformer.errors import InputError
+from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.messages import Message, message
 from glassformer.metrics import score
@@ -67,7 +69,7 @@ class Comparison:
     """
 
     models: tuple[str, str]
-    recordings: tuple[tuple[Recording, Recording], ...]  # one pair for each text
+    texts: tuple[str, ...]
     rows: tuple[Row, ...]
     matching: HeadMatching
     same_architecture: bool  # then heads are compared place by place, otherwise with their partners
@@ -100,10 +102,9 @@ class Comparison:
         )
 
     def __str__(self) -> str:
-        texts = len(self.recordings)
         code = "comparison.by_place" if self.same_architecture else "comparison.by_match"
         lines = [
-            message("comparison.models", first=self.models[0], second=self.models[1], texts=texts),
+            message("comparison.models", first=self.models[0], second=self.models[1], texts=len(self.texts)),
             message(code),
             *(row.as_message() for row in self.largest(_SHOWN)),
         ]
@@ -131,6 +132,8 @@ def compare(
 
     Heads are compared place by place where both models have the same maps and heads; otherwise each head of
     the first with the head of the second that attends alike (an optimal assignment, with its confidence).
+    What a model with a decoder writes, the second one reads as well: both are compared on the same target.
+    Recordings are not kept: memory does not grow with the texts.
 
     >>> texts = ["The cat sleeps on the mat.", "A dog barks at the old tree.", "My sister reads a long book."]
     >>> found = gf.compare(["zoo/bert", "zoo/albert"], texts)
@@ -142,36 +145,50 @@ def compare(
     if isinstance(texts, str) or not texts:
         raise InputError("comparison.no_texts")
     opened = [load(each) for each in models]
-    recordings = tuple(
-        (
-            record(opened[0], text, target_language=target_language),
-            record(opened[1], text, target_language=target_language),
-        )
-        for text in texts
-    )
-    matching = match_heads(recordings, seed=seed)
-    first, second = recordings[0]
-    alike = [[(part.place, part.heads) for part in each.maps] for each in (first, second)]
+    names = tuple(metrics)
+    tables = list[_Tables]()
+    alike = list[list[tuple[Place, int]]]()
+
+    def pass_by() -> Iterator[tuple[Recording, Recording]]:
+        for text in texts:
+            pair = _record_both(opened[0], opened[1], text, target_language)
+            tables.append({name: (_read(pair[0], name), _read(pair[1], name)) for name in names})
+            if not alike:
+                alike.extend([(part.place, part.heads) for part in each.maps] for each in pair)
+            yield pair
+
+    matching = match_heads(pass_by(), seed=seed)
     same = alike[0] == alike[1]
     partners = (
         [((place, head), (place, head)) for place, heads in alike[0] for head in range(heads)]
         if same
         else [(match.first, match.second) for match in matching.matches]
     )
-    rows = [row for name in metrics for row in _compare_metric(name, recordings, partners)]
-    names = (opened[0].name, opened[1].name)
-    return Comparison(names, recordings, tuple(rows), matching, same)
+    rows = [row for name in names for row in _compare_metric(name, tables, partners)]
+    return Comparison((opened[0].name, opened[1].name), tuple(texts), tuple(rows), matching, same)
+
+
+_Values = dict[Place, NDArray[np.float64]]  # one number for each head
+_Tables = dict[str, tuple[_Values, _Values]]  # by metric, of one text in both models
+
+
+def _record_both(
+    first: LoadedModel, second: LoadedModel, text: str, target_language: str | None
+) -> tuple[Recording, Recording]:
+    """One text in both models; where both have a decoder, it reads what the first one writes."""
+    one = record(first, text, target_language=target_language)
+    written = None if one.target is None or second.shape != "encoder-decoder" else one.target.text
+    return one, record(second, text, written or None, target_language=target_language)
 
 
 def _compare_metric(
     name: str,
-    recordings: Sequence[tuple[Recording, Recording]],
+    tables: Sequence[_Tables],
     partners: Sequence[tuple[tuple[Place, int], tuple[Place, int]]],
 ) -> Iterable[Row]:
     """The rows of one metric; texts where a head has no value are left out of its mean."""
-    tables = [tuple(_read(each, name) for each in pair) for pair in recordings]
     for first, second in partners:
-        values = [(one.get(first, np.nan), other.get(second, np.nan)) for one, other in tables]
+        values = [(_find(table[name][0], first), _find(table[name][1], second)) for table in tables]
         known = [pair for pair in values if not np.isnan(pair).any()]
         if not known:
             continue
@@ -180,14 +197,15 @@ def _compare_metric(
         yield Row(name, first, second, float(means[0]), float(means[1]), estimate(paired))
 
 
-def _read(recording: Recording, name: str) -> dict[tuple[Place, int], float]:
+def _read(recording: Recording, name: str) -> _Values:
     parts = score(recording, name, over="head").parts
-    return {
-        (part.place, head): float(value)
-        for part in parts
-        if part.place is not None
-        for head, value in enumerate(part.values)
-    }
+    return {part.place: np.array(part.values) for part in parts if part.place is not None}
+
+
+def _find(values: _Values, head: tuple[Place, int]) -> float:
+    """The value of one head; NaN where there is none."""
+    place, number = head
+    return float(values[place][number]) if place in values and number < len(values[place]) else np.nan
 
 
 def _weigh(row: Row) -> float:
