@@ -47,7 +47,7 @@ MOST_NUMBERS = 1 << 23  # of edges in one bundle
 AT_ONCE = 48  # passes between two reports
 EDGES = 24  # the edges with the largest estimates are confirmed
 
-Effects = Mapping[Place, NDArray[np.float64]]
+Effects = Mapping[Place, NDArray[np.floating[Any]]]
 
 
 def read_outcome(asked: OutcomeRequest) -> Outcome:
