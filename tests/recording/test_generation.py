@@ -84,6 +84,17 @@ def test_a_beam_tree():
         Generation((), (nodes[0], replace(nodes[2], parent=None)))
 
 
+def test_the_kept_hypothesis_comes_first_and_a_short_pruned_one_last():
+    nodes = (
+        Step(0, 5, "I", -0.5, score=-0.5),
+        Step(0, 6, "We", -0.6, beam=1, score=-0.6),  # pruned; the highest sum, as it is the shortest
+        Step(1, 7, " go", -0.9, parent=0, score=-1.4),
+        Step(1, 8, " am", -1.0, beam=1, parent=0, score=-1.5),
+    )
+    generation = Generation((nodes[0], nodes[3]), nodes, "beam")
+    assert generation.hypotheses() == [3, 2, 1]
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [

@@ -25,11 +25,11 @@ def test_branches_stand_below_their_parents() -> None:
     lines = str(tree([leaf, late, lost, early, root])).split("\n")
     model = root.model
     assert lines == [
-        "lost: from step 0: 'z'",
+        "lost: after 0 words: 'z'",
         f"{model}: 'abc'",
-        "├─ from step 0: 'xy'",
-        "└─ late: from step 2, forced: 'd'",
-        "   └─ from step 2: 'd!'",
+        "├─ after 0 words: 'xy'",
+        "└─ late: after 2 words, forced: 'd'",
+        "   └─ after 2 words: 'd!'",
     ]
 
 

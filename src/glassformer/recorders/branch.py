@@ -101,7 +101,7 @@ def open_hypothesis(
     """A hypothesis of a beam search as a recording of its own, up to a node of the search.
 
     The score of its text (`generation.score`) is that of the node. `generation.hypotheses()` lists the nodes
-    at which hypotheses end, best first.
+    at which hypotheses end: that of the text that was kept first, pruned ones last.
 
     >>> found = gf.record("zoo/gpt2", "Once upon a", decode={"num_beams": 2, "max_new_tokens": 3})
     >>> node = found.generation.hypotheses()[3]

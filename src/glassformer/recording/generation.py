@@ -240,10 +240,22 @@ class Generation(Rebuilt):
         return tuple(path[::-1])
 
     def hypotheses(self) -> list[int]:
-        """The nodes of a beam search that none continues, best first: each is the end of a hypothesis."""
+        """The nodes at which hypotheses of a beam search end: nothing continues them.
+
+        First the end of the text that was kept, then the others, the longest first and those of one length by
+        score. A hypothesis shorter than the search had ended by itself or was pruned; its score is a sum over
+        fewer tokens, so that it cannot be compared with that of a longer one.
+        """
         continued = {node.parent for node in self.nodes}
         ends = [place for place in range(len(self.nodes)) if place not in continued]
-        return sorted(ends, key=lambda place: -(self.nodes[place].score or 0.0))
+        kept = [step.token for step in self.steps]
+
+        def rank(place: int) -> tuple[bool, int, float]:
+            node = self.nodes[place]
+            is_kept = node.index == len(kept) - 1 and [step.token for step in self.path(place)] == kept
+            return not is_kept, -node.index, -(node.score or 0.0)
+
+        return sorted(ends, key=rank)
 
     def __repr__(self) -> str:
         return f"Generation({self.method}, {len(self.steps)} steps, {len(self.nodes)} nodes)"

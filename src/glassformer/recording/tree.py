@@ -77,7 +77,7 @@ def tree(recordings: Sequence[Recording]) -> BranchTree:
     >>> other = gf.branch(root, 1, token=" he", name="he")
     >>> print(gf.tree([root, other]))
     zoo/gpt2: ', I was not'
-    └─ he: from step 1, forced: ' he was a'
+    └─ he: after 1 word, forced: ' he was a'
     """
     for each in recordings:
         require_type("tree", each, Recording)
