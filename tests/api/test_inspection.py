@@ -1,12 +1,15 @@
 """Files of strangers are looked at elsewhere: what takes too long or too much ends that process alone."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from glassformer.api.inspection import Inspector
+from glassformer import bundle
+from glassformer.api.inspection import Inspector, list_facts
 from glassformer.errors import BundleError
+from glassformer.messages import message
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +33,13 @@ def test_facts_of_a_bundle_and_faults_of_others(
     (tmp_path / "x.bundle").write_bytes(b"?")
     with pytest.raises(BundleError, match=r"x\.bundle is no Glassformer recording"):
         inspector.inspect(tmp_path / "x.bundle")
+
+
+def test_a_list_tells_an_edited_recording_from_a_clean_one(invented: dict[str, Path]) -> None:
+    clean = bundle.open(invented["decoder"])
+    edited = replace(clean, evidence=replace(clean.evidence, edits=(message("metrics.no_rows"),)))
+    assert list_facts(clean).mark is None
+    assert list_facts(edited).mark == edited.evidence.mark
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from glassformer.errors import BundleError, GlassformerError, RecordingError
 from glassformer.messages import Message, message
 from glassformer.recording import Recording
 from glassformer.recording.visible import make_excerpt
-from glassformer.schema import ResponseModel, replace_surrogates
+from glassformer.schema import MessageField, ResponseModel, replace_surrogates
 
 MEMORY = 768 << 20  # bytes that one file may take, beside what the process has at its start
 SECONDS = 50.0  # that one file may take; less than a response may
@@ -42,6 +42,7 @@ class Facts(ResponseModel):
     excerpt: str
     source_tokens: int
     target_tokens: int | None
+    mark: MessageField | None = None  # that its model was edited
 
 
 def list_facts(recording: Recording) -> Facts:
@@ -54,6 +55,7 @@ def list_facts(recording: Recording) -> Facts:
         excerpt=excerpt,
         source_tokens=len(recording.source),
         target_tokens=None if recording.target is None else len(recording.target),
+        mark=recording.evidence.mark,
     )
 
 

@@ -74,6 +74,7 @@ class RecordingEntry(ResponseModel):
     note: MessageField | None
     selection: dict[str, str] | None = None  # where to open it, as in the page's address
     parent: str | None = None  # id of the recording that it is derived from
+    mark: MessageField | None = None  # that its model was edited
     default: bool = False  # the one that a page opens by itself; one of a list at most
 
 
@@ -478,6 +479,7 @@ class Library:
             note=card.note,
             selection=card.selection,
             parent=None if card.request is None else card.request.parent,
+            mark=facts.mark,
         )
         size, changed, _ = (0, 0, 0) if path is None else _stamp(path)
         row = Row(

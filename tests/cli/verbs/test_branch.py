@@ -19,7 +19,7 @@ def test_a_branch_is_printed_and_kept(decoder: Path, tmp_path: Path, run: Comman
     words = ("--token", other, "--edit", "block decoder self 0 1", "--output", file)
     named = ("--name", "other", "--model", decoder)
     printed = run("branch", tmp_path / "root.bundle", 1, *words, *named)
-    assert "└─ other: from step 1, forced" in printed
+    assert "└─ other: after 1 word, forced" in printed
     made = bundle.open(file)
     assert made.generation is not None
     assert made.generation.steps[0].token == steps[0].token

@@ -15,4 +15,4 @@ def test_branches_are_drawn_below_what_they_left(decoder: Path, tmp_path: Path, 
         recording.save(file)
     lines = run("tree", files[2], files[0], files[1]).splitlines()
     assert [line[:8] for line in lines[1:]] == ["└─ one: ", "   └─ tw"]
-    assert run("tree", files[1]).startswith("one: from step 1")
+    assert run("tree", files[1]).startswith("one: after 1 word")

@@ -253,7 +253,7 @@ function Silence({ source, map }: OfMap) {
   return (
     <div class="row">
       <span class="row-label" />
-      <div>
+      <div class="edit-buttons">
         <Button
           name="silence"
           look="small"

@@ -107,7 +107,8 @@ function RecordingChooser(props: { readonly all: () => void }) {
           <optgroup key={origin} label={say[origin]}>
             {group.map((entry) => (
               <option key={entry.id} value={entry.id}>
-                {app.text(entry.title) || entry.model}
+                {[entry.title, entry.mark].flatMap((each) => (each && app.text(each)) || []).join(" · ") ||
+                  entry.model}
               </option>
             ))}
           </optgroup>

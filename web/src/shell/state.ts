@@ -115,6 +115,7 @@ export class App {
   readonly announcement = signal("");
   readonly message = signal(""); // shown for a moment
   readonly comparing = signal(false); // a second recording is being chosen
+  readonly refused = signal<unknown>(null); // why two recordings are shown side by side, not as a difference
   readonly playing = signal(false); // the time step moves by itself
   readonly shortcuts = signal(true);
 
@@ -458,6 +459,7 @@ export class App {
     this.opening.value = true;
     try {
       this.trouble.value = null;
+      this.refused.value = null;
       const wanted = this.viewOf(wish);
       const named = linked && wish.view === wanted;
       const code = this.views.load(wanted);
@@ -482,7 +484,12 @@ export class App {
       this.begin(link);
       if (this.preset.peek()?.recording !== wish.recording) this.preset.value = this.presetOf(wish.recording);
     } catch (error) {
-      if (turn === this.turn) this.complain(error, () => void this.show(wish, linked, link));
+      if (turn !== this.turn) return;
+      const [first = "", second = ""] = wish.recording.split("~");
+      if (second && error instanceof Refusal && error.code !== "no_recording") {
+        await this.show({ ...wish, recording: first, beside: second }, linked, link);
+        if (turn + 1 === this.turn) this.refused.value = error;
+      } else this.complain(error, () => void this.show(wish, linked, link));
     } finally {
       if (turn === this.turn) this.opening.value = false;
     }

@@ -88,6 +88,8 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
     };
   }, [open]);
 
+  useLayoutEffect(() => setMenu(null), [name, open]); // it was about what is no longer shown
+
   const trouble = app.trouble.value;
   const pair = subject?.kind === "recording" && fits === true && failure === null ? subject : null;
   const comparing = useComparing(pair?.beside !== undefined);

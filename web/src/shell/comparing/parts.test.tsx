@@ -2,7 +2,7 @@ import { act } from "preact/test-utils";
 import { describe, expect, test, vi } from "vitest";
 import type { Description, RecordingEntry } from "../../api/types";
 import type { Selection } from "../../core/selection";
-import type { RecordingSource, Source } from "../../core/source";
+import { type RecordingSource, Refusal, type Source } from "../../core/source";
 import type { Stage } from "../../core/view";
 import { aView, open, press, settle, still } from "../../testing/page";
 import { invent } from "../../testing/recording";
@@ -11,22 +11,29 @@ import { noAddress } from "../address";
 const literal = (text: string) => ({ code: "text.literal", parameters: { text }, default: "{text}" });
 
 /** A host with three recordings, and differences of them. */
-function host(log: string[] = []): Partial<Source> {
+function host(log: string[] = [], more: string[] = []): Partial<Source> {
   const { source } = invent();
-  const entry = (id: string, parent: string | null, text: string) =>
+  const entry = (id: string, parent: string | null, text: string, model = "tiny") =>
     ({
       id,
       parent,
       title: literal(`title ${id}`),
-      model: "tiny",
+      model,
       source_excerpt: text,
+      mark: id === "a" ? literal("edited") : null,
       origin: "made",
     }) as unknown as RecordingEntry;
   return {
-    recordings: async () => [entry("a", "b", "one"), entry("b", null, "one"), entry("c", null, "two")],
+    recordings: async () => [
+      entry("a", "b", "one"),
+      entry("b", null, "one"),
+      entry("c", null, "two"),
+      ...more.map((id) => entry(id, null, "one", "wide")),
+    ],
     open: async (id) => {
       log.push(id);
       const [first, second] = id.split("~");
+      if (second === "d") throw new Refusal(literal("4 heads and 8"), "comparison.nothing_common", 422);
       const side = (each: string) => ({
         id: each,
         title: literal(`title ${each}`),
@@ -81,6 +88,33 @@ describe("the comparison of two recordings", () => {
     await settle();
     expect(element.querySelector("[data-compared]")?.textContent).toBe("title a · tiny − title b · tiny");
     expect(element.querySelector(".compare-bar")?.textContent).toContain("left out: old");
+  });
+
+  test("of the same text in another model starts side by side; a refused difference stays so and says why", async () => {
+    const log: string[] = [];
+    const { element, app } = await open(
+      host(log, ["d"]),
+      [watcher([], [])],
+      link("recording=b&view=picture"),
+    );
+    await press(element, "compare");
+    await vi.waitFor(() => expect(element.querySelector(".compare-bar")).not.toBeNull());
+    const select = element.querySelector<HTMLSelectElement>(".compare-bar select")!;
+    expect([...select.options].map((each) => each.textContent)).toContain("title a · tiny · edited");
+    await act(async () => {
+      select.value = "d";
+      select.dispatchEvent(new Event("change", { bubbles: true }));
+    });
+    await vi.waitFor(() => expect(app.store.get()).toMatchObject({ recording: "b", beside: "d" }));
+    await settle();
+    expect(log).not.toContain("b~d");
+    expect(element.querySelector("[data-compared]")).toBeNull(); // nothing is subtracted
+    await press(element, "compare-difference");
+    await vi.waitFor(() => expect(element.querySelector("[data-refused]")).not.toBeNull());
+    expect(element.querySelector("[data-refused]")?.textContent).toContain("4 heads and 8");
+    expect(log).toContain("b~d");
+    expect(app.store.get()).toMatchObject({ recording: "b", beside: "d" });
+    expect(app.trouble.peek()).toBeNull();
   });
 
   test("stands side by side with one selection, and can be swapped and ended", async () => {

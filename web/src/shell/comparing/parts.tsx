@@ -37,9 +37,12 @@ function compare(app: App, first: string, second: string, mode: Mode): void {
 }
 
 /** A recording in a few words: its text, its model, what was edited. */
-function nameOf(app: App, { title, model, evidence }: Description): string {
-  const { mark } = evidence.messages;
+function nameOf(app: App, { title, model, mark }: Pick<RecordingEntry, "title" | "model" | "mark">): string {
   return [app.text(title), model, ...(mark ? [app.text(mark)] : [])].join(" · ");
+}
+
+function nameOpened(app: App, { title, model, evidence }: Description): string {
+  return nameOf(app, { title, model, mark: evidence.messages.mark });
 }
 
 type Group = "parent" | "sameText" | "sameModel" | "others";
@@ -65,16 +68,15 @@ export function CompareBar({ source }: { readonly source: RecordingSource }) {
   const subject = app.subject.value;
   const beside = subject.kind === "recording" ? subject.beside : undefined;
   const names = difference
-    ? [difference.first, difference.second].map(({ title, model, mark }) =>
-        [app.text(title), model, ...(mark ? [app.text(mark)] : [])].join(" · "),
-      )
+    ? [difference.first, difference.second].map((each) => nameOf(app, each))
     : beside
-      ? [nameOf(app, description), nameOf(app, beside.description)]
+      ? [nameOpened(app, description), nameOpened(app, beside.description)]
       : null;
   const choose = (id: string): void => {
     const entry = others.find((each) => each.id === id);
     const group = entry && groupOf(entry, own);
-    const shown = second !== "" ? mode : group === "parent" || group === "sameText" ? "difference" : "both";
+    const alike = group === "parent" || (group === "sameText" && entry?.model === own?.model);
+    const shown = second !== "" ? mode : alike ? "difference" : "both"; // heads of two models seldom correspond
     compare(app, first, id, shown);
   };
   return (
@@ -92,9 +94,9 @@ export function CompareBar({ source }: { readonly source: RecordingSource }) {
             return (
               inside.length > 0 && (
                 <optgroup key={group} label={say[group]}>
-                  {inside.map(({ id, title, model }) => (
-                    <option key={id} value={id}>
-                      {app.text(title)} · {model}
+                  {inside.map((entry) => (
+                    <option key={entry.id} value={entry.id}>
+                      {nameOf(app, entry)}
                     </option>
                   ))}
                 </optgroup>
@@ -109,7 +111,7 @@ export function CompareBar({ source }: { readonly source: RecordingSource }) {
       {others.length === 0 && second === "" && <p class="compare-reading">{say.none}</p>}
       {second !== "" && (
         <>
-          <div role="group" aria-label={say.how}>
+          <div class="compare-how" role="group" aria-label={say.how}>
             {(["both", "difference"] as const).map((each) => (
               <button
                 key={each}
@@ -140,10 +142,16 @@ export function CompareBar({ source }: { readonly source: RecordingSource }) {
           compare(app, first, "", "both");
         }}
       />
-      {names && (
+      {names && difference && (
         <p class="compare-names" data-compared>
           <b>{say.minus(names[0]!, names[1]!)}</b>
         </p>
+      )}
+      {app.refused.value !== null && (
+        <details class="compare-reading" data-refused>
+          <summary>{say.refused}</summary>
+          {app.explain(app.refused.value)}
+        </details>
       )}
       {difference && <p class="compare-reading">{say.reading}</p>}
       {difference && difference.notes.length > 0 && (
@@ -240,10 +248,10 @@ export function Beside(props: {
   return (
     <>
       <p class="pane-name">
-        <b>{say.first}</b> {nameOf(app, first.description)}
+        <b>{say.first}</b> {nameOpened(app, first.description)}
       </p>
       <p class="pane-name">
-        <b>{say.second}</b> {nameOf(app, source.description)}
+        <b>{say.second}</b> {nameOpened(app, source.description)}
       </p>
       <div class="beside-host" ref={host} hidden={trouble !== ""} data-beside-host />
       {trouble && (

@@ -18,6 +18,7 @@ export const comparing = {
   first: "first",
   second: "second",
   reading: "First minus second: red is more in the first, blue is more in the second.",
+  refused: "These recordings cannot be subtracted, so that they stand side by side. Why?",
   aligned: "How the texts were aligned",
   cannot: (view: string) => `${view} cannot show this recording`,
 };

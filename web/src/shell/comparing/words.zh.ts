@@ -21,6 +21,7 @@ export const comparing: SameWords<typeof en.comparing> = {
   first: "第一份",
   second: "第二份",
   reading: "第一份减第二份：红色表示第一份更多，蓝色表示第二份更多。",
+  refused: "这两份记录无法相减，因此并排显示。为什么？",
   aligned: "文本如何对齐",
   cannot: (view) => `“${view}”无法显示这份记录`,
 };

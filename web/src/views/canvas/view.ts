@@ -6,7 +6,7 @@
  */
 
 import type { SideName } from "../../api/types";
-import { captionOf, encoderHidden, layerInFocus, whyNoMaps } from "../../core/focus";
+import { captionOf, encoderHidden, isSigned, layerInFocus, signedRefused, whyNoMaps } from "../../core/focus";
 import { percent } from "../../core/formats";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
@@ -31,7 +31,10 @@ export const view = recordingView({
   options,
   controls: "above",
   fits: ({ now: { description } }) =>
-    description.maps.length > 0 || description.hidden.length > 0 || whyNoMaps(description),
+    (isSigned(description.maps) && description.hidden.length === 0 && signedRefused) ||
+    description.maps.length > 0 ||
+    description.hidden.length > 0 ||
+    whyNoMaps(description),
   mount: (setting) => new CanvasView(setting),
 });
 

@@ -2,7 +2,16 @@ import { expect, test, vi } from "vitest";
 import type { GenerationDescription, Job, JobRequest, StepDescription } from "../../api/types";
 import { Refusal } from "../../core/source";
 import type { Rerunner } from "../../core/view";
-import { invent, mountAgain, outputOf, restyle, setStage, settle, weightOf } from "../../testing/recording";
+import {
+  invent,
+  makeMap,
+  mountAgain,
+  outputOf,
+  restyle,
+  setStage,
+  settle,
+  weightOf,
+} from "../../testing/recording";
 import { findParting } from "./branches";
 import { predictsOf } from "./predicting";
 import { view } from "./view";
@@ -356,4 +365,10 @@ test("two texts part at the first other word", () => {
   expect(findParting(greedy.steps, greedy.steps)).toBeNull();
   expect(findParting(greedy.steps, [step(0, 2), step(1, 8)])).toBe(1);
   expect(findParting(greedy.steps, greedy.steps.slice(0, 2))).toBe(2);
+});
+
+test("a recording of signed values is refused: nothing was generated there", () => {
+  const { source } = invent({ change: { maps: [makeMap(0, { content: "signed" })] } });
+  const fits = view.fits({ kind: "recording", now: source });
+  expect(typeof fits === "function" && fits("en")).toContain("signed values");
 });

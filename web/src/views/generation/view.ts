@@ -5,7 +5,7 @@
  * Out:  a form, words as they come, and below them the steps of the text or the model's distributions.
  */
 
-import { evidenceLine } from "../../core/focus";
+import { evidenceLine, isSigned, signedRefused } from "../../core/focus";
 import { MountedView, recordingView } from "../../core/recording_view";
 import type { KeptWork, TableData } from "../../core/view";
 import { writeBars } from "../../marks/bars";
@@ -33,7 +33,7 @@ export const view = recordingView({
   words,
   options,
   transport: false, // it has steps of its own
-  fits: () => true,
+  fits: ({ now: { description } }) => (isSigned(description.maps) ? signedRefused : true),
   mount: (setting) => new GenerationView(setting),
 });
 
