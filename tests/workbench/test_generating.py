@@ -1,11 +1,17 @@
 """What models write, told as it is written."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from glassformer.api.jobs import BranchRequest, Stage
+from glassformer.errors import InputError
+from glassformer.workbench.generating import go_on
+from glassformer.workbench.reporter import JobReporter
 from tolerances import assert_near
 from workbench.conftest import Run, steps
 
@@ -108,6 +114,44 @@ def test_a_model_of_transformers_continues_a_given_prefix(run: Run) -> None:
     _, events = run(model="zoo/theirs", kind="generate", decode={"max_new_tokens": 2}, prefix=first[:1])
     assert [step["token"] for step in steps(events)] == first[1:]
     assert recording.generation is not None
+
+
+class Heard(JobReporter):
+    """Keeps the progress that it is told."""
+
+    def __init__(self) -> None:
+        super().__init__("job", BytesIO(), set())
+        self.details: list[str | None] = []
+
+    def progress(self, stage: Stage, share: float | None = None, detail: str | None = None) -> None:
+        self.details.append(detail)
+
+
+def test_the_settings_of_an_uploaded_parent_are_within_the_limits(zoo: Path) -> None:
+    from glassformer.loaded.opening import load
+    from glassformer.model.generation_settings import GenerationSettings
+    from glassformer.recorders.store import store_temporarily
+
+    model = load(zoo / "decoder")
+    settings = GenerationSettings(max_new_tokens=2, min_new_tokens=2, alternatives=3)
+    parent = model.record("the animal was too tired", decode=settings)
+    assert parent.generation is not None
+    stage = {
+        **parent.generation.settings[0],
+        "max_new_tokens": 3000,
+        "min_new_tokens": 3000,
+        "alternatives": 99,
+    }
+    parent = replace(parent, generation=replace(parent.generation, settings=(stage,)))
+    heard = Heard()
+    made = go_on(model, parent, BranchRequest(step=1), ("weights",), heard, store_temporarily, 4)
+    assert made.generation is not None
+    assert len(made.generation.steps) == 4
+    assert max(len(step.alternatives) for step in made.generation.steps) == 10
+    assert [each for each in heard.details if each] == ["1/4", "2/4", "3/4", "4/4"]
+    with pytest.raises(InputError) as error:
+        go_on(model, parent, BranchRequest(), ("weights",), heard, store_temporarily, 1)
+    assert error.value.message.code == "workbench.request.too_many_new_tokens"
 
 
 def test_masks_are_guessed(run: Run, fail: Callable[..., str]) -> None:
