@@ -66,7 +66,7 @@ test("the example fills the form and runs; a cell shows its numbers and is kept 
   )!;
   expect(example.parentElement!.hidden).toBe(false);
   expect(example.parentElement!.textContent).toContain(
-    "“The man on the road”, with the answers ␣were and ␣was",
+    "The men on the road / The man on the road → ␣were / ␣was",
   );
   example.click();
   await settle();

@@ -120,10 +120,12 @@ class Patching extends MountedView<Words, PatchingOptions> {
     this.example = make(
       "p",
       { class: "drawn-bar patching-example" },
-      make("span", {}, () => {
-        const { clean, corrupted, answer, other } = EXAMPLE;
-        return say.exampleHint(clean, corrupted, show(answer), show(other));
-      }),
+      make("span", {}, () => say.exampleHint),
+      make(
+        "bdi",
+        { lang: "en" },
+        `${EXAMPLE.clean} / ${EXAMPLE.corrupted} → ${show(EXAMPLE.answer)} / ${show(EXAMPLE.other)}`,
+      ),
       button(
         () => say.example,
         () => this.options.set(EXAMPLE),

@@ -17,8 +17,7 @@ export const words = {
   measure: "Measure",
   stop: "Stop",
   example: "Use this example",
-  exampleHint: (clean: string, corrupted: string, answer: string, other: string) =>
-    `For example: “${clean}” and “${corrupted}”, with the answers ${answer} and ${other}.`,
+  exampleHint: "For example (texts and answers):",
   intro:
     "Give a clean text, a corrupted one with the same number of tokens, and the two answers. The model reads the corrupted text; at one place at a time its vector is replaced by that of the clean text. What restores the clean answer carries it.",
   missing: "Fill in both texts and both answers.",

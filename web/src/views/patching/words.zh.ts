@@ -20,8 +20,7 @@ export const words: SameWords<typeof en.words> = {
   measure: "测量",
   stop: "停止",
   example: "使用此示例",
-  exampleHint: (clean, corrupted, answer, other) =>
-    `例如：“${clean}”和“${corrupted}”，答案为 ${answer} 和 ${other}。`,
+  exampleHint: "例如（两个文本和两个答案）：",
   intro:
     "给出原始文本、词元数相同的改动文本和两个答案。模型读改动后的文本；每次把一处的向量换成原始文本的向量。能恢复原答案的向量就承载着答案。",
   missing: "请填写两段文本和两个答案。",
