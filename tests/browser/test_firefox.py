@@ -17,6 +17,7 @@ from PIL import Image
 from browser.conftest import serve
 from browser.test_runs import training
 from browser.waiting import COUNT, PATIENCE
+from glassformer.api.library import Library
 from glassformer.workbench import LocalTrainer, TrainerSettings
 from machine import find_firefox
 
@@ -77,7 +78,7 @@ def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) 
     }
     with (
         being_written(served.runs / "live"),
-        serve(served.library, runs=trainer.runs, trainer=trainer) as trains,
+        serve(Library(folder / "made"), runs=trainer.runs, trainer=trainer) as trains,
     ):
         form = '[data-dialog="new-run"] [data-field="task.path"]'  # it comes with the schema of recipes
         pages.append(

@@ -206,8 +206,8 @@ PARAMETERS = (
     + " False True all entering written"
 )
 FAMILIES = " ".join(METRICS[name].family for name in METRICS)
-TASKS = "classification language_modelling masked_language_modelling translation task"
-RECORDED = "hidden keys output parameters queries scores statistics trace values weights"
+TASKS = "classification language_modelling masked_language_modelling regression tagging translation task"
+RECORDED = "hidden keys logits output parameters queries scores statistics trace values weights"
 RUN = "loss dev_loss dev_perplexity dev_bits_per_byte cpu x86_64"
 TRAIN = " ".join(each.name for each in fields(TrainSettings))
 TORCH = (
@@ -288,19 +288,20 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
         (f"record ./{DECODER} xqa --layer 9", ""),
         (f"record ./{DECODER} xqa --place encoder.self.0", "encoder.self.0 decoder"),
         (f"record ./{DECODER} xqa --head 9", ""),
-        (
-            f"record ./{DECODER} xqa --want xq",
-            "hidden keys output parameters queries scores statistics trace values weights",
-        ),
+        (f"record ./{DECODER} xqa --want xq", RECORDED),
         (f"record ./{DECODER} xqa --device xq", TORCH),
         (f"record ./{DECODER} xqa --target xqb", ""),
         (f"record ./{DECODER} xqa --max-new-tokens 2", ""),
         (f"record ./{DECODER} xqa --decode xq", "greedy beam sample"),
         (f"record ./{DECODER} xqa --decode beam xq", "beam"),
         (f"record ./{DECODER} xqa --decode beam", "beam"),
-        (f"record ./{DECODER} xqa --edit 'xq'", "zero mean resample uniform cut scale first"),
-        (f"record ./{DECODER} xqa --edit 'zero'", "zero"),
-        (f"record ./{DECODER} xqa --edit 'zero decoder self 0 0 0'", "zero"),
+        (
+            f"record ./{DECODER} xqa --edit 'xq'",
+            "zero mean resample uniform cut scale first block steer "
+            "patch-head patch-path patch-pattern patch-states patch-value",
+        ),
+        (f"record ./{DECODER} xqa --edit 'zero'", "zero all"),
+        (f"record ./{DECODER} xqa --edit 'zero decoder self 0 0 0 0'", "zero all"),
         (f"record ./{DECODER} xqa --edit 'zero xq self 0 0'", "zero encoder decoder"),
         (f"record ./{DECODER} xqa --edit 'cut decoder self xq 0 0 0'", "cut all"),
         (f"record ./{DECODER} xqa --edit 'zero decoder self 9 0'", ""),
