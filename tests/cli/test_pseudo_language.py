@@ -186,7 +186,12 @@ def test_the_help_of_each_verb(verb: cli.Verb, speak: Callable[[str], tuple[int,
     assert code == 0
     edits = " ".join(list_forms())
     usual = {"translate": "split", "fill": "split", "classify": "truncate", "generate": "truncate"}
-    usual |= {"completion": "bash zsh fish", "runs": "diff rm", "record": f"weights,output all {edits}"}
+    usual |= {
+        "completion": "bash zsh fish",
+        "runs": "diff rm",
+        "record": f"weights,output all FEED FORWARD {edits}",
+    }
+    usual["branch"] = "weights,output"
     values = usual.get(verb.name, "")
     assert left_over(text, f"{verb.name} {values}") == []
 

@@ -155,7 +155,7 @@ class KilledError(BaseException):
     """Nothing handles it: what is on the disk is what a kill at this moment leaves."""
 
 
-@campaign("call", range(2, 60), sample=2)
+@campaign("call", range(2, 60), sample=1)
 @pytest.mark.parametrize("error", [KilledError(), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))])
 def test_a_kill_or_a_full_disk_while_a_state_is_written_changes_no_loss(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int, error: BaseException

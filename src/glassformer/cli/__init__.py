@@ -9,11 +9,12 @@ A verb is one file of `cli/verbs/`. Nothing heavy is imported before a verb need
 import io
 import os
 import sys
+from argparse import SUPPRESS
 from collections.abc import Sequence
 
 from glassformer import __version__
 from glassformer.cli.output import print_error
-from glassformer.cli.parser import Arguments, Parser, help_text, translate_argparse
+from glassformer.cli.parser import Arguments, Parser, translate_argparse
 from glassformer.cli.verb import Verb
 from glassformer.cli.verbs import find_verbs
 from glassformer.errors import GlassformerError, is_out_of_memory
@@ -27,11 +28,18 @@ DEFAULT_VERB = "serve"
 def build_parser() -> Parser:
     """The parser of every verb; no verb at all means `serve`."""
     translate_argparse()
-    parser = Parser(prog="glassformer", description=str(message("cli.about")))
+    usage = (
+        "glassformer [-h] [--version] VERB ..."  # what options do is clear: the list of verbs has the screen
+    )
+    about = str(message("cli.about"))
+    parser = Parser(prog="glassformer", usage=usage, description=about, add_help=False)
+    parser.add_argument("-h", "--help", action="help", help=SUPPRESS)
     version = f"glassformer {__version__}"
-    parser.add_argument("--version", action="version", version=version, help=help_text("cli.help.version"))
+    parser.add_argument("--version", action="version", version=version, help=SUPPRESS)
     parser.set_defaults(parser=parser)
-    parsers = parser.add_subparsers(title=str(message("cli.verbs_title")), metavar="VERB", dest="verb")
+    parsers = parser.add_subparsers(
+        title=str(message("cli.verbs_title")), metavar="VERB", dest="verb", prog="glassformer"
+    )
     for verb in find_verbs():
         summary = str(verb.describe()).replace("%", "%%")
         verb_parser = parsers.add_parser(
