@@ -57,7 +57,7 @@ def test_every_argument_has_a_help_and_every_help_an_argument(monkeypatch: pytes
         asked.add(code)
         return help_text(code, default, **parameters)
 
-    for module in (parser, cli, answering, completion, record):
+    for module in (parser, answering, completion, record):
         monkeypatch.setattr(module, "help_text", note)
     verbs = next(each for each in cli.build_parser()._actions if isinstance(each, argparse._SubParsersAction))
     for name, verb in verbs.choices.items():
