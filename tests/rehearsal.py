@@ -94,6 +94,9 @@ class Rehearsal:
             await asyncio.sleep(0.02)
         yield Event(name="cancelled", data={})
 
+    def measure_workers(self) -> list[int]:
+        return []
+
     def warm_up(self) -> None: ...
 
     def close(self) -> None: ...

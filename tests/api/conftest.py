@@ -106,6 +106,9 @@ class PretendWorkbench:
             recording=None, model=request.model, created=0.0, listed=request.listed,
         )  # fmt: skip
 
+    def measure_workers(self) -> list[int]:
+        return []
+
     def warm_up(self) -> None:
         self.warm = True
 

@@ -263,3 +263,17 @@ def test_wrong_tokens_of_others_do_not_lock_out_who_is_signed_in(build_site: Cal
     site.client.cookies.update(cookie)
     for headers in ({}, proxy, wrong):
         assert site.client.get("/api/about", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("strips", [False, True])
+def test_below_a_path_of_a_proxy(build_site: Callable[..., Any], strips: bool) -> None:
+    site = build_site(token="a long secret token", root_path="/glass")
+    before = "" if strips else "/glass"
+    answer = site.client.get(f"{before}/?token=a+long+secret+token", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/glass/")
+    assert "Path=/glass/" in answer.headers["set-cookie"]
+    given = {"x-glassformer-token": "a long secret token"}
+    assert site.client.get(f"{before}/api/about", headers=given).status_code == 200
+    site.client.cookies.clear()
+    assert site.client.get(f"{before}/api/about").status_code == 401
+    assert site.client.get("/glasses/api/about").status_code == 401

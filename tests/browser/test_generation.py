@@ -98,6 +98,9 @@ class Reciter:
 
     presets = jobs = models
 
+    def measure_workers(self) -> list[int]:
+        return []
+
     def warm_up(self) -> None:
         pass
 

@@ -15,6 +15,7 @@ from glassformer.api import errors, openapi
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import BodyLimit, ClientCounts, ResponseCache, ThreadPools
+from glassformer.api.observation import Counters, Observer
 from glassformer.api.responses import AppContext
 from glassformer.api.routes import (
     about,
@@ -22,6 +23,7 @@ from glassformer.api.routes import (
     jobs,
     maps,
     messages,
+    operations,
     playground,
     recordings,
     runs,
@@ -95,13 +97,17 @@ def create_app(
     app.state.starting = {}  # runs that are being started, which count from the request on: their clients
     app.state.warm = False  # whether the worker process was started in advance
     app.state.closing = threading.Event()  # set when the server is about to stop: event streams end
+    app.state.counters = Counters(
+        context, {"event_streams": app.state.listeners, "uploads": app.state.uploads}
+    )
     errors.install(app)
     openapi.install(app)
     for group in (
-        about, messages, recordings, maps, states, measures, walks, jobs, effects, playground, runs,
-        searches, training, static,
+        operations, about, messages, recordings, maps, states, measures, walks, jobs, effects, playground,
+        runs, searches, training, static,
     ):  # fmt: skip
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)
     app.add_middleware(Guard, settings=chosen)
+    app.add_middleware(Observer, counters=app.state.counters)
     return app

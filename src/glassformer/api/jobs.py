@@ -209,6 +209,9 @@ class Workbench(Protocol):
     def warm_up(self) -> None:
         """Start the worker process in the background, so that the first run need not wait for it."""
 
+    def measure_workers(self) -> Sequence[int]:
+        """Bytes of memory of each worker process that runs."""
+
     def close(self) -> None:
         """End the worker process. Idempotent."""
 

@@ -53,6 +53,7 @@ FILES = 128  # recordings that stay open, each with a file of its own
 DISK = 16 << 30  # bytes of made recordings in a temporary folder; beyond that the oldest are removed
 COPIED = 16 << 20  # bytes up to which a file is read whole, so that it may be overwritten meanwhile
 _PART = ".bundle.part"  # suffix of a file that is being written, as in bundles
+_LEAST_FREE = 64 << 20  # bytes of disk below which a server is not ready for new recordings
 _STALE = 86_400.0  # seconds after which the writer of a partial file must have been killed
 _OURS = re.compile(r"[0-9a-f]{16}")  # names that `new_path` gives
 _MOST_BROKEN = 20  # files of the folder whose faults are told
@@ -401,6 +402,13 @@ class Library:
         if row.origin in ("shipped", "run"):
             raise ApiError("api.shipped" if row.origin == "shipped" else "api.probe", status=403, id=id)
         self._forget(row)
+
+    def can_write(self) -> bool:
+        """Whether new recordings can be kept: the folder is there, writable, and its disk not full."""
+        try:
+            return os.access(self.folder, os.W_OK) and shutil.disk_usage(self.folder).free > _LEAST_FREE
+        except OSError:
+            return False
 
     def new_path(self) -> Path:
         """An unused name in the library's folder."""

@@ -180,6 +180,11 @@ class ThreadPools:
                 flag.set()  # stops work that has begun
                 working.cancel()  # drops work that has not
 
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for a thread or run in one."""
+        return self._waiting
+
     def close(self) -> None:
         """Drop what has not begun."""
         for pool in (self._quick, self._slow):

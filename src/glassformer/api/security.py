@@ -7,6 +7,7 @@ Out:  the same request, or an error. Responses get headers that restrict what a 
 - Origin and Sec-Fetch-Site: calls from pages of other sites are refused, also of other ports of this machine.
 - Token: where one is set, in a header; or, for browsers, in the address with ?token=, which sets a cookie.
   The cookie is not the token: it is a time, signed with the token, until which the browser stays signed in.
+- Probes: /healthz and /readyz answer one word to everybody, without host and token.
 - Wrong tokens: after a few in a minute a client is refused until the minute has passed.
 """
 
@@ -33,6 +34,7 @@ POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
+PROBES = ("/healthz", "/readyz")  # answer one word to everybody: a balancer asks by an address
 _MINUTE = 60.0  # seconds
 _CLIENTS = 10_000  # whose wrong tokens are remembered
 HEADERS = {
@@ -60,14 +62,19 @@ class Guard:
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        response: Response | None
+        root = self.settings.root_path
+        if root and scope["path"].startswith(f"{root}/"):  # a proxy may leave the path as it was
+            scope["path"] = scope["path"].removeprefix(root)
+        probe = scope["path"] in PROBES
+        response: Response | None = None
         try:
-            self._check_caller(scope, headers)
-            response = self._check_token(scope, headers)
+            if not probe:
+                self._check_caller(scope, headers)
+                response = self._check_token(scope, headers)
         except ApiError as error:
             response = respond_with_error(error, choose_language(scope))
 
-        renewed = self._renew(scope, headers) if response is None else None
+        renewed = self._renew(scope, headers) if response is None and not probe else None
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -115,7 +122,7 @@ class Guard:
         if self.settings.token is None:
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        in_api = scope["path"].startswith("/api")
+        in_api = scope["path"].startswith("/api") or scope["path"] == "/metrics"
         given = "" if in_api else next((value for name, value in asked if name == "token"), "")
         scheme, _, credentials = headers.get("authorization", "").partition(" ")
         bearer = credentials if scheme.lower() == "bearer" else ""  # others are for a proxy
@@ -125,7 +132,7 @@ class Guard:
             self._throttle(scope)  # before they are compared: a right guess must wait as well
         if given and self._fits(given):
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
-            path = "/" + scope["path"].lstrip("/")  # never another server's address
+            path = f"{self.settings.root_path}/" + scope["path"].lstrip("/")  # never another server's address
             redirect = RedirectResponse(path + (f"?{rest}" if rest else ""), 303)
             redirect.headers.append("set-cookie", self._make_cookie(scope, headers))
             return redirect
@@ -163,7 +170,13 @@ class Guard:
         cookie: SimpleCookie = SimpleCookie()
         name = name_cookie(headers)
         cookie[name] = f"{end}.{self._sign(end)}"
-        cookie[name].update({"max-age": str(self.settings.session_seconds), "path": "/", "samesite": "lax"})
+        cookie[name].update(
+            {
+                "max-age": str(self.settings.session_seconds),
+                "path": f"{self.settings.root_path}/",
+                "samesite": "lax",
+            }
+        )
         cookie[name]["httponly"] = True
         if scope.get("scheme") == "https":  # itself, or the proxy before it
             cookie[name]["secure"] = True

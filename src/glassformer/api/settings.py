@@ -33,6 +33,7 @@ class Settings(RunSettings):
     token: str | None = None  # that requests must carry; None: no token is needed
     hosts: tuple[str, ...] = ()  # names of the server beside localhost
     any_address: bool = False  # also any IP address: for servers on a network
+    root_path: str = ""  # below which a proxy shows this server, as "/glass"
     static: Path = STATIC
     runs: Path = Path("runs")  # folder of training runs
     shipped_runs: Path | None = SHIPPED_RUNS  # folder of examples, which are only read; None: no examples

@@ -6,6 +6,8 @@ Out:  the same, parsed; a help; an error of one sentence.
 
 import argparse
 import re
+import sys
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from glassformer.cli.output import print_error
@@ -95,6 +97,7 @@ class Parser(argparse.ArgumentParser):
     """
 
     areas: tuple[str, ...] = ()  # a verb, and groups of options that verbs share
+    read_defaults: Callable[[Sequence[str]], list[str]] | None = None  # arguments before those that are given
     _intermixed = False
 
     def _add_action(self, action: Any) -> Any:
@@ -108,6 +111,9 @@ class Parser(argparse.ArgumentParser):
         """`translate MODEL --to fr TEXT` is `translate MODEL TEXT --to fr`; argparse alone refuses it."""
         if self._intermixed or self._subparsers is not None:
             return super().parse_known_args(args, namespace)
+        if self.read_defaults is not None:
+            given = sys.argv[1:] if args is None else list(args)
+            args = [*self.read_defaults(given), *given]
         self._intermixed = True
         self.usage = self.format_usage().removeprefix(_translate("usage: ")).replace("%", "%%")
         try:

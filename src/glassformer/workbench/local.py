@@ -152,6 +152,11 @@ class LocalWorkbench:
         self._warm.set()
         self._start()
 
+    def measure_workers(self) -> list[int]:
+        """Bytes of memory of the worker, if one runs."""
+        worker = self.worker
+        return [] if worker is None or not worker.alive else [worker.memory()]
+
     def close(self) -> None:
         """End the worker, its job with it."""
         self._closing.set()

@@ -132,7 +132,8 @@ def make_environment(*, offline: bool) -> dict[str, str]:
         "TOKENIZERS_PARALLELISM": "false",
         "HF_HUB_DISABLE_TELEMETRY": "1",
     }
-    variables.pop("GLASSFORMER_TOKEN", None)  # who may use the server is none of its business
+    for name in ("GLASSFORMER_TOKEN", "GLASSFORMER_SERVE_TOKEN"):  # not for the code of models
+        variables.pop(name, None)
     if offline:
         variables |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     return variables

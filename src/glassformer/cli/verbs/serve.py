@@ -9,6 +9,7 @@ Torch is not imported here: the page opens at once, and a worker process loads m
 import errno
 import ipaddress
 import os
+import re
 import secrets
 import signal
 import socket
@@ -21,6 +22,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from glassformer.cli.configured import add_config
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import Message, message
@@ -39,8 +41,10 @@ EXAMPLES = (
     "glassformer serve tom.bundle --port 8000 --no-browser",
     "glassformer serve --models my-models --keep my-recordings",
     "glassformer serve --train --data my-texts",
+    "glassformer serve --config server.toml",
 )
 PORT = 5000
+LEVELS = ("debug", "info", "warning", "error")  # info: a line for each request
 SHORTEST_TOKEN = 16  # characters
 TRIES = 50  # ports looked at when the first is busy
 
@@ -65,6 +69,12 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--train-jobs", metavar="N", type=int)
     parser.add_argument("--offline", action="store_true")
     parser.add_argument("--no-models", action="store_true")
+    parser.add_argument("--root-path", metavar="/PATH", default="")
+    parser.add_argument("--tls-certificate", metavar="FILE", type=Path)
+    parser.add_argument("--tls-key", metavar="FILE", type=Path)
+    parser.add_argument("--log-level", choices=LEVELS, default="warning")
+    parser.add_argument("--log-format", choices=("text", "json"), default="text")
+    add_config(parser, "serve")
     parser.add_argument("--static", metavar="FOLDER", type=Path, default=os.environ.get("GLASSFORMER_STATIC"))
 
 
@@ -72,6 +82,7 @@ def run(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
     from glassformer.api.app import create_app
     from glassformer.api.library import Library
+    from glassformer.api.observation import set_up_logging
 
     for folder in arguments.models:
         if not Path(folder).expanduser().is_dir():
@@ -79,7 +90,9 @@ def run(arguments: Arguments) -> None:
     _check_training(arguments)
     for address in arguments.proxy:
         _check_address(address)
+    _check_certificate(arguments)
     sockets, note = _listen(arguments.host, arguments.port)
+    set_up_logging(arguments.log_level, arguments.log_format)
     with ExitStack() as opened:
         for each in sockets:
             opened.enter_context(each)
@@ -94,12 +107,12 @@ def run(arguments: Arguments) -> None:
         for file in arguments.files:
             library.open_file(file)
         workbench = None if arguments.no_models else _open_workbench(arguments, library)
-        address = _format_address(arguments.host, sockets[0].getsockname()[1], settings.token)
+        address = _format_address(arguments, sockets[0].getsockname()[1], settings.token)
         greeting = (note, message("cli.serve.address", address=address), message("cli.serve.end"))
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
         trainer = _open_trainer(arguments) if arguments.train else None
         app = create_app(library, workbench, settings, trainer=trainer)
-        _run_server(_configure(app, arguments.proxy), sockets, None if arguments.no_browser else address)
+        _run_server(_configure(app, arguments), sockets, None if arguments.no_browser else address)
 
 
 def _read_limit(arguments: Arguments) -> int | None:
@@ -177,6 +190,7 @@ def _build_settings(arguments: Arguments) -> "Settings":
         client_share=1.0 if local and not arguments.allow_host else 0.5,  # others come, too
         any_address=not local,
         static=STATIC if arguments.static is None else Path(arguments.static),
+        root_path=_read_root_path(arguments.root_path),
         runs=Path(arguments.runs).expanduser(),
         offline=arguments.offline,
         why_no_workbench=message("api.started_without_models") if arguments.no_models else None,
@@ -254,11 +268,13 @@ def _open_trainer(arguments: Arguments) -> "Trainer":
     return LocalTrainer(chosen)
 
 
-def _format_address(host: str, port: int, token: str | None) -> str:
+def _format_address(arguments: Arguments, port: int, token: str | None) -> str:
+    host: str = arguments.host
     shown = "localhost" if _is_loopback(host) and ":" not in host else f"[{host}]" if ":" in host else host
     if host in ("0.0.0.0", "::"):
         shown = socket.gethostname()
-    return f"http://{shown}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
+    scheme = "http" if arguments.tls_certificate is None else "https"
+    return f"{scheme}://{shown}:{port}/" + (f"?token={quote(token, safe='')}" if token else "")
 
 
 def _check_address(address: str) -> None:
@@ -268,8 +284,34 @@ def _check_address(address: str) -> None:
         raise InputError("cli.serve.wrong_proxy", address=address) from None
 
 
-def _configure(app: Any, proxies: list[str]) -> "uvicorn.Config":
-    """How the application is served. Only `proxies` are believed when they say whom a request comes from."""
+def _check_certificate(arguments: Arguments) -> None:
+    """Refuse a certificate without its key, or files that do not belong together."""
+    certificate, key = arguments.tls_certificate, arguments.tls_key
+    if certificate is None and key is None:
+        return
+    if certificate is None or key is None:
+        raise InputError("cli.serve.half_tls")
+    import ssl
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+    except OSError as error:  # ssl.SSLError as well
+        reason = error.strerror or str(error)
+        raise InputError(
+            "cli.serve.wrong_tls", certificate=str(certificate), key=str(key), error=reason
+        ) from error
+
+
+def _read_root_path(path: str) -> str:
+    """The path below which a proxy shows this server, as /glass; empty for the root."""
+    clean = path.rstrip("/")
+    if clean and not re.fullmatch(r"(/[A-Za-z0-9._~-]+)+", clean):
+        raise InputError("cli.serve.wrong_root_path", path=path)
+    return clean
+
+
+def _configure(app: Any, arguments: Arguments) -> "uvicorn.Config":
+    """How the application is served. Only `--proxy` is believed when it says whom a request comes from."""
     import uvicorn
 
     from glassformer.api.connections import make_protocol
@@ -277,12 +319,14 @@ def _configure(app: Any, proxies: list[str]) -> "uvicorn.Config":
     settings = app.state.context.settings
     return uvicorn.Config(
         app,
-        log_level="warning",
+        log_config=None,  # see set_up_logging
         access_log=False,
         server_header=False,
         date_header=False,
-        proxy_headers=bool(proxies),
-        forwarded_allow_ips=proxies,
+        proxy_headers=bool(arguments.proxy),
+        forwarded_allow_ips=arguments.proxy,
+        ssl_certfile=arguments.tls_certificate,
+        ssl_keyfile=arguments.tls_key,
         timeout_keep_alive=30,
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=64 << 10,
