@@ -11,6 +11,7 @@ SOURCES = ROOT / "src" / "glassformer"
 PACKAGES = {
     "bundle",
     "cli",
+    "atlases",
     "comparison",
     "corpus",
     "lessons",

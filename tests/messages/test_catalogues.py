@@ -21,6 +21,7 @@ CONVERTED: tuple[str, ...] = (
     "api",
     "walk",
     "runlog",
+    "atlases",
     "comparison",
     "config",
     "corpus",

@@ -1,0 +1,128 @@
+"""Two atlases side by side: which heads have another type, and which scores differ beyond their intervals.
+
+In:   two atlases: of two models, or of two checkpoints of one run.
+Out:  `AtlasComparison`.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.atlases.schema import AtlasBody, AtlasHead
+from glassformer.messages import Message, message
+
+_SHOWN = 12
+
+
+class ScoreChange(NamedTuple):
+    """One detector's score of two heads whose 95 % intervals do not overlap."""
+
+    detector: str
+    first: float
+    second: float
+
+
+class HeadPair(NamedTuple):
+    """A head of the first model and its counterpart in the second."""
+
+    first: AtlasHead
+    second: AtlasHead
+    distance: float  # between their scores: the root of the mean squared difference
+    changes: tuple[ScoreChange, ...]  # the largest first
+
+    def as_message(self) -> Message:
+        """For a person."""
+        none = message("atlases.no_type")
+        return message(
+            "atlases.pair",
+            first_place=self.first.place,
+            first_head=self.first.head,
+            first_type=self.first.type or none,
+            second_place=self.second.place,
+            second_head=self.second.head,
+            second_type=self.second.type or none,
+        )
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AtlasComparison:
+    """Heads of two models in pairs.
+
+    >>> atlas = gf.open_atlas("zoo/gpt2")
+    >>> atlas.compare(atlas).same_architecture
+    True
+    """
+
+    models: tuple[str, str]
+    same_architecture: bool  # then pairs are heads of the same place, otherwise those that behave most alike
+    pairs: tuple[HeadPair, ...]
+
+    @property
+    def changed(self) -> tuple[HeadPair, ...]:
+        """The pairs with different types, those that differ most first."""
+        found = (pair for pair in self.pairs if pair.first.type != pair.second.type)
+        return tuple(sorted(found, key=lambda pair: -pair.distance))
+
+    def __str__(self) -> str:
+        first, second = self.models
+        count, changed = len(self.pairs), self.changed
+        code = "atlases.by_place" if self.same_architecture else "atlases.by_behaviour"
+        lines = [message(code, first=first, second=second, pairs=count, changed=len(changed))]
+        return "\n".join(map(str, [*lines, *(pair.as_message() for pair in changed[:_SHOWN])]))
+
+    __repr__ = __str__
+
+
+def compare_atlases(first: AtlasBody, second: AtlasBody) -> AtlasComparison:
+    """Pairs of heads: of the same place where both have the same places, or else of the same behaviour."""
+    same = first.places == second.places
+    if same:
+        partners = {(each.place, each.head): each for each in second.heads}
+        found = [(each, partners[each.place, each.head]) for each in first.heads]
+    else:
+        found = _match(first, second)
+    models = (first.model.name, second.model.name)
+    return AtlasComparison(models, same, tuple(_pair(one, other) for one, other in found))
+
+
+def _match(first: AtlasBody, second: AtlasBody) -> list[tuple[AtlasHead, AtlasHead]]:
+    """Heads of the same kind of attention with the least sum of distances between their scores."""
+    from scipy.optimize import linear_sum_assignment
+
+    pairs = []
+    kinds = dict.fromkeys(_find_kind(each) for each in first.heads)
+    for kind in kinds:
+        ours, theirs = ([each for each in body.heads if _find_kind(each) == kind] for body in (first, second))
+        if not theirs:
+            continue
+        distances = np.array([[_measure(one, other) for other in theirs] for one in ours])
+        rows, columns = linear_sum_assignment(distances)
+        pairs += [(ours[row], theirs[column]) for row, column in zip(rows, columns, strict=True)]
+    return pairs
+
+
+def _find_kind(head: AtlasHead) -> str:
+    return head.place.split(".")[-2]
+
+
+def _pair(first: AtlasHead, second: AtlasHead) -> HeadPair:
+    changes = []
+    for name, one in first.scores.items():
+        other = second.scores.get(name)
+        if one is not None and other is not None and (one.low > other.high or other.low > one.high):
+            changes.append(ScoreChange(name, one.mean, other.mean))
+    changes.sort(key=lambda change: -abs(change.first - change.second))
+    return HeadPair(first, second, _measure(first, second), tuple(changes))
+
+
+def _measure(first: AtlasHead, second: AtlasHead) -> float:
+    """The distance of two heads: over the detectors that measured both."""
+    shared = [
+        one.mean - other.mean
+        for name, one in first.scores.items()
+        if one is not None and (other := second.scores.get(name)) is not None
+    ]
+    differences: NDArray[np.float64] = np.array(shared)
+    return float(np.sqrt(np.mean(differences**2))) if shared else 1.0
