@@ -11,7 +11,6 @@ from pydantic import Field
 from glassformer.place import Place
 from glassformer.schema import MessageField, ResponseModel
 
-
 Number = Annotated[float, Field(allow_inf_nan=False)]
 # What a score is compared with: the same head on the same text with its words shuffled, at the positions of
 # the original; or a query that looks at all visible keys alike, where shuffling words changes nothing.
