@@ -62,7 +62,10 @@ export const words = {
   same: "The recipes do not differ.",
   setting: "Setting",
   loading: "Loading the curves …",
-  damaged: (lines: string) => `${lines} lines of the log could not be read and are left out.`,
+  damaged: (lines: string) =>
+    lines === "1"
+      ? "1 line of the log could not be read and is left out."
+      : `${lines} lines of the log could not be read and are left out.`,
   noCurves:
     "Nothing was logged yet. The page follows the run and shows the first numbers when they are there.",
   none: "–",

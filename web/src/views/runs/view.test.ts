@@ -46,6 +46,11 @@ test("runs are found by words and state, and sorted by any column; those without
   expect(ids({ sort: "steps", up: false })).toEqual(["run 9", "other <b>", "run 10"]);
 });
 
+test("one run is not called runs", async () => {
+  expect((await mount(RUNS.slice(0, 1))).element.textContent).toMatch(/\b1 run\b/);
+  expect((await mount()).element.textContent).toContain("3 runs");
+});
+
 test("an example is called so", async () => {
   const { names, selection, element } = await mount([...RUNS, entry("words", { shipped: true, started: 1 })]);
   expect(names()).toContain("words (example)");

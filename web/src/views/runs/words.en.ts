@@ -18,7 +18,10 @@ export const words = {
   search: "Search runs",
   states: "State",
   anyState: "all",
-  found: (shown: string, all: string) => (shown === all ? `${all} runs` : `${shown} of ${all} runs`),
+  found: (shown: string, all: string) => {
+    const runs = all === "1" ? "1 run" : `${all} runs`;
+    return shown === all ? runs : `${shown} of ${runs}`;
+  },
   choose: (run: string) => `Choose ${run}`,
   overlay: (runs: string) => (runs === "1" ? "Open the chosen run" : `Overlay ${runs} runs`),
   clear: "Choose none",
