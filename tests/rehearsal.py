@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, Preset
+from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, Preset, WorkerState
 from glassformer.errors import ApiError
 from glassformer.messages import Message, literal, message
 
@@ -94,7 +94,9 @@ class Rehearsal:
             await asyncio.sleep(0.02)
         yield Event(name="cancelled", data={})
 
-    def measure_workers(self) -> list[int]:
+    keeps_jobs = False
+
+    def measure_workers(self) -> list[WorkerState]:
         return []
 
     def warm_up(self) -> None: ...

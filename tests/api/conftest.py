@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from glassformer.api.app import create_app
 from glassformer.api.effects import MeasureRequest
 from glassformer.api.frames import Frame, decode_frame
-from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, PlayRequest, Preset
+from glassformer.api.jobs import Event, Job, JobRequest, ModelDescription, PlayRequest, Preset, WorkerState
 from glassformer.api.library import Library
 from glassformer.api.settings import Settings
 from glassformer.api.training import Trainer
@@ -106,7 +106,9 @@ class PretendWorkbench:
             recording=None, model=request.model, created=0.0, listed=request.listed,
         )  # fmt: skip
 
-    def measure_workers(self) -> list[int]:
+    keeps_jobs = False
+
+    def measure_workers(self) -> list[WorkerState]:
         return []
 
     def warm_up(self) -> None:

@@ -18,7 +18,7 @@ from browser.waiting import measure_overflow, rest
 from browser.waiting import settle as settle_view
 from glassformer import bundle
 from glassformer.api.description import describe_step
-from glassformer.api.jobs import Event, Job, JobRequest
+from glassformer.api.jobs import Event, Job, JobRequest, WorkerState
 from glassformer.api.library import Library
 from glassformer.recording import Alternative, Generation, Output, Recording, Step, Tokens
 from inventions import invent_evidence, invent_map, invent_tokens
@@ -98,7 +98,9 @@ class Reciter:
 
     presets = jobs = models
 
-    def measure_workers(self) -> list[int]:
+    keeps_jobs = False
+
+    def measure_workers(self) -> list[WorkerState]:
         return []
 
     def warm_up(self) -> None:

@@ -190,8 +190,8 @@ def test_a_killed_worker_leaves_the_server_standing(client: Client, server: Serv
     job = start(client, ENDLESS)
     events = client.hear(job)
     assert any(name == "step" for name, _ in events)
-    assert server.bench.worker is not None
-    os.kill(server.bench.worker.id, signal.SIGKILL)
+    assert server.bench.slots[0].worker is not None
+    os.kill(server.bench.slots[0].worker.id, signal.SIGKILL)
     name, data = list(events)[-1]
     assert (name, data["code"]) == ("failed", "crashed")
     assert client.ask("GET", f"/jobs/{job}")[1]["state"] == "failed"
@@ -239,7 +239,7 @@ def test_a_full_queue_and_two_clients(client: Client, server: Server) -> None:
 def test_closing_the_server_ends_the_worker(server: Server, client: Client) -> None:
     events = client.hear(start(client, ENDLESS))
     assert any(name == "step" for name, _ in events)
-    worker = server.bench.worker
+    worker = server.bench.slots[0].worker
     assert worker is not None
     server.close()
     assert not worker.alive

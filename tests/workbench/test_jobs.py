@@ -1,6 +1,7 @@
 """The store of jobs: what waits, what runs, what is heard."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 from huggingface_hub import constants
@@ -107,7 +108,7 @@ def test_cancelling_a_running_job_is_seen_by_who_runs_it(ask: Ask) -> None:
     store = JobStore(queue=2, kept=5)
     entry = start(store, ask)
     store.cancel(entry.id)
-    assert store.is_finished(entry)
+    assert store.is_stopped(entry)
     store.finish(entry, "recording-1")
     assert store.job(entry.id).recording is None
 
@@ -167,3 +168,27 @@ def test_a_failed_job_leaves_a_line_with_its_cause_and_hides_folders_of_the_mach
     [line] = caplog.messages
     assert entry.id in line
     assert cache in line
+
+
+@dataclass(eq=False)
+class Fake:
+    """Somebody who runs jobs."""
+
+    now: int
+
+    def rank(self, _: Entry) -> int:
+        return self.now
+
+
+def test_of_several_who_wait_the_best_placed_gets_the_job(ask: Ask) -> None:
+    store = JobStore(queue=2, kept=5)
+    store.submit(ask(), MODEL)
+    good, poor, occupied = Fake(2), Fake(1), Fake(-1)
+    store._idle.append(good)  # waits in another thread
+    assert store.take(0.0, poor) is None
+    assert store.take(0.0, occupied) is None
+    store._idle.remove(good)
+    assert store.take(0.0, poor) is not None
+    store.submit(ask(), MODEL)
+    store._idle.append(occupied)
+    assert store.take(0.0, poor) is not None

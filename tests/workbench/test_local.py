@@ -103,7 +103,7 @@ def test_closing_leaves_nothing_behind(fresh: Fresh, ask: Ask, folder: Path) -> 
 def test_warming_up_starts_a_worker_before_there_is_a_job(fresh: Fresh, ask: Ask, wait: Wait) -> None:
     bench = fresh()
     bench.warm_up()
-    while bench.worker is None:
+    while bench.slots[0].worker is None:
         time.sleep(0.01)
     first = worker_of(bench)
     assert wait(bench, bench.submit(ask())).state == "done"
@@ -125,7 +125,7 @@ def test_models_that_a_cancelled_or_failed_job_opened_are_no_growth(
     bench = fresh(patience=60.0)
     job = bench.submit(ask(**ENDLESS))
     wait_for_word(bench, job)
-    worker = bench.worker
+    worker = bench.slots[0].worker
     assert worker is not None
     bench.cancel(job.id)
     deadline = time.monotonic() + 60

@@ -87,7 +87,7 @@ def test_a_closed_workbench_plays_no_more(fresh: Fresh) -> None:
     bench.close()
     with pytest.raises(ApiError, match="closing"):
         bench.play("lookup", {})
-    assert bench.worker is None
+    assert bench.slots[0].worker is None
 
 
 def test_a_play_whose_worker_was_killed_speaks_of_no_text(
@@ -98,8 +98,8 @@ def test_a_play_whose_worker_was_killed_speaks_of_no_text(
 
     bench = fresh()
     monkeypatch.setattr("glassformer.workbench.local.ask", die)
-    monkeypatch.setattr(bench, "_find_worker", lambda: None)
-    monkeypatch.setattr(bench, "_end_worker", lambda: -9)
+    monkeypatch.setattr(bench.slots[0], "find_worker", lambda: None)
+    monkeypatch.setattr(bench.slots[0], "end_worker", lambda: -9)
     with pytest.raises(ApiError, match="killed, perhaps for lack of memory") as caught:
         bench.play("masks", {})
     assert caught.value.code == "crashed"

@@ -51,7 +51,7 @@ bench = LocalWorkbench(WorkbenchSettings(offline=True), folder=folder, add=lambd
 job = bench.submit(JobRequest(kind="generate", model="zoo/slow", text="the", decode={"max_new_tokens": 1000}))
 while not any(event.name == "step" for event in bench.store.events(job.id, 0)):
     time.sleep(0.01)
-print(bench.worker.id, flush=True)
+print(bench.slots[0].worker.id, flush=True)
 time.sleep(600)
 """
     parent = subprocess.Popen(

@@ -21,8 +21,8 @@ def wait_for_word(bench: LocalWorkbench, job: Job) -> None:
 
 
 def worker_of(bench: LocalWorkbench) -> int:
-    assert bench.worker is not None
-    return bench.worker.id
+    assert bench.slots[0].worker is not None
+    return bench.slots[0].worker.id
 
 
 def is_alive(process: int) -> bool:

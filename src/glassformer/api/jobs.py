@@ -5,6 +5,7 @@ Out:  Job and its Events; the workbench that implements the protocol may use tor
 """
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import Field
@@ -182,12 +183,27 @@ class Preset(ResponseModel):
     recording: str | None = None  # a shipped recording that shows it without a model
 
 
+@dataclass(frozen=True, slots=True)
+class WorkerState:
+    """What a worker process takes, in bytes."""
+
+    device: str
+    memory: int
+    models: int  # of the memory
+    gpu_memory: int  # as of its last job
+    busy: bool
+
+
 @runtime_checkable
 class Workbench(Protocol):
     """Whoever runs models for the page. Methods answer at once; impossible requests raise ApiError.
 
     They are called from the event loop, so none may wait for a model: `submit` only puts in the queue.
     """
+
+    @property
+    def keeps_jobs(self) -> bool:
+        """Whether jobs that wait or run when the server ends are queued by the next one."""
 
     def models(self) -> Sequence[ModelDescription]: ...
 
@@ -209,8 +225,8 @@ class Workbench(Protocol):
     def warm_up(self) -> None:
         """Start the worker process in the background, so that the first run need not wait for it."""
 
-    def measure_workers(self) -> Sequence[int]:
-        """Bytes of memory of each worker process that runs."""
+    def measure_workers(self) -> Sequence[WorkerState]:
+        """What each worker process that runs takes."""
 
     def close(self) -> None:
         """End the worker process. Idempotent."""

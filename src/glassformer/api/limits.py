@@ -211,13 +211,17 @@ class ResponseCache:
     def __init__(self, most: int) -> None:
         self._most = most
         self._size = 0
+        self.hits = self.misses = 0
         self._kept: OrderedDict[str, Encoded] = OrderedDict()
         self._lock = threading.Lock()
 
     def get(self, key: str) -> Encoded | None:
         with self._lock:
             if key in self._kept:
+                self.hits += 1
                 self._kept.move_to_end(key)
+            else:
+                self.misses += 1
             return self._kept.get(key)
 
     def put(self, key: str, encoded: Encoded) -> None:

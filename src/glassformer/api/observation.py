@@ -12,18 +12,19 @@ import re
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
 from prometheus_client import CollectorRegistry, Histogram, ProcessCollector
 from prometheus_client import Counter as RequestCounter
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from glassformer.api.jobs import WorkerState
 from glassformer.api.responses import AppContext
 
 access_log = logging.getLogger("glassformer.access")
@@ -72,6 +73,12 @@ class Counters(Collector):
         context = self._context
         yield _gauge("recordings", "Recordings that can be opened.", context.library.count())
         yield _gauge("cache_bytes", "Encoded responses in memory.", context.cache.size)
+        found = CounterMetricFamily(
+            "glassformer_cache", "Responses looked for in the cache.", labels=["found"]
+        )
+        found.add_metric(["yes"], context.cache.hits)
+        found.add_metric(["no"], context.cache.misses)
+        yield found
         yield _gauge(
             "requests_waiting", "Requests that wait for a thread or run in one.", context.threads.waiting
         )
@@ -83,12 +90,7 @@ class Counters(Collector):
             for state in ("queued", "running", "done", "failed", "cancelled"):
                 family.add_metric([state], jobs[state])
             yield family
-            memory = GaugeMetricFamily(
-                "glassformer_worker_memory_bytes", "Resident memory of a worker process.", labels=["worker"]
-            )
-            for number, used in enumerate(context.workbench.measure_workers()):
-                memory.add_metric([str(number)], used)
-            yield memory
+            yield from _describe_workers(context.workbench.measure_workers())
 
 
 class Observer:
@@ -175,6 +177,24 @@ def set_up_logging(level: str, form: str) -> None:
         logger.propagate = False
         logger.setLevel(level.upper())
     logging.getLogger("uvicorn.access").disabled = True  # ours has the id and the time as well
+
+
+def _describe_workers(workers: Sequence[WorkerState]) -> Iterable[Metric]:
+    """Memory and use of each worker process."""
+    for name, text, read in (
+        ("memory_bytes", "Resident memory of a worker process.", lambda worker: worker.memory),
+        ("models_bytes", "Models that a worker keeps ready.", lambda worker: worker.models),
+        (
+            "gpu_memory_bytes",
+            "Memory of its GPU that a worker has reserved.",
+            lambda worker: worker.gpu_memory,
+        ),
+        ("busy", "Whether a worker runs a job.", lambda worker: int(worker.busy)),
+    ):
+        family = GaugeMetricFamily(f"glassformer_worker_{name}", text, labels=["worker", "device"])
+        for number, worker in enumerate(workers):
+            family.add_metric([str(number), worker.device], read(worker))
+        yield family
 
 
 def _gauge(name: str, text: str, value: float) -> GaugeMetricFamily:

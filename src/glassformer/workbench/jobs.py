@@ -1,7 +1,9 @@
 """Jobs: queued, running and finished ones, and the events of each.
 
-In:   requests from many threads; progress from the thread that runs them.
+In:   requests from many threads; progress from the threads that run them; a table on disk, or none.
 Out:  `Job` and `Event` as the page knows them. Nothing here waits for a model.
+
+With a table, jobs outlive the server: those that wait or run when it ends are queued by the next one.
 """
 
 import logging
@@ -14,18 +16,21 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, Protocol
 
 from glassformer.api.effects import MeasureRequest
 from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, PlayRequest, Stage, State
 from glassformer.errors import ApiError
-from glassformer.messages import Message
+from glassformer.messages import Message, message
 from glassformer.schema import MessageModel
+from glassformer.workbench.job_table import JobTable, KeptJob
 from glassformer.workbench.models import Model
 
 log = logging.getLogger("glassformer.workbench")
 
+MOST_STARTS = 2  # of a job during which the server was killed each time
 MOST_EVENTS = 20_000  # of one job; further progress is not kept, the last event always is
+QUEUED = {"stage": "queued", "share": None, "detail": None}
 
 
 @dataclass(slots=True, eq=False)
@@ -33,7 +38,7 @@ class Entry:
     """One job of the store; changed under the store's lock only."""
 
     request: JobRequest | PlayRequest | MeasureRequest
-    model: Model
+    model: Model | None  # None: of a server before this one; it has to be found again
     job: Job  # as the page sees it
     play: dict[str, Any] | None = None  # the result, where that is no recording
     events: list[Event] = field(default_factory=list)
@@ -50,16 +55,27 @@ class Entry:
         self.job = self.job.model_copy(update=values)
 
 
+class Taker(Protocol):
+    """Whoever runs jobs, one at a time."""
+
+    def rank(self, entry: Entry) -> int:
+        """How well placed it is to run this job, the higher the better; below 0: not at the moment."""
+
+
 class JobStore:
     """All jobs, in the order in which they came."""
 
-    def __init__(self, queue: int, kept: int) -> None:
+    def __init__(self, queue: int, kept: int, table: JobTable | None = None) -> None:
         self.queue = queue
         self.kept = kept
+        self.table = table
+        self._idle: list[Taker] = []
         self._entries: dict[str, Entry] = {}
         self._waiting: deque[Entry] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        for each in [] if table is None else table.read():
+            self._restore(each)
 
     def submit(self, request: JobRequest | PlayRequest | MeasureRequest, model: Model) -> Job:
         """Put a job behind those that wait."""
@@ -72,8 +88,9 @@ class JobStore:
                 )
             entry = Entry(request, model, _describe(request))
             self._entries[entry.id] = entry
-            self._waiting.append(entry)
-            self._append(entry, "progress", {"stage": "queued", "share": None, "detail": None})
+            if self.table is not None:
+                self.table.add(entry.job, request)
+            self._wait(entry)
             self._forget()
             self._changed.notify_all()
             return entry.job
@@ -88,17 +105,33 @@ class JobStore:
                 return job
         return None
 
-    def take(self, seconds: float) -> Entry | None:
-        """The next job, now running; None where none came in this time."""
+    def take(self, seconds: float, taker: Taker | None = None) -> Entry | None:
+        """The next job, now running; None where none came in this time.
+
+        Of several who wait for jobs, the one that is placed best gets it.
+        """
         with self._changed:
-            if not self._waiting:
-                self._changed.wait(seconds)
-            if not self._waiting or self._closed:
+            if taker is not None:
+                self._idle.append(taker)
+            try:
+                self._changed.wait_for(lambda: self._closed or self._is_next(taker), seconds)
+            finally:
+                if taker is not None:
+                    self._idle.remove(taker)
+            if self._closed or not self._is_next(taker):
                 return None
             entry = self._waiting.popleft()
             entry.change(state="running", stage="loading")
+            if self.table is not None:
+                self.table.start(entry.job)
             self._append(entry, "progress", {"stage": "loading", "share": None, "detail": None})
+            self._changed.notify_all()  # the next job may be for another one who waits
             return entry
+
+    def wake(self) -> None:
+        """Whoever waits for jobs looks again whether one is for it."""
+        with self._changed:
+            self._changed.notify_all()
 
     def job(self, id: str) -> Job:
         with self._changed:
@@ -138,44 +171,87 @@ class JobStore:
     def finish(self, entry: Entry, recording: str | None, **more: Any) -> None:
         """A recording came of it, or something else that its last event carries."""
         with self._changed:
-            if not entry.finished:
+            if not entry.finished and not self._closed:
                 entry.change(recording=recording)
                 self._finish(entry, "done", {"recording": recording, **more})
 
     def fail(self, entry: Entry, text: Message, code: str) -> None:
         """A job has failed: the reason for a person, and a code for programs."""
         with self._changed:
-            if not entry.finished:
-                log.warning("job %s (%s) failed: %s", entry.id, entry.request.model, text)
-                shown = hide_places(text)
-                entry.change(message=shown, code=code)
-                sent = MessageModel.of(shown).model_dump(mode="json")
-                self._finish(entry, "failed", {"code": code, "message": sent})
+            if not entry.finished and not self._closed:
+                self._fail(entry, text, code)
 
-    def is_idle(self) -> bool:
-        """Whether no job waits or runs."""
+    def count_unfinished(self) -> int:
+        """How many jobs wait or run."""
         with self._changed:
-            return all(entry.finished for entry in self._entries.values())
+            return sum(not entry.finished for entry in self._entries.values())
 
-    def is_finished(self, entry: Entry) -> bool:
+    def is_stopped(self, entry: Entry) -> bool:
+        """Whether a job should not go on: it has ended, or the store is closed."""
         with self._changed:
-            return entry.finished
+            return entry.finished or self._closed
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
 
     def close(self) -> None:
-        """Cancel everything, and take nothing more."""
+        """Take nothing more. What waits or runs is put back into the table, or cancelled without one."""
         with self._changed:
+            if self._closed:
+                return
             self._closed = True
             for entry in self._entries.values():
-                if not entry.finished:
+                if entry.finished:
+                    continue
+                if self.table is None:
                     self._finish(entry, "cancelled", {})
+                else:
+                    entry.change(state="queued", stage="queued", share=None, detail=None)
+                    self.table.put_back(entry.job)
+                    self._append(entry, "progress", QUEUED)
+            if self.table is not None:
+                self.table.close()
             self._changed.notify_all()
 
     # Under the lock
+
+    def _restore(self, kept: KeptJob) -> None:
+        """A job of the server before this one: it waits again, or is known as it ended."""
+        assert self.table is not None
+        entry = Entry(kept.request, None, kept.job)
+        self._entries[entry.id] = entry
+        if entry.finished:
+            self._append(entry, kept.job.state, kept.last)
+        elif kept.starts >= MOST_STARTS:
+            text = message("workbench.failed.interrupted", count=kept.starts)
+            self._fail(entry, text, "interrupted")
+        else:
+            entry.change(state="queued", stage="queued", share=None, detail=None)
+            self._wait(entry)
+
+    def _wait(self, entry: Entry) -> None:
+        self._waiting.append(entry)
+        self._append(entry, "progress", QUEUED)
+
+    def _is_next(self, taker: Taker | None) -> bool:
+        """Whether the next job is for this one, and not for a better one who waits, too."""
+        if not self._waiting or taker is None:
+            return bool(self._waiting)
+        rank = taker.rank(self._waiting[0])
+        return rank >= 0 and all(other.rank(self._waiting[0]) <= rank for other in self._idle)
 
     def _find(self, id: str) -> Entry:
         if id not in self._entries:
             raise ApiError("workbench.no_job", code="no_job", status=404)
         return self._entries[id]
+
+    def _fail(self, entry: Entry, text: Message, code: str) -> None:
+        log.warning("job %s (%s) failed: %s", entry.id, entry.request.model, text)
+        shown = hide_places(text)
+        entry.change(message=shown, code=code)
+        sent = MessageModel.of(shown).model_dump(mode="json")
+        self._finish(entry, "failed", {"code": code, "message": sent})
 
     def _finish(self, entry: Entry, state: State, data: dict[str, Any]) -> None:
         if entry in self._waiting:
@@ -183,6 +259,8 @@ class JobStore:
         entry.change(state=state, share=None, detail=None)
         assert state in ("done", "failed", "cancelled")
         self._append(entry, state, data)
+        if self.table is not None and not self._closed:
+            self.table.finish(entry.job, data)
 
     def _append(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:
         if name in LAST_EVENTS or len(entry.events) < MOST_EVENTS:
@@ -193,6 +271,8 @@ class JobStore:
         finished = [entry for entry in self._entries.values() if entry.finished]
         for entry in finished[: max(0, len(finished) - self.kept)]:
             del self._entries[entry.id]
+            if self.table is not None:
+                self.table.remove(entry.id)
 
 
 def hide_places(text: Message) -> Message:

@@ -29,14 +29,18 @@ KEPT_LINES = 40  # of what a worker wrote to stderr
 class WorkerProcess:
     """One process that imports torch and runs models, one job at a time."""
 
-    def __init__(self, *, offline: bool, memory: int, loaded: int) -> None:
+    def __init__(self, *, offline: bool, memory: int, loaded: int, device: str | None = None) -> None:
         self.messages: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.errors: deque[str] = deque(maxlen=KEPT_LINES)
         self.first_memory: int | None = None  # bytes beside models after its first job
-        self.models_size = 0  # bytes of the models that it has open, as of the last job that ended
+        # As of the last job that ended:
+        self.models: tuple[str, ...] = ()  # names of those that it has open
+        self.models_size = 0  # their bytes in its memory
+        self.gpu_memory = 0  # bytes
         # A folder of its own: the name of a model must not be taken for a folder that happens to be here.
         self._home = tempfile.TemporaryDirectory(prefix="glassformer-worker-", ignore_cleanup_errors=True)
         options = ["--memory", str(memory), "--loaded", str(loaded)]
+        options += [] if device is None else ["--device", device]
         self._process = subprocess.Popen(
             [sys.executable, "-P", "-m", "glassformer.workbench.worker", *options],
             stdin=subprocess.PIPE,
@@ -75,7 +79,9 @@ class WorkerProcess:
         if message is None:
             self.messages.put(None)  # the next call gets the same answer
         else:
-            self.models_size = message.get("models", self.models_size)
+            self.models = tuple(message.get("models", self.models))
+            self.models_size = message.get("size", self.models_size)
+            self.gpu_memory = message.get("gpu", self.gpu_memory)
         return message
 
     def memory(self) -> int:

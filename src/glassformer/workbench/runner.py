@@ -41,8 +41,12 @@ def flush_denormals() -> None:
 class Runner:
     """Runs jobs one after another and keeps the models that it opened, the latest longest."""
 
-    def __init__(self, loaded: int) -> None:
+    def __init__(self, loaded: int, device: str | None = None) -> None:
+        self.device = None if device is None else torch.device(device)
+        self.on_gpu = self.device is not None and self.device.type == "cuda"
         self.loaded = loaded  # bytes
+        if self.on_gpu:  # the other half is for what jobs compute
+            self.loaded = min(loaded, torch.cuda.mem_get_info(self.device)[1] // 2)
         self.models: OrderedDict[str, tuple[float, LoadedModel]] = OrderedDict()
 
     def run(self, task: dict[str, Any], reporter: JobReporter) -> None:
@@ -119,7 +123,7 @@ class Runner:
             return self.models[key][1]
         self.models.pop(key, None)
         try:
-            model = load(folder or name, name=name)
+            model = load(folder or name, name=name, device=self.device)
         except CheckpointError as error:
             if folder is None:
                 raise
@@ -131,17 +135,30 @@ class Runner:
     def forget(self) -> None:
         """Give all models back."""
         self.models.clear()
-        gc.collect()
+        self._give_back()
 
     @property
     def size(self) -> int:
         """Bytes of the models that are open."""
         return sum(model.size for _, model in self.models.values())
 
+    def measure_memory(self) -> dict[str, Any]:
+        """What models are open, their bytes in this process, and all bytes on its GPU."""
+        return {
+            "models": [model.name for _, model in self.models.values()],
+            "size": 0 if self.on_gpu else self.size,
+            "gpu": torch.cuda.memory_reserved(self.device) if self.on_gpu else 0,
+        }
+
     def _make_room(self) -> None:
         while len(self.models) > 1 and self.size > self.loaded:
             self.models.popitem(last=False)
-            gc.collect()
+            self._give_back()
+
+    def _give_back(self) -> None:
+        gc.collect()
+        if self.on_gpu:
+            torch.cuda.empty_cache()
 
     def _record(
         self,

@@ -15,7 +15,7 @@ GIGABYTE = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class WorkbenchSettings(RunSettings):
-    """Limits of the worker process."""
+    """Limits of the worker processes."""
 
     models: tuple[Path, ...] = ()  # folders that are searched for models, besides the zoo
     runs: Path | None = None  # training runs, whose best networks can be run
@@ -23,14 +23,25 @@ class WorkbenchSettings(RunSettings):
     patience: float = 0.75  # seconds that a worker has to stop by itself before it is ended
     new_tokens: int = 1_024  # that one generation may write
     beams: int = 32
-    memory: int = field(default_factory=lambda: find_memory() * 6 // 10)  # bytes of the worker process
+    devices: tuple[str, ...] = ()  # that workers use in turn, as "cuda:1"; none: the CPU
+    memory: int = field(default_factory=lambda: find_memory() * 6 // 10)  # bytes of all worker processes
     growth: int = 256 << 20  # bytes, beside models, that a worker may grow by before another one replaces it
-    loaded: int | None = None  # bytes of models kept in memory; None: a third of `memory`
+    loaded: int | None = None  # bytes of models kept in memory by all workers; None: a third of `memory`
+
+    @property
+    def worker_memory(self) -> int:
+        """Bytes of one worker process."""
+        return self.memory // self.jobs
 
     @property
     def loaded_bytes(self) -> int:
-        """How much the models that are kept ready may take together."""
-        return self.memory // 3 if self.loaded is None else self.loaded
+        """How much the models that one worker keeps ready may take together."""
+        return (self.memory // 3 if self.loaded is None else self.loaded) // self.jobs
+
+    def list_devices(self) -> list[str | None]:
+        """The device of each worker; None: the CPU."""
+        devices = self.devices or (None,)
+        return [devices[number % len(devices)] for number in range(self.jobs)]
 
 
 @dataclass(frozen=True, slots=True)

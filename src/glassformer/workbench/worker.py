@@ -26,6 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--memory", type=int, required=True)
     parser.add_argument("--loaded", type=int, required=True)
+    parser.add_argument("--device")
     arguments = parser.parse_args()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
     pipe = _take_stdout()
@@ -37,21 +38,21 @@ def main() -> None:
     from glassformer.workbench.runner import Runner, flush_denormals  # imports torch, which takes a while
 
     flush_denormals()
-    runner = Runner(arguments.loaded)
+    runner = Runner(arguments.loaded, arguments.device)
     while True:
         task = tasks.get()
         reporter = JobReporter(task["job"], pipe, stopped)
         try:
             act = runner.play if "topic" in task else runner.measure if "measure" in task else runner.run
             act(task, reporter)
-            reporter.send("done", models=runner.size)
+            reporter.send("done", **runner.measure_memory())
         except StoppedError:
-            reporter.send("cancelled", models=runner.size)
+            reporter.send("cancelled", **runner.measure_memory())
         except Exception as error:  # a model may raise anything
             text, code = _explain(error)
             if code == "out_of_memory":
                 runner.forget()
-            reporter.send("failed", message=text.to_json(), code=code, models=runner.size)
+            reporter.send("failed", message=text.to_json(), code=code, **runner.measure_memory())
 
 
 def _listen(tasks: "queue.Queue[dict[str, Any]]", stopped: set[str]) -> None:

@@ -136,6 +136,18 @@ describe("a run", () => {
     await expect(run).resolves.toBe("late");
   });
 
+  test("whose server starts again is heard again, though the browser has given its stream up", async () => {
+    const answers: Partial<Job>[] = [{}, {}, { state: "queued" }, { state: "running" }];
+    const { made, events } = makeServerJobs(() => answers.shift() ?? {});
+    const run = made.run(request, () => {}, new AbortController().signal);
+    const stream = await events();
+    stream.close();
+    stream.onerror?.();
+    await vi.waitFor(async () => expect(await events()).not.toBe(stream));
+    (await events()).tell("done", { recording: "after" });
+    await expect(run).resolves.toBe("after");
+  });
+
   test("that waits for others takes no connection, and is listened to when its turn comes", async () => {
     vi.useFakeTimers();
     const answers: Partial<Job>[] = [{}, ...Array(5).fill({ state: "queued", stage: "queued" }), {}];

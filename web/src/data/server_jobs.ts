@@ -141,6 +141,11 @@ export function createServerJobs(
   };
 }
 
+/** Nobody answers, or a proxy says that nobody does: a server that starts again goes on with its jobs. */
+function isAway(error: unknown): boolean {
+  return !(error instanceof Refusal) || [0, 502, 503, 504].includes(error.status);
+}
+
 /** Told of a job on its way; `result`: what it ends with, null where that is not there. */
 interface JobListener<Step, Result> {
   job(job: Job): void;
@@ -208,10 +213,14 @@ function follow<Step, Result>(
       heard.onerror = () => {
         connection.json<Job>(path).then(
           (now) => {
-            if (!over && !settle(now.state, now)) tell(now);
+            if (over || settle(now.state, now)) return;
+            tell(now);
+            if (heard.readyState === EventSource.CLOSED) void queue();
           },
           (error: unknown) => {
-            if (!over && heard.readyState === EventSource.CLOSED) end(() => reject(error));
+            if (over || heard.readyState !== EventSource.CLOSED) return;
+            if (isAway(error)) void queue();
+            else end(() => reject(error));
           },
         );
       };
@@ -224,7 +233,7 @@ function follow<Step, Result>(
           if (now.state !== "queued") return listen(); // it is told from its start
           tell(now);
         } catch (error) {
-          if (error instanceof Refusal && error.status > 0) return end(() => reject(error));
+          if (!isAway(error)) return end(() => reject(error));
         }
         await new Promise((wake) => setTimeout(wake, pause));
       }

@@ -28,6 +28,8 @@ JobId = Annotated[str, Path(max_length=120)]
 _BEAT = 15.0  # seconds between comments that keep a silent connection open
 _FIRST = 3.0  # seconds before the worker starts, so that the page loads first
 _POLL = 0.25  # seconds between checks whether the server ends
+# The server ends and the next one goes on: a browser connects again by itself.
+_PUT_BACK = 'event: progress\ndata: {"stage": "queued", "share": null, "detail": null}\n\n'
 _EVENTS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Events progress, step, and at last done, failed or cancelled.",
@@ -163,7 +165,7 @@ async def _stream(
                 if event.name in LAST_EVENTS:
                     return
                 upcoming = asyncio.ensure_future(anext(events, None))
-            yield 'event: cancelled\ndata: {"code": "closing"}\n\n'
+            yield _PUT_BACK if workbench.keeps_jobs else 'event: cancelled\ndata: {"code": "closing"}\n\n'
         finally:
             upcoming.cancel()
 

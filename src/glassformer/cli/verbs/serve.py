@@ -43,6 +43,7 @@ EXAMPLES = (
     "glassformer serve --train --data my-texts",
     "glassformer serve --config server.toml",
 )
+DEVICE = re.compile(r"cpu|mps|cuda(:\d{1,3})?")
 PORT = 5000
 LEVELS = ("debug", "info", "warning", "error")  # info: a line for each request
 SHORTEST_TOKEN = 16  # characters
@@ -67,6 +68,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--train", action="store_true")
     parser.add_argument("--data", metavar="FOLDER", type=Path)
     parser.add_argument("--train-jobs", metavar="N", type=int)
+    parser.add_argument("--workers", metavar="N", type=int, default=1)
+    parser.add_argument("--device", metavar="NAME,NAME")
+    parser.add_argument("--model-memory", metavar="GIGABYTES", type=float)
     parser.add_argument("--offline", action="store_true")
     parser.add_argument("--no-models", action="store_true")
     parser.add_argument("--root-path", metavar="/PATH", default="")
@@ -88,6 +92,7 @@ def run(arguments: Arguments) -> None:
         if not Path(folder).expanduser().is_dir():
             raise InputError("cli.serve.no_folder", folder=str(folder))
     _check_training(arguments)
+    _check_workers(arguments)
     for address in arguments.proxy:
         _check_address(address)
     _check_certificate(arguments)
@@ -193,6 +198,7 @@ def _build_settings(arguments: Arguments) -> "Settings":
         root_path=_read_root_path(arguments.root_path),
         runs=Path(arguments.runs).expanduser(),
         offline=arguments.offline,
+        jobs=arguments.workers,
         why_no_workbench=message("api.started_without_models") if arguments.no_models else None,
     )
 
@@ -226,18 +232,41 @@ def _is_loopback(host: str) -> bool:
 
 
 def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
-    """Runs models, in a process that starts when the first model is needed."""
-    from glassformer.workbench import LocalWorkbench, WorkbenchSettings
+    """Runs models, in processes that start when models are needed. A folder that is kept keeps the queue."""
+    from glassformer.workbench import LocalWorkbench, WorkbenchSettings, open_table
 
+    gigabytes: float | None = arguments.model_memory
     chosen = WorkbenchSettings(
-        models=tuple(arguments.models), runs=Path(arguments.runs).expanduser(), offline=arguments.offline
+        models=tuple(arguments.models),
+        runs=Path(arguments.runs).expanduser(),
+        offline=arguments.offline,
+        jobs=arguments.workers,
+        devices=_read_devices(arguments.device),
+        loaded=None if gigabytes is None else int(gigabytes * 1e9),
     )
     return LocalWorkbench(
         chosen,
         folder=library.folder,
         add=lambda path, request: library.adopt(path, request=request),
         locate=library.path,
+        table=None if arguments.keep is None else open_table(library.folder),
     )
+
+
+def _check_workers(arguments: Arguments) -> None:
+    """Refuse numbers of workers, devices and memory that cannot be."""
+    if not 1 <= arguments.workers <= 256:
+        raise InputError("cli.serve.wrong_workers", count=arguments.workers)
+    for device in _read_devices(arguments.device):
+        if not DEVICE.fullmatch(device):
+            raise InputError("cli.serve.wrong_device", device=device)
+    if arguments.model_memory is not None and not 0 < arguments.model_memory < 1e6:
+        raise InputError("cli.serve.wrong_model_memory", gigabytes=arguments.model_memory)
+
+
+def _read_devices(text: str | None) -> tuple[str, ...]:
+    """ "cuda:0,cuda:1" → the two; none: the CPU."""
+    return tuple(each.strip() for each in (text or "").split(",") if each.strip())
 
 
 def _check_training(arguments: Arguments) -> None:

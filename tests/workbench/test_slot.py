@@ -1,0 +1,86 @@
+"""Several workers: one that dies delays nobody else; and what a new server does with old jobs."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from glassformer.api.jobs import Job
+from glassformer.workbench import LocalWorkbench, WorkbenchSettings, open_table
+from workbench.worker_watching import ENDLESS, Ask, Fresh, Wait, is_alive, wait_for_word
+
+pytestmark = pytest.mark.slow
+
+
+def processes(bench: LocalWorkbench) -> list[int | None]:
+    return [None if slot.worker is None else slot.worker.id for slot in bench.slots]
+
+
+def busy_slot(bench: LocalWorkbench) -> int:
+    """The number of the slot that runs a job."""
+    return next(n for n, slot in enumerate(bench.slots) if slot.using.locked())
+
+
+def test_a_killed_worker_delays_no_other(fresh: Fresh, ask: Ask, wait: Wait) -> None:
+    bench = fresh(jobs=2, queue=5)
+    endless = bench.submit(ask(**ENDLESS))
+    wait_for_word(bench, endless)
+    first = busy_slot(bench)
+    assert wait(bench, bench.submit(ask())).state == "done"  # beside the endless one
+    second = processes(bench)[1 - first]
+    doomed = bench.submit(ask(**ENDLESS))
+    wait_for_word(bench, doomed)
+    assert second is not None
+    assert processes(bench)[1 - first] == second
+    os.kill(second, signal.SIGKILL)
+    failed = wait(bench, doomed)
+    assert (failed.state, failed.code) == ("failed", "crashed")
+    assert bench.job(endless.id).state in ("running", "done")  # unharmed
+    assert wait(bench, bench.submit(ask())).state == "done"  # by a new process
+    assert all(state.memory > 0 and state.device == "cpu" for state in bench.measure_workers())
+
+
+def test_lessons_use_a_worker_that_is_free(fresh: Fresh, ask: Ask) -> None:
+    bench = fresh(jobs=2)
+    endless = bench.submit(ask(**ENDLESS))
+    wait_for_word(bench, endless)
+    assert bench.play("lookup", {}).topic == "lookup"
+    assert bench.job(endless.id).state in ("running", "done")  # unharmed
+
+
+def test_a_new_server_goes_on_where_the_last_one_ended(
+    zoo: Path, tmp_path: Path, ask: Ask, wait: Wait
+) -> None:
+    def open_bench() -> LocalWorkbench:
+        def keep(path: Path, _: object) -> str:
+            return path.replace(tmp_path / f"{path.parent.name}.bundle").name
+
+        settings = WorkbenchSettings(offline=True)
+        return LocalWorkbench(settings, folder=tmp_path, add=keep, zoo=zoo, table=open_table(tmp_path))
+
+    bench = open_bench()
+    endless, waiting = bench.submit(ask(**ENDLESS)), bench.submit(ask())
+    gone = bench.submit(ask(text="the model is removed meanwhile"))
+    wait_for_word(bench, endless)
+    worker = processes(bench)[0]
+    bench.close()
+    assert worker is not None
+    assert not is_alive(worker)
+    entry = bench.store._entries[gone.id]
+    database = open_table(tmp_path)
+    assert database is not None
+    text = entry.request.model_copy(update={"model": "zoo/removed"}).model_dump_json()
+    database._ask("UPDATE jobs SET request = ? WHERE id = ?", text, gone.id)
+    database.close()
+    again = open_bench()
+    try:
+        wait_for_word(again, endless)  # without anybody's asking
+        again.cancel(endless.id)
+        done: Job = wait(again, waiting)
+        assert (done.state, done.created) == ("done", waiting.created)
+        assert done.recording is not None
+        assert (tmp_path / done.recording).exists()
+        assert (wait(again, gone).state, again.job(gone.id).code) == ("failed", "failed")
+    finally:
+        again.close()
