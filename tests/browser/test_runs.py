@@ -31,7 +31,7 @@ def test_a_view_of_a_hostile_run(
     settle(page)
     found = Axe().run(page, context={"include": [[".view-host"]]}).response["violations"]
     assert not found, [(each["id"], [node["target"] for node in each["nodes"]][:4]) for each in found]
-    assert page.title() != "broken in"
+    assert page.title() == "<b onclick=x> – Glassformer"
 
 
 # A process that trains, as far as a page can tell: each line on its input is the last step to write.

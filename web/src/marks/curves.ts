@@ -46,7 +46,7 @@ export interface CurveLook {
   readonly logY: boolean;
   readonly marks: readonly CurveMark[];
   readonly focus: number | null; // a step
-  readonly legend?: readonly Pick<Curve, "name" | "ink" | "dashed">[] | undefined; // instead of the curves' own names
+  readonly legend?: readonly Named[] | undefined; // instead of the curves' own names
 }
 
 /** Where everything lies. */
@@ -303,17 +303,39 @@ function drawAxes(across: Scale, up: Scale, { width, height, inks }: CurveLook):
   return [...lines, ...names];
 }
 
-/** Names at the top right, where all of them fit beside the title. */
-function drawLegend(curves: readonly Curve[], { width, inks, title, legend }: CurveLook): SVGElement[] {
-  const named = legend ?? curves.filter(({ faint }) => !faint);
+type Named = Pick<Curve, "name" | "ink" | "dashed">;
+
+/** What a legend names, and where it begins beside the title; null: it does not fit there. */
+function placeLegend(
+  curves: readonly Curve[],
+  { width, title, legend }: CurveLook,
+): { readonly named: readonly Named[]; readonly rooms: readonly number[]; readonly x: number | null } {
+  const all = legend ?? curves.filter(({ faint }) => !faint);
+  const named = all.length < 2 ? [] : all;
   const rooms = named.map(({ name }) => textWidth(name, 11) + 34);
-  let x = width - RIGHT - rooms.reduce((sum, room) => sum + room, 0) + 10;
-  if (named.length < 2 || x < 1.2 * textWidth(title, 12) + 12) return [];
+  const x = width - RIGHT - rooms.reduce((sum, room) => sum + room, 0) + 10;
+  return { named, rooms, x: x < 1.2 * textWidth(title, 12) + 12 ? null : x };
+}
+
+/** The names of a legend that does not fit beside the title, to be written below the chart. */
+export function namesBelow({ look, lines }: CurvePlan): readonly Named[] {
+  const { named, x } = placeLegend(
+    lines.map(({ curve }) => curve),
+    look,
+  );
+  return x === null ? named : [];
+}
+
+/** Names at the top right, where all of them fit beside the title. */
+function drawLegend(curves: readonly Curve[], look: CurveLook): SVGElement[] {
+  const { named, rooms, x: start } = placeLegend(curves, look);
+  if (start === null) return [];
+  let x = start;
   return named.flatMap(({ name, ink, dashed }, at) => {
     const line = { x1: x, x2: x + 14, y1: 10, y2: 10, stroke: ink, "stroke-width": 2 };
     const parts = [
       draw("line", { ...line, "stroke-dasharray": dashed ? "4 2" : null }),
-      drawText(name, x + 18, 14, inks.soft),
+      drawText(name, x + 18, 14, look.inks.soft),
     ];
     x += rooms[at]!;
     return parts;

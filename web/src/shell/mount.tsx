@@ -70,8 +70,14 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
     const page = element.ownerDocument.documentElement;
     page.dataset.theme = app.theme.value;
     page.lang = element.lang;
-    const open = app.open.value;
-    const title = open && app.text(open.description.title);
+    const view = app.views.loaded.value.get(app.view.value);
+    const subject = app.subject.value;
+    const title =
+      view?.needs === "none"
+        ? view.title(app.language.value)
+        : subject.kind === "recording"
+          ? app.text(subject.now.description.title)
+          : subject.kind === "runs" && subject.runs.map(({ run }) => run.id).join(", ");
     element.ownerDocument.title = title ? `${title} – Glassformer` : "Glassformer";
   });
   render(

@@ -56,7 +56,7 @@ export function Toolbar(props: { readonly table: () => void }) {
           </Button>
         ))}
         <Button name="table" worded icon="table" label={say.table} disabled={!mounted} act={props.table} />
-        {app.open.value && (
+        {app.open.value && view?.needs === "recording" && (
           <Button
             name="compare"
             worded

@@ -5,7 +5,14 @@
  * Out:  an element that stays while it is drawn again, so that a drag goes on.
  */
 
-import { type CurveMark, type CurvePlan, drawFrame, paintCurves, type planCurves } from "../../marks/curves";
+import {
+  type CurveMark,
+  type CurvePlan,
+  drawFrame,
+  namesBelow,
+  paintCurves,
+  type planCurves,
+} from "../../marks/curves";
 import { listen, pointIn } from "../../marks/gestures";
 import { make } from "../../marks/make";
 import type { ChartData } from "./charts";
@@ -35,6 +42,8 @@ export class Chart {
   private readonly frame = make("div", { class: "frame" }); // axes and marks
   private readonly cursor = make("div", { class: "cursor", hidden: true }); // a line at the step under the pointer
   private readonly brush = make("div", { class: "brush", hidden: true });
+  private readonly area = make("div", { class: "area" }, this.frame, this.canvas, this.cursor, this.brush);
+  private readonly key = make("figcaption"); // names of curves, where they do not fit beside the title
   private readonly life = new AbortController();
   private from: number | null = null; // where a drag over all steps began
 
@@ -42,9 +51,8 @@ export class Chart {
     public data: ChartData,
     private readonly act: ChartActions,
   ) {
-    const parts = [this.frame, this.canvas, this.cursor, this.brush];
-    this.element = make("figure", { class: "chart", "data-chart": data.name }, ...parts);
-    const stop = listen(this.element, {
+    this.element = make("figure", { class: "chart", "data-chart": data.name }, this.area, this.key);
+    const stop = listen(this.area, {
       zoom: (x, _, factor) => act.zoomAt(this.step(x), factor),
       pan: (dx) => {
         if (!act.isWhole() && this.from === null) act.pan(this.step(0) - this.step(dx));
@@ -65,6 +73,12 @@ export class Chart {
     [this.data, this.plan] = [data, plan];
     this.frame.replaceChildren(drawFrame(plan));
     paintCurves(this.canvas, plan);
+    this.key.style.setProperty("max-width", `${plan.look.width}px`);
+    this.key.replaceChildren(
+      ...namesBelow(plan).map(({ name, ink }) =>
+        make("span", {}, make("span", { class: "dot", style: { background: ink } }), name),
+      ),
+    );
   }
 
   /** Show where a step is; null: none. */
@@ -93,15 +107,15 @@ export class Chart {
   }
 
   private listenToDrags(): void {
-    const { element, brush, act } = this;
+    const { area, brush, act } = this;
     const { signal } = this.life;
     const stretch = (event: PointerEvent, from: number): readonly [number, number] => {
-      const { x } = pointIn(element, event);
+      const { x } = pointIn(area, event);
       return [Math.min(from, x), Math.max(from, x)];
     };
     const down = (event: PointerEvent): void => {
       if (event.button === 0 && event.pointerType !== "touch" && act.isWhole())
-        this.from = pointIn(element, event).x;
+        this.from = pointIn(area, event).x;
     };
     const move = (event: PointerEvent): void => {
       if (this.from === null) return;
@@ -117,9 +131,9 @@ export class Chart {
       brush.hidden = true;
       if (right - left >= SHORTEST) act.choose(this.step(left), this.step(right));
     };
-    element.addEventListener("pointerdown", down, { signal });
-    element.addEventListener("pointermove", move, { signal });
-    element.addEventListener("pointerup", up, { signal });
-    element.addEventListener("dblclick", () => act.showAll(), { signal });
+    area.addEventListener("pointerdown", down, { signal });
+    area.addEventListener("pointermove", move, { signal });
+    area.addEventListener("pointerup", up, { signal });
+    area.addEventListener("dblclick", () => act.showAll(), { signal });
   }
 }

@@ -99,7 +99,14 @@ export class Plots {
     const step = this.stage.selection.get().step ?? span[1];
     return curves
       .filter(({ faint }) => !faint)
-      .map((curve) => ({ ...curve, name: `${curve.name} ${digits(valueNear(curve, step)?.[1])}` }));
+      .map((curve) => ({ ...curve, name: `${curve.name} ${this.valueAt(curve, step)}` }));
+  }
+
+  /** The value of a curve; of a point that stands for several steps, their mean, and marked as that. */
+  private valueAt({ steps, values, low, high }: Curve, step: number): string {
+    const near = (numbers: Curve["values"]) => valueNear({ steps, values: numbers }, step)?.[1];
+    const coarse = low && high && near(low) !== near(high);
+    return `${coarse ? "≈ " : ""}${digits(near(values))}`;
   }
 
   private marks(paper: Inks): CurveMark[] {

@@ -33,6 +33,21 @@ test("one chart for each quantity, an alarm as a mark and in the list", async ()
   expect(element.childElementCount).toBe(0);
 });
 
+test("every curve is named, below a chart with many; a mean of several steps is marked as one", async () => {
+  const { curves, heads } = inventNumbers();
+  const layers = ["embeddings", "encoder.0", "encoder.1", "encoder", "decoder.0", "decoder"];
+  const parts = layers.map((layer, at) => [`norm.${layer}`, exactSeries([25, 50], () => at)] as const);
+  const steps = Array.from({ length: 5000 }, (_, at) => at + 1);
+  const loss = exactSeries(steps, (step) => 1 + (step % 2)); // more rows than pixels: the server answers with means
+  const numbers = () => ({ heads, curves: { ...curves, ...Object.fromEntries(parts), loss } });
+  const { element } = await mount([inventRun({ last_step: 5000 })], {}, numbers);
+  const names = (chart: string) =>
+    [...element.querySelectorAll(`[data-chart=${chart}] figcaption > span`)].map((each) => each.textContent);
+  expect(names("norm_by_layer")).toEqual(layers.map((layer, at) => `${layer} ${at}`));
+  expect(names("loss")).toEqual([]); // two fit beside the title
+  expect(element.querySelector("[data-chart=loss] svg")!.textContent).toMatch(/train ≈ 1\.5.*dev 1/);
+});
+
 test("an alarm opens its step, and the head that it names", async () => {
   const { element, selection } = await mount();
   const [step, heads] = element.querySelectorAll<HTMLButtonElement>(".alarms button");
