@@ -67,7 +67,7 @@ class Event:
     step: int
     kind: str
     message: str  # in English
-    topic: str = ""  # of an alarm: "loss spike", "dead heads" …
+    topic: str = ""  # of an alarm: "loss spike", "dead heads" …; of the end of a run: why it ended
     place: str = ""  # the address of an attention map; in logs of version 0.1 a description
     value: float | None = None
     time: float | None = None  # seconds since 1970

@@ -487,7 +487,7 @@ class _Run:
             self.reporter.log_evaluation(self.progress.step, lambda: self._score(network), prefix="averaged_")
         self.processes.barrier()
         kind = "finished" if ending == "finished" else "stopped"
-        self.reporter.log_end(self.progress.step, kind, self._summary(ending))
+        self.reporter.log_end(self.progress.step, kind, self._summary(ending), ending)
 
     def _summary(self, ending: Ending) -> Message:
         progress, name = self.progress, self.score_name

@@ -204,9 +204,9 @@ class Reporter:
         """Something that a person should know about the run."""
         self._log(step, "note", text)
 
-    def log_end(self, step: int, kind: str, text: Message) -> None:
+    def log_end(self, step: int, kind: str, text: Message, why: str) -> None:
         """The end of the run; `kind` is "finished" or "stopped"."""
-        self._log(step, kind, text)
+        self._log(step, kind, text, why)
 
     def log_failure(self, step: int, text: Message) -> None:
         """The error that ends a run; a log that cannot be written must not hide it."""
@@ -231,8 +231,8 @@ class Reporter:
         for event in events:
             self.callbacks.on_event(event)
 
-    def _log(self, step: int, kind: str, text: Message) -> None:
-        self.callbacks.on_event(Event.from_message(step, kind, text, time=time.time()))
+    def _log(self, step: int, kind: str, text: Message, topic: str = "") -> None:
+        self.callbacks.on_event(Event.from_message(step, kind, text, topic=topic, time=time.time()))
 
 
 def find_chance_loss(network: Network) -> float:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from glassformer.engine.local import LocalEngine
 from glassformer.errors import TrainingError
 from glassformer.runlog import is_run, read_run
+from glassformer.settings import write_toml
 from glassformer.training.recipe import locked, train
 from glassformer.training.search import trial as trials
 from glassformer.training.search.trial import TrialTask, count_seconds, run_trial
@@ -98,6 +100,33 @@ def test_a_run_that_was_stopped_is_no_result(
     assert not outcome.runs
     assert outcome.failed is not None
     assert outcome.failed.code == f"training.search.stopped.{ending}"
+
+
+@pytest.mark.parametrize(
+    ("settings", "ending"),
+    [
+        ({"monitor": {"on_alarm": "stop", "explode": 0.5, "every": 1}}, "alarm"),
+        ({"train": {"patience": 1, "rate": 1e-12}}, "no_improvement"),
+    ],
+)
+def test_a_trial_that_is_lost_after_its_run_has_ended_is_not_continued(
+    recipe: Path, settings: dict[str, dict[str, Any]], ending: str
+) -> None:
+    tables = tomllib.loads(recipe.read_text())
+    tables["train"] |= {"steps": 6, "evaluate_every": 1, "save_every": 1}
+    for table, values in settings.items():
+        tables[table] = tables.get(table, {}) | values
+    recipe.write_text(write_toml(tables))
+    task = make_task(recipe)
+    ended = train(task.recipe, {"train.seed": 1}, name="s-000", runs=task.runs, silent=True)
+    assert ended.ending == ending
+    events = task.runs / "s-000" / "events.jsonl"
+    *before, last = events.read_text().splitlines(keepends=True)
+    for lines in ([*before, last], before) if ending == "alarm" else ([*before, last],):
+        events.write_text("".join(lines))  # the second time it was lost before it wrote that it stops
+        outcome = run_trial(task)
+        assert read_run(task.runs / "s-000").last_step == ended.step < 6
+        assert (outcome.failed is not None) == (ending == "alarm")
 
 
 def test_a_new_search_needs_names_that_are_free(recipe: Path) -> None:

@@ -92,8 +92,8 @@ def _train(task: TrialTask, name: str, seed: int, judge: Judge | None) -> str:
         try:
             if is_run(folder):
                 _check_own(folder, settings)
-                if read_run(folder).state == "finished":
-                    return "finished"
+                if (ending := _find_ending(folder, settings)) is not None:
+                    return ending
                 if not Checkpoints(folder).steps():
                     _remove_lost(folder)
             if is_run(folder):
@@ -103,6 +103,17 @@ def _train(task: TrialTask, name: str, seed: int, judge: Judge | None) -> str:
             if error.message.code != "training.recipe.in_use" or time.monotonic() > end:
                 raise
             time.sleep(0.2)
+
+
+def _find_ending(folder: Path, settings: Mapping[str, Any]) -> str | None:
+    """How a run ended whose process was lost afterwards; None: it is to be continued."""
+    log = read_run(folder)
+    if settings["monitor.on_alarm"] == "stop" and log.alarms:
+        return "alarm"  # also where the process was lost before it wrote that it stops
+    if log.state == "finished":
+        return "finished"
+    why = log.events[-1].topic if log.state == "stopped" else ""
+    return why if why == "no_improvement" else None
 
 
 def _check_own(folder: Path, settings: Mapping[str, Any]) -> None:

@@ -14,7 +14,7 @@ export const recipes = {
   other: (table: string) => `More about [${table}]`,
   preview: "As a TOML file",
   size: (parameters: string, memory: string, disk: string) =>
-    `About ${parameters} parameters, ${memory} GB of memory, ${disk} GB of disk.`,
+    `At most about ${parameters} parameters, ${memory} GB of memory, ${disk} GB of disk.`,
   usual: (value: string) => `usual: ${value}`,
   leftOut: "left out",
   yes: "yes",

@@ -17,7 +17,7 @@ export const recipes: SameWords<typeof en.recipes> = {
   other: (table: string) => `[${table}] 的其他设置`,
   preview: "TOML 文件预览",
   size: (parameters: string, memory: string, disk: string) =>
-    `约 ${parameters} 个参数，${memory} GB 内存，${disk} GB 磁盘。`,
+    `最多约 ${parameters} 个参数，${memory} GB 内存，${disk} GB 磁盘。`,
   usual: (value: string) => `默认：${value}`,
   leftOut: "不设置",
   yes: "是",
