@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from glassformer.recorders.edits import PatchValue as PatchValue
     from glassformer.recorders.edits import ScaleScores as ScaleScores
     from glassformer.recorders.edits import Steer as Steer
+    from glassformer.recorders.many import record_many as record_many
     from glassformer.recorders.record import record as record
     from glassformer.recording import AttentionMap as AttentionMap
     from glassformer.recording import Branch as Branch
@@ -150,6 +151,7 @@ _NAMES = {
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
     "glassformer.recorders.edits": "AblateHead, BlockHead, CutEdge, FirstLayers, PatchHead, PatchPath, "
     "PatchPattern, PatchStates, PatchValue, ScaleScores, Steer",
+    "glassformer.recorders.many": "record_many",
     "glassformer.recorders.record": "record",
     "glassformer.recording": "AttentionMap, Branch, Evidence, Generation, HeadStatistics, Recording, "
     "Tokens, from_arrays, tile, tree",

@@ -169,7 +169,11 @@ def run_request(model: LoadedModel, request: Request, target_language: str | Non
     """Carry out a request that has been checked."""
     recorder = find_recorder(model)
     ready = replace(request, edits=prepare_edits(model, recorder, request, target_language))
-    run = recorder.run(ready)
+    return finish_run(model, request, recorder.run(ready), ready.edits)
+
+
+def finish_run(model: LoadedModel, request: Request, run: Run, edits: Sequence[Edit] = ()) -> Recording:
+    """A recording of what a pass showed, with its evidence; `edits` are those of the request, prepared."""
     generation = run.generation
     if generation is not None:
         generation = replace(
@@ -180,7 +184,7 @@ def run_request(model: LoadedModel, request: Request, target_language: str | Non
         )
     return Recording(
         model=model.name,
-        evidence=_make_evidence(model, ready, run),
+        evidence=_make_evidence(model, request, edits, run),
         source=run.source,
         target=run.target,
         maps=tuple(run.maps),
@@ -200,8 +204,9 @@ def make_request(
     second_text: str | None,
     target_language: str | None,
     edits: Sequence[Edit] = (),
+    model_hash: str | None = None,
 ) -> Request:
-    """A plain recording of a text, to be made with these edits."""
+    """A plain recording of a text, to be made with these edits; `model_hash` where it is known already."""
     changes = check_edits(edits)
     if changes:
         model.require("edits")
@@ -213,7 +218,7 @@ def make_request(
         edits=changes,
         kernel=None,
         keep=store_temporarily,
-        model_hash=model.identity.hash(),
+        model_hash=model_hash or model.identity.hash(),
         second_text=second_text,
     )
 
@@ -256,7 +261,7 @@ def find_recorder(model: LoadedModel) -> Recorder:
     return found
 
 
-def _make_evidence(model: LoadedModel, request: Request, run: Run) -> Evidence:
+def _make_evidence(model: LoadedModel, request: Request, edits: Sequence[Edit], run: Run) -> Evidence:
     versions = {"glassformer": __version__}
     versions |= {package: sys.modules[package].__version__ for package in model.packages}
     return Evidence(
@@ -267,7 +272,7 @@ def _make_evidence(model: LoadedModel, request: Request, run: Run) -> Evidence:
         exact=run.comparison.exact,
         largest_error=run.comparison.error,
         reference=run.comparison.reference,
-        edits=tuple(edit.as_message() for edit in request.edits),
+        edits=tuple(edit.as_message() for edit in edits),
         versions={**versions, "python": platform.python_version()},
         notes=tuple(dict.fromkeys((*model.notes, *run.notes))),
     )

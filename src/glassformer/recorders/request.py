@@ -7,7 +7,7 @@ Out:  `Request`; `Run`, what one pass over the text showed. `record` makes a Rec
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from glassformer.recorders.store import ArrayStore
 from glassformer.recording import AttentionMap, Generation, Output, Step, Tokens
 from glassformer.registry import suggestion
 from glassformer.text.tokenizer import Encoding
+
+if TYPE_CHECKING:
+    from glassformer.recorders.batch import Batch
 
 WANTS = ("statistics", "weights", "scores", "queries", "keys", "values", "hidden", "output", "logits")
 TRACES = ("trace", "parameters")  # for models with the capability "traces"
@@ -81,6 +84,15 @@ class Recorder(Protocol):
 
     def run(self, request: Request) -> Run:
         """One pass over one text, after generating it where that is asked for."""
+
+    def check(self, request: Request) -> int:
+        """Refuse a text that this model cannot read, before any pass; the tokens of its longer side."""
+
+    def run_together(self, requests: Sequence[Request]) -> "Batch | None":
+        """One pass over texts that have equally many tokens, without edits and without writing.
+
+        None: this model, or what is wanted, cannot be recorded so.
+        """
 
     def measure(
         self,

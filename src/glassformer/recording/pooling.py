@@ -1,6 +1,6 @@
 """Means, maxima and extremes over squares of 2**level cells, counted from the upper left corner.
 
-In:   a matrix (query, key), whose sides need not be multiples of a square's.
+In:   a matrix (query, key), or several (head, query, key); sides need not be multiples of a square's.
 Out:  one number a square; squares at the far edges may be partial: a mean is over cells that exist.
 """
 
@@ -22,7 +22,7 @@ def count_cells(shape: tuple[int, int], level: int) -> Floats:
 
 def pool_mean(matrix: Floats, level: int) -> Floats:
     """The mean of each square."""
-    return pool_sum(matrix, level) / count_cells(matrix.shape, level).astype(matrix.dtype)
+    return pool_sum(matrix, level) / count_cells(matrix.shape[-2:], level).astype(matrix.dtype)
 
 
 def pool_sum(matrix: Floats, level: int) -> Floats:
@@ -46,10 +46,14 @@ POOL_PEAKS = {"weights": pool_max, "signed": pool_extreme}  # by what a map hold
 
 def _reduce(operation: np.ufunc, matrix: Floats, level: int) -> Floats:
     # A square larger than the matrix is the matrix: the side never asks for more room than there are cells.
-    down, across = (min(1 << level, max(1, length)) for length in matrix.shape)
-    missing = (-matrix.shape[0] % down, -matrix.shape[1] % across)
-    whole = np.pad(matrix, [(0, missing[0]), (0, missing[1])]) if any(missing) else matrix
-    rows, columns = whole.shape[0] // down, whole.shape[1] // across
+    *others, rows, columns = matrix.shape
+    down, across = (min(1 << level, max(1, length)) for length in (rows, columns))
+    if down == across == 1:
+        return matrix
+    missing = (-rows % down, -columns % across)
+    none = [(0, 0)] * len(others)
+    whole = np.pad(matrix, [*none, (0, missing[0]), (0, missing[1])]) if any(missing) else matrix
+    rows, columns = whole.shape[-2] // down, whole.shape[-1] // across
     # Rows first: adding whole rows is fast, and leaves little for the short sums along a row.
-    strips = operation.reduce(whole.reshape(rows, down, whole.shape[1]), axis=1)  # (row pixel, column)
-    return operation.reduce(strips.reshape(rows, columns, across), axis=2)
+    strips = operation.reduce(whole.reshape(*others, rows, down, whole.shape[-1]), axis=-2)
+    return operation.reduce(strips.reshape(*others, rows, columns, across), axis=-1)

@@ -243,8 +243,7 @@ def measure_signed(values: Floats, rows: Booleans | None = None) -> HeadStatisti
 
 def _pool_heads(pool: Callable[[Floats, int], Floats], values: Floats) -> NDArray[np.float32]:
     """Thumbnails (head, query pixel, key pixel) of values (head, query, key)."""
-    level = thumbnail_level(*values.shape[1:])
-    return np.stack([pool(head, level) for head in values]).astype(np.float32)
+    return pool(values, thumbnail_level(*values.shape[1:])).astype(np.float32)
 
 
 def _lies_within(values: AnyArray, least: float, largest: AnyArray | float) -> bool:

@@ -122,6 +122,7 @@ class LibraryTokenizer(Tokenizer):
         library.no_padding()
         self.library = library
         self.settings = dict(settings or {})  # what else a tokenizer_config.json says: kept for saving
+        self._size: tuple[int, int] | None = None  # how many tokens there were, and the size then
         self.spelling = find_spelling(library.decoder, library.pre_tokenizer)
         self.added = library.get_added_tokens_decoder()  # by id; the vocabulary proper spells them otherwise
         special_ids = {token_id for token_id, token in self.added.items() if token.special}
@@ -129,8 +130,11 @@ class LibraryTokenizer(Tokenizer):
 
     @property
     def size(self) -> int:
-        ids = self.library.get_vocab(with_added_tokens=True).values()
-        return max(ids, default=-1) + 1
+        count = self.library.get_vocab_size(with_added_tokens=True)
+        if self._size is None or self._size[0] != count:  # listing the vocabulary takes milliseconds
+            ids = self.library.get_vocab(with_added_tokens=True).values()
+            self._size = count, max(ids, default=-1) + 1
+        return self._size[1]
 
     def encode(
         self, text: str, second_text: str | None = None, *, special: bool = True, target: bool = False

@@ -17,6 +17,7 @@ class TransformersTokenizer(Tokenizer):
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
+        self._size: tuple[int, int] | None = None  # how many tokens there were, and the size then
         self.library = getattr(tokenizer, "backend_tokenizer", None)  # of a fast one
         ids = {role: getattr(tokenizer, f"{theirs}_id", None) for role, (theirs, _) in ROLES.items()}
         roles = {role: int(token_id) for role, token_id in ids.items() if token_id is not None}
@@ -28,7 +29,10 @@ class TransformersTokenizer(Tokenizer):
 
     @property
     def size(self) -> int:
-        return max(self.tokenizer.get_vocab().values(), default=-1) + 1
+        count = len(self.tokenizer)
+        if self._size is None or self._size[0] != count:  # listing the vocabulary takes milliseconds
+            self._size = count, max(self.tokenizer.get_vocab().values(), default=-1) + 1
+        return self._size[1]
 
     def encode(
         self, text: str, second_text: str | None = None, *, special: bool = True, target: bool = False

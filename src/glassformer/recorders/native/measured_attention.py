@@ -15,6 +15,7 @@ from glassformer.model.attention import Mask, repeat_heads
 from glassformer.model.similarity import dot, soft
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
+from glassformer.recorders.batch import FoldingMaker
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.maps import MapMaker
 from glassformer.recorders.native.attentions import find_attentions
@@ -37,7 +38,9 @@ def can_measure(network: object) -> bool:
     )
 
 
-def measured_attention(network: Transformer, maker: MapMaker, kernel: Kernel) -> AbstractContextManager[None]:
+def measured_attention(
+    network: Transformer, maker: MapMaker | FoldingMaker, kernel: Kernel
+) -> AbstractContextManager[None]:
     """Inside this context every attention of the network is computed and measured by `maker`."""
     products: dict[tuple[str, Kind], _MeasuredProduct] = {}
     measured = [
@@ -50,7 +53,7 @@ def measured_attention(network: Transformer, maker: MapMaker, kernel: Kernel) ->
 class _MeasuredProduct:
     """Replaces the products of one kind of attention in one stack; layers are numbered by call order."""
 
-    def __init__(self, maker: MapMaker, kernel: Kernel, stack: str, kind: Kind) -> None:
+    def __init__(self, maker: MapMaker | FoldingMaker, kernel: Kernel, stack: str, kind: Kind) -> None:
         self.maker = maker
         self.kernel = kernel
         self.stack = stack
@@ -76,7 +79,7 @@ class _MeasuredProduct:
             unknown=(),
             window=mask.window,
         )
-        output = self.maker.receive(call)  # (1, T, H, K), from the fast kernel
+        output = self.maker.receive(call)  # (B, T, H, K), from the fast kernel
         if call.weights is not None:
             return call.weights @ repeat_heads(values, queries.shape[1])
         assert output is not None

@@ -25,6 +25,7 @@ from glassformer.model.heads import LanguageHead
 from glassformer.model.linear import packing_at_once
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
+from glassformer.recorders.batch import NO_NAMES, Batch, BatchRow, CannotFoldError
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.comparison import Comparison
 from glassformer.recorders.edited_rows import EditedRows, can_share_batch
@@ -49,7 +50,7 @@ from glassformer.recorders.outputs import (
 from glassformer.recorders.preserve import exclusive, frozen
 from glassformer.recorders.request import Request, Run, check_gradients, check_size
 from glassformer.recorders.store import LONGEST_DENSE
-from glassformer.recording import Generation, Output, Tokens
+from glassformer.recording import AttentionMap, Generation, Output, Tokens
 from glassformer.text.tokenizer import Encoding
 
 CHECKED_TOKENS = 16  # of a text, for the self-check
@@ -87,13 +88,68 @@ class NativeRecorder:
             maps=watch.maps,
             kernel=KERNELS["exact" if watch.maker is None else watch.kernel],
             comparison=comparison,
-            hidden=watch.hidden,
+            hidden=watch.read_hidden(),
             output=self._output(logits, request.wanted) if "output" in want else None,
             generation=generation,
             architecture=asdict(self.network.config),
             trace={**watch.steps, **(read_parameters(self.network) if "parameters" in want else {})},
             notes=self._notes(want, watch),
         )
+
+    def check(self, request: Request) -> int:
+        """Refuse a text that the network cannot read; see `Recorder`."""
+        assert isinstance(request.source, Encoding)
+        sides = [side for side in (request.source, self._begin(request.target)) if side is not None]
+        for side in sides:
+            self._check_ids(side.ids)
+            if isinstance(self.network, Transformer):
+                self.network.check_length(len(side))
+        self._segments(request.source)
+        return max(map(len, sides))
+
+    def run_together(self, requests: Sequence[Request]) -> Batch | None:
+        """One pass over several texts of one length; see `Recorder`."""
+        first = requests[0]
+        want = complete_want(first.want)
+        sources = [each.source for each in requests if isinstance(each.source, Encoding)]
+        written = [side for each in requests if (side := self._begin(each.target)) is not None]
+        longest = max(len(side[0]) for side in (sources, written) if side)
+        dense = bool({"weights", "scores"} & set(want))
+        waiting = self.model.shape == "encoder-decoder" and not written
+        if not can_measure(self.network) or "trace" in want or waiting or (dense and longest > LONGEST_DENSE):
+            return None
+        kernel: Kernel = first.kernel or ("exact" if dense else "fast")
+        with exclusive(self.network):
+            comparison = self._check_once(first.model_hash, sources[0])
+            maker = MapMaker(NO_NAMES, want, keep=first.keep)
+            watch = Watch(self.network, NO_NAMES, want, maker=maker, kernel=kernel, texts=len(requests))
+            try:
+                logits = self._run_rows(sources, written, watch)
+            except CannotFoldError:
+                return None
+        parameters = read_parameters(self.network) if "parameters" in want else {}
+
+        def make(number: int) -> BatchRow:
+            tokens, axes = _read_sides(sources[number], written[number] if written else None)
+
+            def finish(maps: Sequence[AttentionMap]) -> Run:
+                wanted = requests[number].wanted
+                return Run(
+                    source=tokens[0],
+                    target=tokens[1],
+                    maps=tuple(maps),
+                    kernel=KERNELS[kernel],
+                    comparison=comparison,
+                    hidden=watch.read_hidden(number),
+                    output=self._output(logits[number], wanted) if "output" in want else None,
+                    architecture=asdict(self.network.config),
+                    trace=parameters,
+                    notes=self._notes(want, watch),
+                )
+
+            return BatchRow(axes, finish)
+
+        return Batch(watch.maps, [make(number) for number in range(len(requests))])
 
     def measure(
         self,
@@ -129,10 +185,7 @@ class NativeRecorder:
         """Source and target without a pass; see `Recorder`."""
         source = request.source
         assert isinstance(source, Encoding)
-        written = request.target
-        if written is not None:
-            written = self.reader.prepend(self._find_start(), written)
-        return _read_sides(source, written)[0]
+        return _read_sides(source, self._begin(request.target))[0]
 
     def differentiate(
         self, request: Request, edits: Sequence[Edit], positions: Sequence[int] | None
@@ -238,6 +291,10 @@ class NativeRecorder:
             request.on_step(None)
         return generated.words, read_generation(generated, settings, self.reader.show)
 
+    def _begin(self, target: Encoding | None) -> Encoding | None:
+        """A target as the decoder reads it, behind its start token."""
+        return None if target is None else self.reader.prepend(self._find_start(), target)
+
     def _find_start(self) -> int:
         """The token that every target starts with."""
         return int(start_of_target(self.network.config.start_id, torch.zeros(1, 1), None))
@@ -248,12 +305,24 @@ class NativeRecorder:
         self, source: Encoding, written: Encoding | None, watch: Watch | None, *, gradients: bool = False
     ) -> Tensor:
         """Logits (row, token, vocabulary), or (row, class); the only text is one row."""
+        return self._run_rows([source], [] if written is None else [written], watch, gradients=gradients)
+
+    def _run_rows(
+        self,
+        sources: Sequence[Encoding],
+        written: Sequence[Encoding],
+        watch: Watch | None,
+        *,
+        gradients: bool = False,
+    ) -> Tensor:
+        """The same of several texts of one length, a row each."""
         watching = nullcontext() if watch is None else watch.watching()
         with at_inference(self.network, gradients=gradients), watching:
-            ids = self._tensor(source.ids)
-            if written is not None:
-                return self.network(ids, target=self._tensor(written.ids))
-            return self.network(ids, segments=self._segments(source))
+            ids = torch.cat([self._tensor(each.ids) for each in sources])
+            if written:
+                return self.network(ids, target=torch.cat([self._tensor(each.ids) for each in written]))
+            segments = [each for source in sources if (each := self._segments(source)) is not None]
+            return self.network(ids, segments=torch.cat(segments) if segments else None)
 
     def _tensor(self, numbers: Sequence[int]) -> Tensor:
         return torch.tensor([numbers], device=self.model.device)

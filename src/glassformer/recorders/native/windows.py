@@ -23,6 +23,7 @@ from glassformer.model.attention import Attention, Mask
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Stack, Transformer
 from glassformer.place import Place
+from glassformer.recorders.batch import FoldingMaker
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.edits.edit import Edit, find_relaxed
 from glassformer.recorders.maps import Axes, MapMaker
@@ -49,8 +50,9 @@ class Watch:
     edits: Sequence[Edit] = ()
     maker: MapMaker | None = None
     kernel: Kernel = "exact"
+    texts: int = 1  # of the batch; several need a maker
     found: list[AttentionMap] = field(default_factory=list)
-    states: dict[str, list[Tensor]] = field(default_factory=dict)  # by stack
+    states: dict[str, list[Tensor]] = field(default_factory=dict)  # by stack, (B, token, width) by layer
     trace: Trace | RecurrentTrace | None = None
 
     def __post_init__(self) -> None:
@@ -62,11 +64,12 @@ class Watch:
     def maps(self) -> tuple[AttentionMap, ...]:
         return tuple(sorted(self.found, key=lambda each: (ORDER.index((each.stack, each.kind)), each.layer)))
 
-    @property
-    def hidden(self) -> dict[str, Array]:
-        """By stack: (layer + 1, token, width)."""
-        stacks = self.states.items()
-        return {stack: torch.stack(states).float().cpu().numpy() for stack, states in stacks}
+    def read_hidden(self, row: int = 0) -> dict[str, Array]:
+        """Of one text of the batch, by stack: (layer + 1, token, width)."""
+        return {
+            stack: torch.stack([each[row] for each in states]).float().cpu().numpy()
+            for stack, states in self.states.items()
+        }
 
     @property
     def steps(self) -> dict[str, Array]:
@@ -88,7 +91,8 @@ class Watch:
                 hooks.enter_context(self.trace.watching())
             if self.maker is not None and isinstance(self.network, Transformer):
                 hooks.enter_context(self.maker)
-                hooks.enter_context(measured_attention(self.network, self.maker, self.kernel))
+                maker = self.maker if self.texts == 1 else FoldingMaker(self.maker, self.texts)
+                hooks.enter_context(measured_attention(self.network, maker, self.kernel))
             yield
             if self.maker is not None:
                 self.found = self.maker.finish()
@@ -137,12 +141,12 @@ class Watch:
     def _watch_states(self, name: str, stack: Stack) -> Iterator[RemovableHandle]:
         """The embeddings, then the state after each layer; the last one after the stack's final norm."""
         states = self.states.setdefault(name, [])
-        yield stack.register_forward_pre_hook(lambda _, inputs: states.append(inputs[0].detach()[0]))
+        yield stack.register_forward_pre_hook(lambda _, inputs: states.append(inputs[0].detach()))
         for block in stack.layers:
-            yield block.register_forward_hook(lambda _, __, output: states.append(output.detach()[0]))
+            yield block.register_forward_hook(lambda _, __, output: states.append(output.detach()))
 
         def replace_last(_: nn.Module, __: Any, output: Tensor) -> None:
-            states[-1] = output.detach()[0]
+            states[-1] = output.detach()
 
         yield stack.register_forward_hook(replace_last)
 
@@ -151,7 +155,7 @@ def _append_to(states: dict[str, list[Tensor]], name: str) -> Hook:
     """States that come a few tokens at a time, as one layer of a stack."""
 
     def hook(_: nn.Module, __: Any, output: Tensor) -> None:
-        states[name] = [torch.cat([*states.get(name, ()), output.detach()[0]])]
+        states[name] = [torch.cat([*states.get(name, ()), output.detach()], dim=1)]
 
     return hook
 

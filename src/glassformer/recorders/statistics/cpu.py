@@ -138,18 +138,18 @@ def _finish(
     job: Job, results: Results, mass: NDArray[np.float64], pyramids: Collection[int]
 ) -> RawStatistics:
     """Entropy and log-sum-exp of rows from their sums, in float64 and to base e; pictures from pixels."""
-    heads, queries, keys = job.shape
+    _, queries, keys = job.shape
     top, total, energy, peak, peak_key, above, distance = results.rows.numpy()[:, :, :queries]
     blind = top <= HIDDEN  # neither key nor sink; NaN is refused later, by HeadStatistics
     logarithm = np.log(total, dtype=np.float64)
     finest = job.side.bit_length() - 1
 
-    def draw(head: int, level: int) -> tuple[Picture, Picture]:
+    def draw(heads: int | slice, level: int) -> tuple[Picture, Picture]:
         return finish_pixels(
-            results.sums[head].numpy(), results.maxima[head].numpy(), (queries, keys), finest, level
+            results.sums[heads].numpy(), results.maxima[heads].numpy(), (queries, keys), finest, level
         )
 
-    thumbnails = [draw(head, thumbnail_level(queries, keys)) for head in range(heads)]
+    thumbnails = draw(slice(None), thumbnail_level(queries, keys))
     counted = results.allowed.numpy()[:, :queries].astype(np.int64)
     arrays = {
         "entropy": np.where(blind, 0, np.maximum(logarithm - log(2) * energy / total, 0)).astype(np.float32),
@@ -160,8 +160,8 @@ def _finish(
         "distance": distance,
         "allowed": counted if job.counting else job.scoring.count_allowed(queries, keys).numpy(),
         "mass": mass[:, :keys],
-        "thumbnail_mean": np.stack([mean for mean, _ in thumbnails]),
-        "thumbnail_max": np.stack([maximum for _, maximum in thumbnails]),
+        "thumbnail_mean": thumbnails[0],
+        "thumbnail_max": thumbnails[1],
     }
     weights = None if results.weights is None else results.weights.numpy()
     return RawStatistics(arrays, weights, {head: Pyramid(finest, *draw(head, finest)) for head in pyramids})

@@ -18,7 +18,7 @@ from glassformer.recording.arrays import Floats
 from glassformer.recording.pooling import count_cells, count_pixels, pool_sum
 from glassformer.recording.tiles import PYRAMID_LEVEL
 
-Picture = NDArray[np.float32]  # (query pixel, key pixel)
+Picture = NDArray[np.float32]  # (query pixel, key pixel), or one for each head
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ def pixel_level(queries: int, keys: int) -> int:
 def finish_pixels(
     sums: Floats, maxima: Floats, shape: tuple[int, int], finest: int, level: int
 ) -> tuple[Picture, Picture]:
-    """Means and maxima at a level, from sums and maxima (query pixel, key pixel) at a finer one, padded."""
-    whole = tuple(slice(0, count_pixels(length, finest)) for length in shape)
+    """Means and maxima at a level, from sums and maxima (…, query pixel, key pixel) at a finer one."""
+    rows, columns = (slice(0, count_pixels(length, finest)) for length in shape)  # without padding
     coarser = level - finest
-    mean = pool_sum(sums[whole], coarser) / count_cells(shape, level)
-    return mean.astype(np.float32), pool_max(maxima[whole], coarser)
+    mean = pool_sum(sums[..., rows, columns], coarser) / count_cells(shape, level)
+    return mean.astype(np.float32), pool_max(maxima[..., rows, columns], coarser)

@@ -17,6 +17,15 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.transformers import TransformersModel
 from glassformer.messages import Message, message
+from glassformer.recorders.batch import (
+    NO_NAMES,
+    Batch,
+    BatchRow,
+    CannotFoldError,
+    FoldingMaker,
+    agree,
+    take_row,
+)
 from glassformer.recorders.call import Call, Kernel
 from glassformer.recorders.comparison import Comparison, tolerance_of
 from glassformer.recorders.edited_rows import EditedRows, can_share_batch
@@ -70,6 +79,7 @@ class TransformersRecorder:
         self.stacks = Stacks(self.model)
         self._verdict: Verdict | None = None  # of the self-check
         self._fast: Comparison | None = None
+        self._mixes: bool | None = None  # whether texts of one batch change each other; None: not known yet
 
     def run(self, request: Request) -> Run:
         """Generate where that is asked for; then one pass over the whole text."""
@@ -85,6 +95,54 @@ class TransformersRecorder:
                 seen = self._see(given, request, verdict, written)
                 check_first_layers(seen.maps, verdict.layers, edits)
         return self._finish(given, request, written, seen)
+
+    def check(self, request: Request) -> int:
+        """Refuse a text that the model cannot read; see `Recorder`."""
+        return self._build(request).length
+
+    def run_together(self, requests: Sequence[Request]) -> Batch | None:
+        """One pass over several texts of one length; see `Recorder`."""
+        given = [self._build(each) for each in requests]
+        with preserving_state(self.model), self.builder.explaining_inputs(given[0]):
+            verdict = self._check_once(given[0])
+            waiting = self.builder.translates and "decoder_input_ids" not in given[0].tensors
+            long = given[0].length > LONGEST_DENSE and {"weights", "scores"} & requests[0].want
+            if not verdict.routed or waiting or long or self._mixes:
+                return None
+            try:
+                batch = self._see_together(given, requests, verdict)
+                if self._mixes is None and len(given) > 1:
+                    alone = self._see_together(given[:1], requests[:1], verdict)
+                    self._mixes = not agree(self.model, batch, alone)
+            except CannotFoldError:
+                self._mixes = True
+        return None if self._mixes else batch
+
+    def _see_together(
+        self, given: Sequence[ModelInputs], requests: Sequence[Request], verdict: Verdict
+    ) -> Batch:
+        request = requests[0]
+        kernel, comparison, notes = self._choose_kernel(given[0], request, verdict)
+        maker = MapMaker(NO_NAMES, request.want, request.keep)
+        capture = Capture(self.stacks, kernel, FoldingMaker(maker, len(given)).receive)
+        tensors = {name: torch.cat([each.tensors[name] for each in given]) for name in given[0].tensors}
+        settings = self.builder.settings(request.want)
+        with maker, capturing(self.model, capture, preserved=True), self.builder.explaining_lookups():
+            outputs = self.model(**tensors, **settings)
+            maps = maker.finish()
+        notes += [*verdict.notes, *self.builder.tell_length(given[0]), *maker.notes]
+        patches = PatchNames(self.model)
+
+        def make(number: int) -> BatchRow:
+            def finish(own: Sequence[AttentionMap]) -> Run:
+                row = take_row(outputs, number, len(given))
+                seen = PassResult(row, list(own), list(notes), kernel, comparison)
+                return self._finish(given[number], requests[number], None, seen)
+
+            axes = self.builder.find_axes(given[number], self.stacks, tuple(verdict.layers), patches)
+            return BatchRow(axes, finish)
+
+        return Batch(maps, [make(number) for number in range(len(given))])
 
     def measure(
         self,
