@@ -151,10 +151,31 @@ def test_a_text_has_to_be_one_token() -> None:
         sweep(gf.LogProbability(10_000_000))
     with pytest.raises(InputError, match="no position 99"):
         sweep(gf.LogProbability(" cat", position=99))
-    with pytest.raises(InputError, match="not an outcome"):
-        sweep("cat")
-    with pytest.raises(InputError, match="no position 0"):
-        sweep(gf.Loss((0,)))
+    for outcome in ("cat", None, (), [gf.Loss(), 5]):
+        with pytest.raises(InputError, match="not an outcome"):
+            sweep(outcome)
+    for token in (None, 1.5, True, ["cat"]):
+        with pytest.raises(InputError, match="Expected a text that is one token"):
+            sweep(gf.LogProbability(token))  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="no position last"):
+        sweep(gf.Rank(" cat", position="last"))  # type: ignore[arg-type]
+    for positions in ((0,), (1, 99), ("a",)):
+        with pytest.raises(InputError, match="Choose positions from 1 to 4"):
+            sweep(gf.Loss(positions))  # type: ignore[arg-type]
+    for none in ((), "1", 3):
+        with pytest.raises(InputError, match="positions of a loss are"):
+            sweep(gf.Loss(none))  # type: ignore[arg-type]
+
+
+def test_a_token_may_be_a_number_of_numpy_or_torch() -> None:
+    subject, reads = make_subject("GPT-2")
+    edits = [gf.AblateHead("decoder", "self", 0, 0)]
+    values = [
+        gf.sweep(subject, *reads, outcome=gf.LogProbability(token, position), edits=edits).baseline
+        for token, position in ((7, 2), (np.int64(7), np.int64(2)), (torch.tensor(7), torch.tensor(2)))
+    ]
+    assert values[0] == values[1] == values[2]
+    assert subject.record(*reads, targets=[np.int64(7)]).output.targets is not None
 
 
 def test_a_recurrent_network_is_read_at_the_position_asked_for() -> None:

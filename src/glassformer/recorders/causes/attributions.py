@@ -91,7 +91,10 @@ class Attribution:
         for side, scores in self.scores.items():
             texts = (self.source if side == "source" else self.tokens).texts
             for position in np.argsort(-np.abs(scores), kind="stable")[:count]:
-                name = message("recorders.attribution.token", token=texts[position], position=int(position))
+                code = "token" if len(self.scores) == 1 else f"token_of_{side}"
+                name = message(
+                    f"recorders.attribution.{code}", token=texts[position], position=int(position)
+                )
                 found.append((name, float(scores[position])))
         for place, edges in self.maps.items():
             for at in np.argsort(-np.abs(edges), axis=None, kind="stable")[:count]:
@@ -148,8 +151,8 @@ def attribute(  # noqa: PLR0913 - one argument for each thing that can be asked 
     ' men'
     """
     if method not in METHODS:
-        nearest = suggestion(str(method), METHODS)
-        raise InputError("recorders.attribution.unknown_method", method=str(method), nearest=nearest)
+        near = suggestion(str(method), METHODS)
+        raise InputError("recorders.attribution.unknown_method", method=str(method), suggestion=near)
     if not isinstance(steps, int) or not 1 <= steps <= MOST_STEPS:
         raise InputError("recorders.attribution.bad_steps", steps=repr(steps), most=MOST_STEPS)
     prepared = open_pass(

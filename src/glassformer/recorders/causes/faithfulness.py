@@ -117,13 +117,15 @@ def faithfulness(  # noqa: PLR0913 - one argument for each thing that can be ask
     True
     """
     loaded = load(model, tokenizer, device=device)
-    outcomes = [outcome] * len(texts) if isinstance(outcome, Outcome) else list(outcome)
-    if isinstance(texts, str) or not texts or len(outcomes) != len(texts):
+    if isinstance(texts, str) or not isinstance(texts, Sequence):
+        raise InputError("recorders.faithfulness.not_a_list", seen=repr(texts)[:80])
+    outcomes = list(outcome) if isinstance(outcome, Sequence) else [outcome] * len(texts)
+    if not texts or len(outcomes) != len(texts):
         raise InputError("recorders.faithfulness.texts", outcomes=len(outcomes))
     for method in methods:
         if method not in KNOWN:
-            nearest = suggestion(str(method), KNOWN)
-            raise InputError("recorders.attribution.unknown_method", method=str(method), nearest=nearest)
+            near = suggestion(str(method), KNOWN)
+            raise InputError("recorders.attribution.unknown_method", method=str(method), suggestion=near)
     found: dict[tuple[str, Unit], list[tuple[float, float, int]]] = {}
     rng = np.random.default_rng(seed)
     for text, measured in zip(texts, outcomes, strict=True):

@@ -8,6 +8,8 @@ Out:  `Outcome`. `read(model, …)` finds the ids of its tokens once; the `Readi
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import index
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -121,12 +123,15 @@ class Loss(Outcome):
         labels = dict(enumerate(tokens.ids.tolist()))
         if model.shape == "encoder-decoder" and tokens.ids[-1] not in model.end_ids and model.end_ids:
             labels[len(labels)] = min(model.end_ids)
-        wanted = range(1, len(labels)) if self.positions is None else self.positions
-        for position in wanted:
-            if position not in labels or position < 1:
-                raise InputError("recorders.causes.no_position", position=position, last=len(labels) - 1)
-        if not wanted:
+        if len(labels) == 1:
             raise InputError("recorders.causes.nothing_predicted")
+        last = len(labels) - 1
+        wanted = range(1, len(labels)) if self.positions is None else self.positions
+        if not isinstance(wanted, Sequence) or isinstance(wanted, str) or not wanted:
+            raise InputError("recorders.causes.bad_positions", seen=repr(wanted)[:80], last=last)
+        for position in wanted:
+            if not 1 <= (as_number(position) or 0) <= last:
+                raise InputError("recorders.causes.not_predicted", position=str(position), last=last)
         ids = torch.tensor([labels[position] for position in wanted])
 
         def read(logits: Tensor) -> Tensor:
@@ -220,9 +225,8 @@ def find_targets(model: LoadedModel, targets: object) -> tuple[int, ...]:
     """The ids of tokens, or the numbers of classes, that a recording scores at every position."""
     if isinstance(targets, str) or not isinstance(targets, Sequence):
         raise InputError("record.targets_not_a_list", seen=repr(targets)[:80])
-    for target in targets:
-        if not isinstance(target, str | int) or isinstance(target, bool):
-            raise InputError("record.targets_not_a_list", seen=repr(targets)[:80])
+    if not all(isinstance(target, str) or as_number(target) is not None for target in targets):
+        raise InputError("record.targets_not_a_list", seen=repr(targets)[:80])
     if not targets:
         return ()
     if model.head == "classes":
@@ -237,9 +241,10 @@ def find_class(model: LoadedModel, label: str | int) -> int:
         if label not in model.labels:
             raise InputError("recorders.causes.unknown_label", label=label, known=model.labels)
         return model.labels.index(label)
-    if label < 0 or (model.labels and label >= len(model.labels)):
+    number = as_number(label)
+    if number is None or number < 0 or (model.labels and number >= len(model.labels)):
         raise InputError("recorders.causes.unknown_label", label=str(label), known=model.labels)
-    return label
+    return number
 
 
 def _check_words(model: LoadedModel) -> None:
@@ -250,12 +255,15 @@ def _check_words(model: LoadedModel) -> None:
 
 def find_token(model: LoadedModel, token: Token) -> int:
     """The id of a token; InputError where a text is not exactly one token."""
-    if isinstance(token, int):
-        if not 0 <= token < (model.vocabulary_size or 0):
+    if not isinstance(token, str):
+        number = as_number(token)
+        if number is None:
+            raise InputError("recorders.causes.not_a_token", seen=repr(token)[:80])
+        if not 0 <= number < (model.vocabulary_size or 0):
             raise InputError(
-                "recorders.causes.unknown_token", token=token, last=(model.vocabulary_size or 0) - 1
+                "recorders.causes.unknown_token", token=number, last=(model.vocabulary_size or 0) - 1
             )
-        return token
+        return number
     target = model.shape == "encoder-decoder"
     ids = model.require_tokenizer().encode(token, None, special=False, target=target).ids
     if len(ids) != 1:
@@ -267,9 +275,18 @@ def find_token(model: LoadedModel, token: Token) -> int:
 
 def find_position(tokens: Tokens, position: int) -> int:
     """A position from the front; InputError where the text has none such."""
-    if not -len(tokens) <= position < len(tokens):
-        raise InputError("recorders.causes.no_position", position=position, last=len(tokens) - 1)
-    return position % len(tokens)
+    number = as_number(position)
+    if number is None or not -len(tokens) <= number < len(tokens):
+        raise InputError("recorders.causes.no_position", position=str(position), last=len(tokens) - 1)
+    return number % len(tokens)
+
+
+def as_number(given: Any) -> int | None:
+    """A whole number, also one of NumPy or torch; None for anything else."""
+    try:
+        return None if isinstance(given, bool) else index(given)
+    except TypeError:
+        return None
 
 
 def _log_softmax(logits: Tensor) -> Tensor:

@@ -150,7 +150,7 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records", "edits")
-    outcomes = (outcome,) if isinstance(outcome, Outcome) else tuple(outcome)
+    outcomes = tuple(outcome) if isinstance(outcome, Sequence) else (outcome,)
     if not outcomes or not all(isinstance(each, Outcome) for each in outcomes):
         raise InputError("recorders.causes.not_an_outcome", seen=repr(outcome))
     request = make_request(loaded, inputs, target, second_text=second_text, target_language=target_language)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from textwrap import shorten
 from typing import Annotated, Any, ClassVar
 
 from glassformer.errors import InputError
@@ -84,5 +85,5 @@ def _read_vector(given: Any) -> tuple[float, ...]:
         or not 0 < len(numbers) <= WIDEST
         or not all(type(each) in (int, float) and math.isfinite(each) for each in numbers)
     ):
-        raise InputError("recorders.edits.bad_vector", seen=repr(given)[:80], most=WIDEST)
+        raise InputError("recorders.edits.bad_vector", seen=shorten(repr(given), 80, placeholder=" …"), most=WIDEST)
     return tuple(map(float, numbers))

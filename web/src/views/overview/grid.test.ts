@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
-import type { MapDescription, MetricDescription } from "../../api/types";
+import type { MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
 import { readOptions } from "../../core/options";
-import { makeMap } from "../../testing/recording";
+import type { HeadPictures } from "../../data/thumbnails";
+import { makeMap, said } from "../../testing/recording";
 import { boxAt, type GridOptions, type Group, labelOf, layGrid, neighbour } from "./grid";
-import { filterOf, options, passes, usualMetric } from "./menu";
+import { filterOf, options, passes, usualColours, usualMetric } from "./menu";
+import { whyNone } from "./numbers";
+import { largestOf } from "./thumbnails";
 
 function map(index: number, layer: number, heads: number): MapDescription {
   return makeMap(index, { layer, heads });
@@ -92,6 +95,30 @@ describe("the grid of heads", () => {
   });
 });
 
+describe("the scale of colours", () => {
+  it("of signed values reaches the largest of all heads", () => {
+    const picture = (maximum: number, ...bytes: number[]): HeadPictures => ({
+      heads: 1,
+      height: 1,
+      width: bytes.length,
+      level: 0,
+      bytes: Uint8Array.from(bytes),
+      maximum,
+      zero: 128,
+    });
+    expect(largestOf([picture(0.5, 128, 1), picture(2e-9, 255, 128)])).toBe(0.5);
+    expect(largestOf([picture(8, 128, 129), picture(2e-9, 255, 128)])).toBeCloseTo(8 / 127 ** 2, 12);
+    expect([usualColours(true), usualColours(false)]).toEqual(["shared", "own"]);
+  });
+
+  it("is not measured where no head has a number, and says why", () => {
+    const part = (values: readonly (number | null)[]) => ({ values, undefined: [said("signed")] });
+    const score = (...parts: ReturnType<typeof part>[]) => ({ parts }) as unknown as ScoreDescription;
+    expect(whyNone(score(part([null, null])), "en")).toBe("signed");
+    expect(whyNone(score(part([null]), part([0])), "en")).toBeNull();
+  });
+});
+
 describe("the overview's options", () => {
   const read = (texts: Record<string, string>) => readOptions("overview", options, texts);
   const filter = (text: string) => filterOf(read({ "overview.keep": text }));
@@ -104,7 +131,7 @@ describe("the overview's options", () => {
       metric: null,
       order: "layer",
       pool: "mean",
-      colours: "own",
+      colours: null,
       way: "at_least",
       keep: null,
     });

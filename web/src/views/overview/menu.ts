@@ -20,6 +20,8 @@ import type { Words } from "./words";
 const STEPS = 100; // of the filter's slider
 const WAYS = ["at_least", "at_most"] as const;
 type Way = (typeof WAYS)[number];
+const COLOURS = ["own", "shared"] as const; // each head up to its own largest value, or all on one scale
+type Colours = (typeof COLOURS)[number];
 
 interface Filter {
   readonly way: Way;
@@ -30,7 +32,7 @@ export interface OverviewOptions {
   readonly metric: string | null; // "none" for none; null: the usual one
   readonly order: Order;
   readonly pool: "mean" | "max";
-  readonly colours: "own" | "shared"; // each head up to its own largest weight, or all from 0 to 1
+  readonly colours: Colours | null; // null: the usual ones
   readonly way: Way; // while there is no bound
   readonly keep: Filter | null;
 }
@@ -49,7 +51,7 @@ export const options: Schema<OverviewOptions> = {
   metric: optional(text()),
   order: oneOf(["layer", "high", "low"], "layer"),
   pool: oneOf(["mean", "max"], "mean"),
-  colours: oneOf(["own", "shared"], "own"),
+  colours: optional(oneOf(COLOURS, "own")),
   way: oneOf(WAYS, "at_least"),
   keep,
 };
@@ -57,6 +59,11 @@ export const options: Schema<OverviewOptions> = {
 /** Entropy, or whatever there is. */
 export function usualMetric(metrics: readonly MetricDescription[]): string {
   return metrics.some((metric) => metric.name === "entropy") ? "entropy" : (metrics[0]?.name ?? "none");
+}
+
+/** Effects and differences are compared between heads; where a head looks has nothing to do with others. */
+export function usualColours(signed: boolean): Colours {
+  return signed ? "shared" : "own";
 }
 
 export function filterOf({ keep, way }: OverviewOptions): Filter {
@@ -85,6 +92,7 @@ export class Menu {
     private readonly metrics: readonly MetricDescription[],
     private readonly options: Options<OverviewOptions>,
     pooled: boolean, // a pixel shows several weights
+    signed: boolean,
   ) {
     const controls = new OptionControls(options);
     this.controls = controls;
@@ -94,12 +102,17 @@ export class Menu {
       low: () => say.lowFirst,
     });
     this.bar = make("div", { class: "over-bar drawn-bar" }, this.metricList(), order, this.filter);
-    const colours = { own: () => say.own, shared: () => say.shared };
+    const colours = { own: () => say.own, shared: () => (signed ? say.oneScale : say.shared) };
     const pools = { mean: () => say.mean, max: () => say.max };
     this.looks = make(
       "div",
       { class: "over-looks" },
-      controls.choice("colours", () => say.colours, colours),
+      controls.choice(
+        "colours",
+        () => say.colours,
+        colours,
+        () => usualColours(signed),
+      ),
       pooled && controls.choice("pool", () => say.pool, pools),
     );
   }

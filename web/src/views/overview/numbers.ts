@@ -35,6 +35,12 @@ export function numbersOf(score: ScoreDescription): Numbers {
   return { parts: new Map(placed), limits };
 }
 
+/** Why no head has a number; null where one has. */
+export function whyNone({ parts }: ScoreDescription, language: Language): string | null {
+  if (parts.some(({ values }) => values.some((value) => value !== null))) return null;
+  return joinSentences(parts[0]?.undefined ?? [], language) || null;
+}
+
 /** What a metric is, and what low and high numbers mean. */
 export function explainMetric({ caption, lower, higher }: MetricDescription, language: Language): string {
   return joinSentences([caption, lower, higher], language);

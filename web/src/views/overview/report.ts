@@ -27,7 +27,7 @@ export function captionGallery(
   { say, language, heads, metric }: Report,
   { title, model, evidence, maps }: Description,
   numbers: Numbers | null,
-  own: boolean,
+  top: number | null, // of the colours; null: each head has its own
 ): { readonly title: string; readonly caption: readonly string[] } {
   const bars: string[] = [];
   if (metric !== null && numbers !== null) {
@@ -35,7 +35,9 @@ export function captionGallery(
     bars.push(say.barCaption(formatText(metric.label, language), digits(least, 3), digits(most, 3)));
   }
   const signed = isSigned(maps) ? [say.signed] : [];
-  const colours = own ? say.coloursOwn : say.coloursShared;
+  const shared = (most: number): string =>
+    signed.length > 0 ? say.reach(digits(most, 3)) : say.coloursShared;
+  const colours = top === null ? say.coloursOwn : shared(top);
   return {
     title: `${say.title} · ${formatText(title, language)}`,
     caption: [say.caption(model, heads), ...bars, colours, ...signed, evidenceLine(evidence, language)],

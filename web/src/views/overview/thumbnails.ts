@@ -28,7 +28,7 @@ export class Thumbnails {
   constructor(
     private readonly picturesOf: (map: MapDescription) => HeadPictures,
     private readonly theme: Theme,
-    private readonly own: boolean, // each head up to its own largest weight; otherwise all from 0 to 1
+    private readonly top: number | null, // what has the last colour; null: the largest of each head
   ) {}
 
   /** The longest side of these maps' pictures, in pixels. */
@@ -68,18 +68,26 @@ export class Thumbnails {
     canvas.width = Math.max(1, heads * width);
     canvas.height = Math.max(1, height);
     const image = new ImageData(canvas.width, canvas.height);
-    const gain = fixedRoot(maximum);
+    const unit = Math.max(maximum, this.top ?? 0) || 1; // effects may be tiny
+    const gain = fixedRoot(maximum / unit);
     const table = zero === 0 ? sequential(this.theme) : diverging(this.theme);
     const most = 255 - zero;
     for (let head = 0; head < heads; head++) {
       const cells = bytes.subarray(head * height * width, (head + 1) * height * width);
-      const top = this.own ? largest(cells, zero) * gain : most * fixedRoot(1);
+      const top = this.top === null ? largest(cells, zero) * gain : most * fixedRoot(this.top / unit);
       const colours = coloursOf(table, gain, Math.max(1, Math.round(top / most)), zero);
       colour(image, head * width, { cells, width, height, level, zero }, colours, map, HIDDEN[this.theme]);
     }
     canvas.getContext("2d")?.putImageData(image, 0, 0);
     return { canvas, width, height };
   }
+}
+
+/** The largest value of some pictures, without its sign. */
+export function largestOf(pictures: readonly HeadPictures[]): number {
+  return Math.max(
+    ...pictures.map(({ bytes, zero, maximum }) => (largest(bytes, zero) / (255 - zero)) ** 2 * maximum),
+  );
 }
 
 /** How far a byte is from that of zero, at most. */

@@ -7,6 +7,7 @@
 
 import type { MapDescription, MetricDescription } from "../../api/types";
 import { hasMaps, isSigned, joinSentences } from "../../core/focus";
+import { digits } from "../../core/formats";
 import { samePlace } from "../../core/place";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { Selection } from "../../core/selection";
@@ -19,11 +20,11 @@ import { make, relabel, setStyle, uniqueId, write } from "../../marks/make";
 import { Card, drawGallery, type Gallery, type HeadPlace, HeadTooltip, isAt } from "./gallery";
 import { type Box, boxAt, type Grid, type Group, layGrid, neighbour, reveal } from "./grid";
 import { countHeads, groupMaps } from "./groups";
-import { filterOf, Menu, type OverviewOptions, options, passes, usualMetric } from "./menu";
-import { explainMetric, headMetrics, type Numbers, numbersOf, tellNumber } from "./numbers";
+import { filterOf, Menu, type OverviewOptions, options, passes, usualColours, usualMetric } from "./menu";
+import { explainMetric, headMetrics, type Numbers, numbersOf, tellNumber, whyNone } from "./numbers";
 import { captionGallery, type Report, tabulate } from "./report";
 import { printGallery } from "./sheet";
-import { Thumbnails } from "./thumbnails";
+import { largestOf, Thumbnails } from "./thumbnails";
 import { type Words, words } from "./words";
 import "./style.css";
 
@@ -48,6 +49,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
   private readonly canvas = make("canvas", { class: "over-canvas", "aria-hidden": "true" });
   private readonly active = make("div", { class: "over-active", role: "option", "aria-selected": "true" });
   private readonly about = make("p", { class: "over-about" });
+  private readonly hint = make("p", { class: "over-hint" }, () => this.hints());
   private readonly menu: Menu;
   private readonly card: Card;
   private readonly tooltip: HeadTooltip;
@@ -75,19 +77,11 @@ class Overview extends MountedView<Words, OverviewOptions> {
     this.space.append(this.titles);
     this.scroller.append(this.canvas, this.space, this.active);
     const pooled = maps.some((map) => Math.max(map.queries, map.keys) > BINS);
-    this.menu = new Menu(say, this.names, () => stage.language, this.metrics, options, pooled);
+    const language = () => stage.language;
+    this.menu = new Menu(say, this.names, language, this.metrics, options, pooled, isSigned(maps));
     const area = make("div", { class: "over-area" }, this.scroller);
-    const causal = maps.some((map) => map.causal);
-    const signed = isSigned(maps);
-    const hints = (): string => `${say.axes} ${signed ? say.signed : ""} ${causal ? say.hidden : ""}`;
     this.card = new Card(() => say.open);
-    const side = make(
-      "div",
-      { class: "over-side" },
-      this.card.element,
-      this.menu.looks,
-      make("p", { class: "over-hint" }, hints),
-    );
+    const side = make("div", { class: "over-side" }, this.card.element, this.menu.looks, this.hint);
     const body = make("div", { class: "over-body" }, area, side);
     stage.element.append(make("div", { class: "over drawn" }, this.menu.bar, this.about, body));
     this.tooltip = new HeadTooltip(area);
@@ -134,8 +128,31 @@ class Overview extends MountedView<Words, OverviewOptions> {
   }
 
   private colour(): void {
-    const own = this.options.now.colours === "own";
-    if (this.pictures !== null) this.thumbnails = new Thumbnails(this.pictures, this.stage.theme, own);
+    if (this.pictures === null) return;
+    this.thumbnails = new Thumbnails(this.pictures, this.stage.theme, this.top());
+    relabel(this.hint);
+  }
+
+  /** The value of the last colour: the largest of all heads, 1 for weights; null: each head has its own. */
+  private top(): number | null {
+    const { maps } = this.stage.source.description;
+    const signed = isSigned(maps);
+    if (this.pictures === null || (this.options.now.colours ?? usualColours(signed)) === "own") return null;
+    return signed ? largestOf(this.groups.flatMap(({ maps }) => maps).map(this.pictures)) : 1;
+  }
+
+  private hints(): string {
+    const { say } = this;
+    const { maps } = this.stage.source.description;
+    const signed = isSigned(maps);
+    const top = signed ? this.top() : null;
+    const all = [
+      signed ? say.signedAxes : say.axes,
+      signed && say.signed,
+      top !== null && say.reach(digits(top, 2)),
+      maps.some((map) => map.causal) && say.hidden,
+    ];
+    return all.filter(Boolean).join(" ");
   }
 
   private measure(): void {
@@ -150,8 +167,10 @@ class Overview extends MountedView<Words, OverviewOptions> {
       null,
       (source) => measure(source, metric, "head"),
       (answer) => {
-        this.numbers = "parts" in answer ? numbersOf(answer) : null;
-        this.measured("parts" in answer ? null : joinSentences(answer, this.stage.language));
+        const { language } = this.stage;
+        const why = "parts" in answer ? whyNone(answer, language) : joinSentences(answer, language);
+        this.numbers = "parts" in answer && why === null ? numbersOf(answer) : null;
+        this.measured(why);
       },
     );
   }
@@ -344,12 +363,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
     const { stage, numbers } = this;
     if (this.pictures === null) throw new Refusal(this.names.noMaps, "no_maps", 0);
     const gallery = this.gallery(this.lay(1100, 900, 1));
-    const words = captionGallery(
-      this.report(),
-      stage.source.description,
-      numbers,
-      this.options.now.colours === "own",
-    );
+    const words = captionGallery(this.report(), stage.source.description, numbers, this.top());
     return printGallery(gallery!, words, stage.theme);
   }
 

@@ -22,6 +22,7 @@ export const words = {
   colours: "Colours",
   own: "each head",
   shared: "0–1",
+  oneScale: "all heads alike",
   pool: "Pixels",
   mean: "mean",
   max: "maximum",
@@ -33,11 +34,13 @@ export const words = {
   list: (count: number) =>
     `${count} attention heads as small heat maps. Arrow keys move, Enter opens the head in the heat map.`,
   axes: "Rows are queries, columns are keys; the stronger the colour, the more attention.",
+  signedAxes: "Rows are queries, columns are keys.",
+  reach: (top: string) => `All heads share one scale, from −${top} to ${top}.`,
   hidden: "Grey: masked.",
   caption: (model: string, heads: number) =>
     `${model}: ${heads} attention heads; rows are queries, columns keys.`,
   barCaption: (measure: string, low: string, high: string) => `Bars: ${measure}, from ${low} to ${high}.`,
-  coloursOwn: "Colours: each head from 0 to its own largest weight, square-root scale.",
+  coloursOwn: "Colours: each head from 0 to its own largest value, square-root scale.",
   coloursShared: "Colours: weights from 0 to 1, square-root scale.",
   signed: "Signed values: blue below zero, red above; sizes without their sign.",
   tableCaption: "Attention heads",
