@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { MapDescription, MetricDescription, ScoreDescription } from "../../api/types";
 import { readOptions } from "../../core/options";
+import { asBytes } from "../../data/file_cutting";
 import type { HeadPictures } from "../../data/thumbnails";
-import { makeMap, said } from "../../testing/recording";
+import { invent, makeMap, said, setStage, settle } from "../../testing/recording";
 import { boxAt, type GridOptions, type Group, labelOf, layGrid, neighbour } from "./grid";
 import { filterOf, options, passes, usualColours, usualMetric } from "./menu";
 import { whyNone } from "./numbers";
 import { largestOf } from "./thumbnails";
+import { view } from "./view";
 
 function map(index: number, layer: number, heads: number): MapDescription {
   return makeMap(index, { layer, heads });
@@ -109,6 +111,26 @@ describe("the scale of colours", () => {
     expect(largestOf([picture(0.5, 128, 1), picture(2e-9, 255, 128)])).toBe(0.5);
     expect(largestOf([picture(8, 128, 129), picture(2e-9, 255, 128)])).toBeCloseTo(8 / 127 ** 2, 12);
     expect([usualColours(true), usualColours(false)]).toEqual(["shared", "own"]);
+  });
+
+  it("is told, and every head can have its own", async () => {
+    const maps = [0, 1].map((layer) => makeMap(layer, { layer, heads: 1, content: "signed" }));
+    const { source } = invent({ change: { maps } });
+    const signed = (address: string, top: number) =>
+      asBytes(address, [1, 1, 2], [Float32Array.of(-top, top / 4)], "signed");
+    const arrays = maps.map(({ place }, layer) => signed(place.address, 0.5 / 10 ** layer));
+    const thumbnails = async () => ({ arrays: new Map(arrays.map((each) => [each.name, each])), meta: {} });
+    const { stage, element, selection, failures } = setStage(Object.assign(source, { thumbnails }));
+    const mounted = view.mount(stage);
+    await settle();
+    const hint = () => element.querySelector(".over-side > .over-hint")!.textContent;
+    expect(hint()).toContain("one scale, from −0.50 to 0.50");
+    const before = selection.get();
+    selection.set({ options: { "overview.colours": "own" } });
+    mounted.update(selection.get(), before);
+    expect(hint()).not.toContain("one scale");
+    expect(failures).toEqual([]);
+    mounted.unmount();
   });
 
   it("is not measured where no head has a number, and says why", () => {

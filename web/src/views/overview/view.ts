@@ -49,7 +49,6 @@ class Overview extends MountedView<Words, OverviewOptions> {
   private readonly canvas = make("canvas", { class: "over-canvas", "aria-hidden": "true" });
   private readonly active = make("div", { class: "over-active", role: "option", "aria-selected": "true" });
   private readonly about = make("p", { class: "over-about" });
-  private readonly hint = make("p", { class: "over-hint" }, () => this.hints());
   private readonly menu: Menu;
   private readonly card: Card;
   private readonly tooltip: HeadTooltip;
@@ -63,6 +62,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
   private grid: Grid | null = null;
   private focus: HeadPlace | null = null;
   private hover: Box | null = null;
+  private readonly hint = make("p", { class: "over-hint" }, () => this.hints()); // needs the fields above
 
   constructor(setting: Setting<Words, OverviewOptions>) {
     super(setting);
@@ -187,7 +187,7 @@ class Overview extends MountedView<Words, OverviewOptions> {
   private measured(trouble: string | null): void {
     const { numbers } = this;
     this.menu.offer(numbers && this.metric(), numbers?.limits ?? null);
-    if (trouble !== null) this.tell(trouble, true);
+    if (trouble !== null) this.tell(trouble, this.options.now.metric !== null); // nobody asked for the usual one
     this.arrange();
   }
 
