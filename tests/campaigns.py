@@ -9,9 +9,14 @@ import pytest
 LONG = os.environ.get("GLASSFORMER_LONG") == "1"
 
 
-def campaign(names: str, cases: Sequence[object], *, sample: int) -> pytest.MarkDecorator:
-    """Parametrize a test over many cases, as `pytest.mark.parametrize` does."""
-    chosen = list(cases) if LONG else random.Random(0).sample(list(cases), min(sample, len(cases)))
+def campaign(names: str, cases: Sequence[object], *, sample: int | Sequence[object]) -> pytest.MarkDecorator:
+    """Parametrize a test over many cases, as `pytest.mark.parametrize` does; `sample`: how many, or which."""
+    if LONG:
+        chosen = list(cases)
+    elif isinstance(sample, int):
+        chosen = random.Random(0).sample(list(cases), min(sample, len(cases)))
+    else:
+        chosen = [case for case in cases if case in sample]
     marked = [pytest.param(*_values(case), marks=pytest.mark.long) for case in chosen]
     return pytest.mark.parametrize(names, marked)
 

@@ -1,5 +1,6 @@
 """What every test shares: determinism, one thread, no way out to the network, and honest skips."""
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Iterator
@@ -14,6 +15,8 @@ from filelock import FileLock
 
 import forking
 from machine import find_chromium, find_firefox
+
+gc.disable()  # until all tests are found
 
 # The same examples on every run, and no stop-watch: a slow machine must not fail a test.
 hypothesis.settings.register_profile(
@@ -52,6 +55,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = _choose_quick(items)
         chosen = set(items)
         config.hook.pytest_deselected(items=[item for item in left_out if item not in chosen])
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage in what tests make: modules, millions of objects, stay as long as the process."""
+    gc.freeze()
+    gc.enable()
 
 
 def _choose_quick(items: list[pytest.Item]) -> list[pytest.Item]:

@@ -21,21 +21,33 @@ const { default: puppeteer } = await import(pathToFileURL(require.resolve("puppe
 
 const { firefox, init, folder, patience, pages } = await json(process.stdin);
 
-async function look(browser, { name, address, changes, press, shows, view: shown = name }) {
-  const faults = [];
+let faults = []; // of the view that is looked at
+
+/** One page for all views of a server: to open another takes a second of a processor. */
+const open = async (browser, address) => {
+  const home = new URL(address).origin;
   const page = await browser.newPage();
   page.setDefaultTimeout(patience);
   page.on("pageerror", (error) => faults.push(`exception: ${error.message}`));
   page.on("console", (message) => message.type() === "error" && faults.push(`console: ${message.text()}`));
   page.on("request", (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (protocol.startsWith("http") && origin !== new URL(address).origin) faults.push(`a request left for ${request.url()}`);
+    if (protocol.startsWith("http") && origin !== home) faults.push(`a request left for ${request.url()}`);
   });
+  await page.setViewport({ width: 1440, height: 900 });
+  await page.evaluateOnNewDocument(init);
+  await page.goto(address);
+  return page;
+};
+
+async function look(browser, opened, { name, address, changes, press, shows, view: shown = name }) {
+  faults = [];
   const picture = path.join(folder, `${name}.png`);
   try {
-    await page.setViewport({ width: 1440, height: 900 });
-    await page.evaluateOnNewDocument(init);
-    await page.goto(address);
+    const { origin, hash } = new URL(address);
+    opened[origin] ??= await open(browser, address);
+    const page = opened[origin];
+    await page.evaluate((to) => { location.hash = to; }, hash);
     const view = await page.waitForSelector(`.view-host > .view-${shown}`);
     await page.waitForSelector(".stage[aria-busy=false]");
     const latest = Date.now() + patience;
@@ -54,14 +66,13 @@ async function look(browser, { name, address, changes, press, shows, view: shown
   } catch (error) {
     faults.push(`${error}`);
   }
-  await page.close();
   return { faults, picture };
 }
 
 const browser = await puppeteer.launch({ browser: "firefox", executablePath: firefox, headless: true });
-const found = {};
+const [found, opened] = [{}, {}];
 try {
-  for (const page of pages) found[page.name] = await look(browser, page);
+  for (const page of pages) found[page.name] = await look(browser, opened, page);
 } finally {
   await browser.close();
 }

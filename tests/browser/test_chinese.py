@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import Served
 from browser.waiting import rest, settle
+from campaigns import campaign
 
 pytestmark = pytest.mark.browser
 
@@ -45,7 +46,7 @@ def test_english_would_be_found() -> None:
     assert find_english(["invented decoder：softmax 之后", "kernel: eager, as the model reports it"])
 
 
-@pytest.mark.parametrize("name", ["decoder", "translation", "single"])
+@campaign("name", ["decoder", "translation", "single"], sample=["translation"])
 def test_no_view_has_a_sentence_in_english(
     served: Served, open_page: Open, name: str, tmp_path: Path
 ) -> None:

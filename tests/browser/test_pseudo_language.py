@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from browser.conftest import COUNT, Served, serve
 from browser.waiting import rest, settle
+from campaigns import campaign
 from cli.pseudo_language import LANGUAGE, find_plain_words, words_of, write_catalogues
 from glassformer.api.library import Library
 from glassformer.lessons.schema import read_defaults
@@ -114,7 +115,7 @@ def list_names(library: Library) -> list[str]:
     return [text_of(title) for title in titles if title.code == "text.literal"]
 
 
-@pytest.mark.parametrize("name", ["translation", "single"])
+@campaign("name", ["translation", "single"], sample=["translation"])
 def test_no_english_remains_in_the_page(
     pseudo: Served, open_pseudo: Callable[[str], Page], name: str
 ) -> None:

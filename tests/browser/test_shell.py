@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import STATIC_HERE
 from browser.waiting import chosen, measure_overflow, settle
+from campaigns import campaign
 from glassformer import bundle
 from inventions import invent_decoder
 
@@ -346,7 +347,7 @@ def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:
     assert chosen(page)["place"] == "decoder.self.1"  # switched off
 
 
-@pytest.mark.parametrize("width", [360, 768, 1440, 3840])
+@campaign("width", [360, 768, 1440, 3840], sample=[360, 1440])
 def test_no_sideways_scrolling_at_any_width(served: Any, open_page: OpenPage, width: int) -> None:
     page = open_page(served.address("wide", view="heatmap"), width=width, height=740 if width < 800 else 1200)
     settle(page)

@@ -16,6 +16,7 @@ from playwright.sync_api import Page, Position, expect
 from browser.conftest import Bench, require_page, serve
 from browser.test_running import fill, press_run
 from browser.waiting import measure_overflow, rest
+from campaigns import campaign
 from glassformer import bundle, load
 from glassformer.api.frames import decode_frame
 from glassformer.api.library import Library
@@ -87,7 +88,7 @@ def settled(page: Page, step: str) -> None:
     rest(page)
 
 
-@pytest.mark.parametrize("name", ["encoder", "decoder", "encoder-decoder"])
+@campaign("name", ["encoder", "decoder", "encoder-decoder"], sample=["decoder", "encoder-decoder"])
 def test_every_step_is_shown_with_its_arithmetic(walks: Walks, open_page: Open, name: str) -> None:
     page = open_page(walks.address(name))
     expect(page.locator(".walk[data-scene]")).to_be_visible()

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from campaigns import campaign
 from forking import CONTEXT
 from glassformer import bundle
 from glassformer.errors import ConfigurationError
@@ -117,8 +118,7 @@ def assert_same_probes(one: Path, two: Path) -> None:
             assert other.weights() == pytest.approx(mine.weights(), abs=1e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
+@campaign(
     "words",
     [
         ["train.parallel=ddp"],
@@ -128,6 +128,7 @@ def assert_same_probes(one: Path, two: Path) -> None:
         ["train.parallel=fsdp", "train.lora_rank=2", "train.rate=0.05", "train.freeze=['encoder layer 0']"],
         ["train.parallel=fsdp", "task.consistency=2.5"],  # all of the network in one call, not its parts
     ],
+    sample=3,  # with both ways, low ranks and a second call of the network
 )
 def test_two_processes_have_the_losses_of_one(translation: Path, tmp_path: Path, words: list[str]) -> None:
     words = [*words, "probe.steps=[0, 2, 5]"]

@@ -1,7 +1,6 @@
 """Whatever ends a run, it goes on as if nothing had happened, or says why it cannot."""
 
 import errno
-import inspect
 import json
 import multiprocessing
 import os
@@ -9,6 +8,7 @@ import random
 import shlex
 import shutil
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -169,7 +169,7 @@ def test_a_kill_or_a_full_disk_while_a_state_is_written_changes_no_loss(
 
         def count(*arguments: object, **others: object) -> object:
             nonlocal calls
-            if inspect.stack()[1].filename == checkpoints.__file__:
+            if sys._getframe(1).f_code.co_filename == checkpoints.__file__:
                 calls += 1
                 if calls == call:
                     raise error

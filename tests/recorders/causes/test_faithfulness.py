@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
 import glassformer as gf
 from edited_models import make_subject
@@ -18,6 +17,8 @@ TEXT = "The men on the road"
 
 
 def test_heads_are_compared_with_heads_silenced() -> None:
+    from scipy import stats  # half a second that other tests need not wait for
+
     found = gf.faithfulness("zoo/gpt2", [TEXT], OUTCOME, ["estimate", "value_weighted"], edges=5)
     effects = gf.sweep("zoo/gpt2", TEXT, outcome=OUTCOME).effects
     said = gf.estimate("zoo/gpt2", TEXT, outcome=OUTCOME).table().ravel()
@@ -33,6 +34,8 @@ def test_heads_are_compared_with_heads_silenced() -> None:
 
 
 def test_tokens_are_compared_with_tokens_hidden() -> None:
+    from scipy import stats  # half a second that other tests need not wait for
+
     found = gf.faithfulness("zoo/gpt2", [TEXT], OUTCOME, ["gradient_input"], edges=5)
     hidden = [
         [gf.CutEdge("decoder", "self", None, None, query, key) for query in range(key + 1, 5)]
