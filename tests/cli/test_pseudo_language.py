@@ -192,6 +192,7 @@ def test_the_help_of_each_verb(verb: cli.Verb, speak: Callable[[str], tuple[int,
         "record": f"weights,output all FEED FORWARD {edits}",
     }
     usual["branch"] = "weights,output"
+    usual["serve"] = "warning text"  # of --log-level and --log-format
     values = usual.get(verb.name, "")
     assert left_over(text, f"{verb.name} {values}") == []
 

@@ -39,7 +39,9 @@ def test_every_verb_has_examples_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_examples_parse(line: str) -> None:
+def test_examples_parse(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "server.toml").write_text("port = 8000\n")  # of `serve --config`, read while parsing
+    monkeypatch.chdir(tmp_path)
     cli.build_parser().parse_args(shlex.split(line)[1:])
 
 

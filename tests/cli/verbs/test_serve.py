@@ -275,7 +275,8 @@ def test_only_a_named_proxy_says_whom_a_request_comes_from(proxies: list[str], b
         seen.append((scope["client"][0], scope["scheme"]))
 
     app.state = SimpleNamespace(context=SimpleNamespace(settings=Settings()))  # type: ignore[attr-defined]
-    config = serve._configure(app, proxies)
+    arguments = SimpleNamespace(proxy=proxies, tls_certificate=None, tls_key=None)
+    config = serve._configure(app, arguments)
     config.load()
     headers = [(b"x-forwarded-for", b"203.0.113.7"), (b"x-forwarded-proto", b"https")]
     scope = {"type": "http", "client": ("127.0.0.1", 40000), "scheme": "http", "headers": headers}
