@@ -22,12 +22,17 @@ if TYPE_CHECKING:
     from glassformer.api.frames import encode_frame as encode_frame
     from glassformer.api.frames import quantise as quantise
     from glassformer.api.library import Library as Library
+    from glassformer.atlases import Atlas as Atlas
+    from glassformer.atlases import AtlasComparison as AtlasComparison
+    from glassformer.atlases import open_atlas as open_atlas
     from glassformer.comparison import Alignment as Alignment
     from glassformer.comparison import Difference as Difference
     from glassformer.comparison import HeadMatching as HeadMatching
     from glassformer.comparison import difference as difference
     from glassformer.config import ModelConfig as ModelConfig
     from glassformer.config import RecurrentConfig as RecurrentConfig
+    from glassformer.corpus.atlas.build import atlas as atlas
+    from glassformer.corpus.atlas.texts import MarkedText as MarkedText
     from glassformer.corpus.compare import Comparison as Comparison
     from glassformer.corpus.compare import compare as compare
     from glassformer.engine.opening import open_engine as open_engine
@@ -124,8 +129,11 @@ _NAMES = {
     "glassformer.api.app": "create_app",
     "glassformer.api.frames": "Frame, decode_frame, dequantise, encode_frame, quantise",
     "glassformer.api.library": "Library",
+    "glassformer.atlases": "Atlas, AtlasComparison, open_atlas",
     "glassformer.comparison": "Alignment, Difference, HeadMatching, difference",
     "glassformer.config": "ModelConfig, RecurrentConfig",
+    "glassformer.corpus.atlas.build": "atlas",
+    "glassformer.corpus.atlas.texts": "MarkedText",
     "glassformer.corpus.compare": "Comparison, compare",
     "glassformer.engine.opening": "open_engine",
     "glassformer.lessons.long_text": "invent_text, open_rotary",

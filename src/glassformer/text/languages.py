@@ -34,3 +34,8 @@ def list_languages(tokenizer: Tokenizer) -> list[str]:
     texts = tokenizer.display(sorted(tokenizer.special_ids))
     matches = (_NAMED.fullmatch(text.strip()) for text in texts)
     return sorted({match[1] or match[2] for match in matches if match})
+
+
+def names_language(text: str) -> bool:
+    """Whether a token is written like one that names a language."""
+    return _NAMED.fullmatch(text.strip()) is not None

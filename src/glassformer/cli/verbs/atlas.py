@@ -1,0 +1,94 @@
+"""`glassformer atlas`: what every head of a model does, over a file of texts.
+
+In:   a model, texts (one on each line), trees, sentence pairs.
+Out:  a folder with atlas.json and examples, and a summary.
+"""
+
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from glassformer.cli.inputs import add_language, read_texts, require_model
+from glassformer.cli.output import show_progress
+from glassformer.cli.parser import Arguments, Parser
+from glassformer.errors import InputError
+from glassformer.messages import message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+POSITION = 78
+EXAMPLES = (
+    "glassformer atlas zoo/gpt2 novels.txt --output gpt2-atlas --limit 1000",
+    "glassformer atlas zoo/bert sentences.txt --trees en_ewt-ud-dev.conllu --output bert-atlas",
+    "glassformer atlas zoo/translator --pairs english-french.tsv --to fr --output translator-atlas",
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """A model, what it reads, and a folder."""
+    parser.add_argument("model", metavar="MODEL")
+    parser.add_argument("texts", metavar="TEXTS", type=Path, nargs="?")
+    parser.add_argument("--output", metavar="FOLDER", type=Path, required=True)
+    parser.add_argument("--trees", metavar="FILE.conllu", type=Path)
+    parser.add_argument("--pairs", metavar="FILE.tsv", type=Path)
+    parser.add_argument("--links", metavar=("LINKS", "SOURCE", "TARGET"), nargs=3, type=Path)
+    parser.add_argument("--reverse", action="store_true")
+    add_language(parser)
+    parser.add_argument("--limit", metavar="N", type=int)
+    parser.add_argument("--costs", metavar="N", type=int, default=24)
+    parser.add_argument("--device")
+
+
+def run(arguments: Arguments) -> None:
+    """Write the atlas and print its summary."""
+    from glassformer.corpus.atlas.build import atlas
+
+    require_model(arguments.model)
+    for option in ("limit", "costs"):
+        number = getattr(arguments, option)
+        if number is not None and number < (option == "limit"):
+            raise InputError("cli.atlas.negative", option=f"--{option}", number=number)
+    sources = [each for each in (arguments.texts, arguments.trees, arguments.pairs) if each is not None]
+    sources += arguments.links[:1] if arguments.links else []
+    if not sources:
+        raise InputError("cli.atlas.no_texts")
+    texts = [text for each in _read(arguments) for text in islice(each, arguments.limit)]
+    with show_progress(message("cli.atlas.texts"), len(texts) + min(len(texts), arguments.costs)) as report:
+        found = atlas(
+            arguments.model,
+            texts,
+            name=", ".join(each.name for each in sources),
+            cost_texts=arguments.costs,
+            target_language=arguments.target_language,
+            device=arguments.device,
+            on_progress=lambda done, _: report(done),
+        )
+    found.save(arguments.output)
+    print(found)
+    print(message("cli.atlas.written", folder=arguments.output))
+
+
+def _read(arguments: Arguments) -> "Iterator[Iterator[Any]]":
+    """The texts of each file that was given."""
+    from glassformer.metrics.gold import read_alignments, read_conllu
+
+    if arguments.texts is not None:
+        yield (line.strip() for _, line in read_texts(arguments.texts) if line.strip())
+    if arguments.trees is not None:
+        yield (each for each in read_conllu(arguments.trees) if len(each.words) > 1)
+    if arguments.pairs is not None:
+        yield _read_pairs(arguments.pairs)
+    if arguments.links:
+        pairs = read_alignments(*arguments.links)
+        yield (each.swapped() if arguments.reverse else each for each in pairs if each.sure)
+
+
+def _read_pairs(path: Path) -> "Iterator[tuple[str, str]]":
+    """Text, tab, translation."""
+    for number, line in read_texts(path):
+        if line.strip():
+            text, tab, translation = line.partition("\t")
+            if not tab or not text.strip() or not translation.strip():
+                raise InputError("cli.atlas.not_a_pair", path=path, number=number)
+            yield text.strip(), translation.strip()

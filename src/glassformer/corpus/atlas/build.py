@@ -1,0 +1,453 @@
+"""`atlas`: what every head of a model does, over many texts.
+
+In:   a model that `load` opens, and texts, some with trees, links or mentions.
+Out:  `Atlas`. Texts are read one by one, and memory grows by a few numbers a head for each.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+
+from glassformer.atlases import Atlas
+from glassformer.atlases.schema import (
+    AtlasBody,
+    AtlasCorpus,
+    AtlasHead,
+    AtlasModel,
+    AtlasPlace,
+    Cluster,
+    Cost,
+    Detector,
+    Example,
+    HeadScore,
+    Interval,
+)
+from glassformer.corpus.atlas.clusters import cluster, place_points
+from glassformer.corpus.atlas.costs import can_cost, collect, measure_costs
+from glassformer.corpus.atlas.detector import DETECTORS
+from glassformer.corpus.atlas.estimates import (
+    LEAST_TEXTS,
+    SIGNIFICANT,
+    Bounds,
+    adjust,
+    bootstrap,
+    choose_rows,
+    compare_with_chance,
+    find_baseline,
+    tidy,
+)
+from glassformer.corpus.atlas.examples import Candidate, choose_examples
+from glassformer.corpus.atlas.measuring import Column, Slots, Table, Where, find_layers, group_words
+from glassformer.corpus.atlas.profile import MEASURES, Profile, profile_all
+from glassformer.corpus.atlas.texts import (
+    MarkedText,
+    as_marked,
+    place_marks,
+    repeat_tokens,
+    shuffle,
+    tell_tales,
+)
+from glassformer.errors import GlassformerError, InputError
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.opening import load
+from glassformer.messages import Message, message
+from glassformer.metrics.scores import Numbers
+from glassformer.place import Place
+from glassformer.recorders.record import record
+from glassformer.recording import Recording
+
+COST_TEXTS = 24
+BUNDLES = 3
+CANDIDATES = 48  # short texts among which examples are chosen
+PROBES = 16  # random sequences that are read twice, for induction
+PROBED = 24  # their length
+SHOWN = 8  # the same in an example
+
+Progress = Callable[[int, int], None]  # how much is done, of how much
+
+
+def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
+    model: Any,
+    texts: Iterable[Any],
+    *,
+    name: str = "texts",
+    examples: Iterable[Any] | None = None,
+    cost_texts: int = COST_TEXTS,
+    bundles: int = BUNDLES,
+    target_language: str | None = None,
+    tokenizer: Any = None,
+    device: str | torch.device | None = None,
+    seed: int = 0,
+    on_progress: Progress | None = None,
+) -> Atlas:
+    """Find out what every head of a model does, over a corpus, with chance levels and intervals.
+
+    Arguments:
+        model, tokenizer, device: see `load`.
+        texts: strings; sentences of `read_conllu`, for syntactic relations; pairs of `read_alignments`, for
+            word alignment; (text, translation); or `MarkedText`, for mentions of the same thing.
+        name: what to call the texts.
+        examples: texts among which examples are chosen; None: short ones of the corpus, and constructed ones.
+        cost_texts: how many texts every head is silenced on, one after the other; 0: none.
+        bundles: how many examples are kept.
+        target_language: what to translate into, where the vocabulary names languages ("fr").
+        seed: of shuffled words, of random tokens and of the bootstrap.
+        on_progress: is told how many texts are done, of how many.
+
+    Every text is read twice: as it is, and with its words in another order; the second reading says what a
+    head does at these places by chance. Induction, brackets and coreference are looked for in constructed
+    texts, too. A head passes a detector if its score is above chance by the detector's threshold and not by
+    luck (adjusted p ≤ 0.05), and above the best fixed offset where there is one; its type is the most
+    specific of these.
+
+    >>> texts = ["The cat sat on the mat.", "A dog and a cat ran away.", "She saw the old man again."] * 3
+    >>> atlas = gf.atlas("zoo/gpt2", texts, cost_texts=0)
+    >>> len(atlas.heads), atlas.body.corpus.texts
+    (48, 9)
+    """
+    loaded = load(model, tokenizer, device=device)
+    loaded.require("records")
+    given = as_marked(texts)
+    if not given:
+        raise InputError("atlases.no_texts")
+    steps = len(given) + min(len(given), cost_texts)
+    reading = Reading(loaded, target_language, seed, _count(on_progress, steps))
+    reading.read_all(given)
+    reading.read_all(make_probes(loaded, given, seed))
+    if not reading.profiles:
+        raise InputError("atlases.nothing_read", model=loaded.name, texts=len(given), error=reading.error)
+    notes = list[Message]()
+    costs = reading.measure_costs(given, cost_texts) if can_cost(loaded) else []
+    if not costs:
+        notes.append(message("atlases.no_costs" if cost_texts else "atlases.costs_unwanted"))
+    judged = judge(reading, seed)
+    notes += _note_missing(judged)
+    shown = [*_repeat(loaded, given, 2, SHOWN, seed), *(() if examples is None else as_marked(examples))]
+    candidates = reading.candidates if examples is None else []
+    candidates = [*candidates, *(each for each in map(reading.try_out, shown) if each is not None)]
+    short = [each for each in candidates if each.short]
+    recordings, edges = choose_examples(short, judged.types, bundles)
+    corpus = AtlasCorpus(name=name, texts=reading.texts, tokens=reading.tokens, skipped=reading.skipped)
+    identity = AtlasModel(name=loaded.name, identity=loaded.identity.hash())
+    heads = list(_write_heads(reading, judged, costs, edges, seed))
+    body = AtlasBody(
+        model=identity,
+        corpus=corpus,
+        places=tuple(
+            AtlasPlace(place=place.address, heads=count) for place, count, _, _ in reading.list_places()
+        ),
+        detectors=judged.detectors,
+        heads=tuple(heads),
+        clusters=_write_clusters(heads),
+        notes=tuple(notes),
+    )
+    return Atlas(body, recordings=tuple(recordings))
+
+
+def make_probes(model: LoadedModel, given: Sequence[MarkedText], seed: int) -> list[MarkedText]:
+    """Constructed texts: random tokens read twice; and, of a model that reads text, marks and pronouns."""
+    probes = _repeat(model, given, PROBES, PROBED, seed)
+    if model.can("reads_text"):
+        probes += place_marks()
+        probes += [] if any(each.mentions for each in given) else tell_tales()
+    return probes
+
+
+def _repeat(
+    model: LoadedModel, given: Sequence[MarkedText], count: int, length: int, seed: int
+) -> list[MarkedText]:
+    """Random tokens of the corpus, so that all of them are common ones; framed as its texts are."""
+    ids: set[int] = set()
+    start: tuple[int, ...] = ()
+    end: tuple[int, ...] = ()
+    for text in given[:100]:
+        try:
+            encoding = model.reader.read_source(text.text)
+        except GlassformerError:
+            continue
+        special = np.array(encoding.special)
+        words = np.flatnonzero(~special)
+        ids |= set(np.array(encoding.ids)[words].tolist())
+        if len(words):
+            start, end = encoding.ids[: words[0]], encoding.ids[words[-1] + 1 :]
+    if len(ids) < 2:
+        return []
+    found = repeat_tokens(sorted(ids), start, end, count=count, length=length, seed=seed)
+    if model.shape == "encoder-decoder":
+        return found
+    return [MarkedText(each.text, probe="repeats") for each in found]
+
+
+class Reading:
+    """One model over texts: what was measured so far."""
+
+    def __init__(
+        self, model: LoadedModel, target_language: str | None, seed: int, report: Callable[[], None]
+    ) -> None:
+        self.model = model
+        self.target_language = target_language
+        self.report = report
+        self.table = Table()
+        self.profiles: dict[Where, Profile] = {}
+        self.places: dict[Where, list[tuple[Place, int]]] = {}
+        self.candidates: list[Candidate] = []
+        self.texts = self.tokens = self.skipped = 0
+        self.error: Message | str = ""  # of the last text that could not be read
+        self._randomness = np.random.default_rng(seed)
+
+    def read_all(self, texts: Iterable[MarkedText]) -> None:
+        """Measure texts one after the other; those that the model cannot read are counted."""
+        for text in texts:
+            try:
+                self._read(text)
+            except GlassformerError as error:
+                self.skipped += text.probe is None
+                self.error = error.message
+            if text.probe is None:
+                self.report()
+
+    def try_out(self, text: MarkedText) -> Candidate | None:
+        """A text that could be shown; None: the model cannot read it."""
+        try:
+            recording = self._record(text)
+            return Candidate(recording, find_layers(recording, text))
+        except GlassformerError:
+            return None
+
+    def measure_costs(self, texts: Sequence[MarkedText], most: int) -> list[dict[tuple[Place, int], float]]:
+        """How much the loss grows when a head is silenced, on some of the texts."""
+        chosen = [texts[number] for number in choose_rows(len(texts), most)] if most else []
+        return measure_costs(self.model, chosen, self.target_language, self.report)
+
+    def list_places(self) -> Iterator[tuple[Place, int, Where, int]]:
+        """Each place with how many heads it has, and where they begin among those of its stack and kind."""
+        for where, places in self.places.items():
+            first = 0
+            for place, heads in places:
+                yield place, heads, where, first
+                first += heads
+
+    def _read(self, text: MarkedText) -> None:
+        recording = self._record(text)
+        layers = find_layers(recording, text)
+        if not layers:
+            raise InputError("recording.no_maps")
+        shuffled, slots = self._shuffle(recording, text)
+        self.table.add(layers, shuffled, slots)
+        if text.probe is None:
+            profile_all(self.profiles, layers)
+            self.texts += 1
+            self.tokens += len(recording.source) + (0 if recording.target is None else len(recording.target))
+        for where, each in layers.items():
+            self.places.setdefault(where, [(one.place, one.heads) for one in each.maps])
+        candidate = Candidate(recording, layers)
+        if candidate.short and len(self.candidates) < CANDIDATES * (1 if text.probe is None else 2):
+            self.candidates.append(candidate)
+
+    def _record(self, text: MarkedText) -> Recording:
+        language = self.target_language if isinstance(text.text, str) else None
+        return record(self.model, text.text, text.target, target_language=language, want=("weights",))
+
+    def _shuffle(self, recording: Recording, text: MarkedText) -> tuple[Recording, Slots]:
+        """The same text with its words in another order, and where they stand now."""
+        source, slots = shuffle(recording.source, group_words(recording.source, text), self._randomness)
+        target = target_slots = None
+        if recording.target is not None:
+            groups = group_words(recording.target, text)
+            target, target_slots = shuffle(recording.target, groups, self._randomness)
+            target = target[1:]  # without the start token
+        return record(self.model, source, target, want=("weights",)), Slots(slots, target_slots)
+
+
+@dataclass(slots=True)
+class Judged:
+    """What all detectors say of all heads."""
+
+    detectors: tuple[Detector, ...]
+    scores: dict[Where, dict[str, list[HeadScore]]] = field(default_factory=dict)
+    passed: dict[Where, list[list[str]]] = field(default_factory=dict)  # by head, the most specific first
+
+    @property
+    def types(self) -> dict[Where, list[str | None]]:
+        """The type of each head."""
+        return {
+            where: [names[0] if names else None for names in heads] for where, heads in self.passed.items()
+        }
+
+
+def judge(reading: Reading, seed: int) -> Judged:
+    """Intervals, chance levels and adjusted p-values of all columns; which detectors each head passes."""
+    columns = {key: each for key, each in reading.table.columns.items() if len(each.texts) >= LEAST_TEXTS}
+    tested = {
+        key: compare_with_chance(np.array(each.scores), np.array(each.nulls)) for key, each in columns.items()
+    }
+    together = adjust(np.concatenate(list(tested.values()))) if tested else np.zeros(0)
+    judged = Judged(_list_detectors(columns))
+    ranks = {each.name: DETECTORS[each.family].rank for each in judged.detectors}
+    start: int = 0
+    for (where, name), column in columns.items():
+        scores = bootstrap(np.array(column.scores), seed)
+        nulls = bootstrap(np.array(column.nulls), seed)
+        heads = len(scores.mean)
+        found = together[start : start + heads]
+        start += heads
+        table = judged.scores.setdefault(where, {})
+        table[name] = [_write_score(scores, nulls, found, head, len(column.texts)) for head in range(heads)]
+        passed = judged.passed.setdefault(where, [[] for _ in range(heads)])
+        for head in np.flatnonzero(_passes(column, scores, nulls, found)):
+            passed[head].append(name)
+    for where, names in judged.passed.items():
+        table = judged.scores[where]
+        for head, each in enumerate(names):
+            each.sort(key=lambda name: (-ranks[name], table[name][head].null - table[name][head].mean))
+    for where, places in reading.places.items():
+        judged.passed.setdefault(where, [[] for _ in range(sum(heads for _, heads in places))])
+    return judged
+
+
+def _passes(column: Column, scores: Bounds, nulls: Bounds, p: Numbers) -> np.ndarray:
+    """Which heads (head,) do what a detector looks for, beyond chance, luck and a fixed offset."""
+    passed = (scores.mean - nulls.mean >= column.kind.threshold) & (p <= SIGNIFICANT)
+    baseline = find_baseline(column.guesses)
+    return passed if baseline is None else passed & (scores.low > baseline[1])
+
+
+def _write_score(scores: Bounds, nulls: Bounds, p: Numbers, head: int, texts: int) -> HeadScore:
+    return HeadScore(
+        mean=tidy(scores.mean[head]),
+        low=tidy(scores.low[head]),
+        high=tidy(scores.high[head]),
+        null=tidy(nulls.mean[head]),
+        null_high=tidy(nulls.high[head]),
+        texts=texts,
+        p=float(f"{p[head]:.3g}"),
+    )
+
+
+def _list_detectors(columns: Mapping[tuple[Where, str], Column]) -> tuple[Detector, ...]:
+    """Each detector once, however many stacks it was used on; the most specific first."""
+    by_name: dict[str, list[tuple[Where, Column]]] = {}
+    for (where, name), column in columns.items():
+        by_name.setdefault(name, []).append((where, column))
+    found = []
+    for name, each in by_name.items():
+        column = each[0][1]
+        baseline = find_baseline(column.guesses)
+        found.append(
+            Detector(
+                name=name,
+                family=column.kind.family,
+                detail=column.detail,
+                threshold=column.kind.threshold,
+                null=column.kind.null,
+                baseline=None if baseline is None else tidy(baseline[1]),
+                offset=None if baseline is None or column.kind.baseline == "diagonal" else baseline[0],
+                applies=tuple(".".join(where) for where, _ in each),
+                texts=max(len(column.texts) for _, column in each),
+            )
+        )
+    return tuple(sorted(found, key=lambda each: (-DETECTORS[each.family].rank, each.family, -each.texts)))
+
+
+def _note_missing(judged: Judged) -> Iterator[Message]:
+    """Which detectors found nothing to measure."""
+    measured = {each.family for each in judged.detectors}
+    missing = [family for family in DETECTORS if family not in measured]
+    if missing:
+        yield message("atlases.not_measured", detectors=tuple(missing), texts=LEAST_TEXTS)
+
+
+def _write_heads(
+    reading: Reading,
+    judged: Judged,
+    costs: Sequence[dict[tuple[Place, int], float]],
+    edges: Mapping[Where, list[tuple[Example, ...]]],
+    seed: int,
+) -> Iterator[AtlasHead]:
+    """The cards, place by place."""
+    measures = {
+        where: {name: bootstrap(np.array(values), seed) for name, values in each.values.items() if values}
+        for where, each in reading.profiles.items()
+    }
+    listed = list(reading.list_places())
+    features = _describe(judged, measures, listed)
+    clusters, points = cluster(features), place_points(features)
+    number = 0
+    for place, heads, where, first in listed:
+        spent = bootstrap(collect(costs, place, heads), seed) if costs else None
+        for head in range(heads):
+            row = first + head
+            names = judged.passed[where][row]
+            known = {name: each.read(row) for name, each in measures.get(where, {}).items()}
+            yield AtlasHead(
+                place=place.address,
+                head=head,
+                type=names[0] if names else None,
+                types=tuple(names),
+                scores={
+                    each.name: judged.scores[where][each.name][row]
+                    if each.name in judged.scores[where]
+                    else None
+                    for each in judged.detectors
+                },
+                measures={name: known.get(name) for name in MEASURES},
+                by_position=reading.profiles[where].read_positions(row),
+                cluster=int(clusters[number]),
+                point=tuple(tidy(each) for each in points[number]),
+                cost=None if spent is None else _write_cost(spent.read(head), len(costs)),
+                examples=edges[where][row],
+            )
+            number += 1
+
+
+def _write_cost(interval: Interval, texts: int) -> Cost:
+    return Cost(mean=interval.mean, low=interval.low, high=interval.high, texts=texts)
+
+
+def _describe(
+    judged: Judged,
+    measures: Mapping[Where, Mapping[str, Bounds]],
+    listed: Sequence[tuple[Place, int, Where, int]],
+) -> Numbers:
+    """(head, family and entropy): what each head does beyond chance, the best of a family's details."""
+    families = sorted({each.family for each in judged.detectors})
+    names = {each.name: families.index(each.family) for each in judged.detectors}
+    rows = []
+    for _, heads, where, first in listed:
+        for row in range(first, first + heads):
+            features = np.zeros(len(families) + 1)
+            for name, scores in judged.scores.get(where, {}).items():
+                above = scores[row].mean - scores[row].null
+                features[names[name]] = max(features[names[name]], above)
+            known = measures.get(where, {}).get("entropy")
+            features[-1] = 0.0 if known is None else known.mean[row]
+            rows.append(features)
+    return np.array(rows)
+
+
+def _write_clusters(heads: Sequence[AtlasHead]) -> tuple[Cluster, ...]:
+    found = []
+    for number in sorted({each.cluster for each in heads}):
+        members = [each for each in heads if each.cluster == number]
+        types: dict[str, int] = {}
+        for each in members:
+            if each.type is not None:
+                types[each.type] = types.get(each.type, 0) + 1
+        found.append(Cluster(number=number, heads=len(members), types=types))
+    return tuple(found)
+
+
+def _count(on_progress: Progress | None, total: int) -> Callable[[], None]:
+    """A function that is called when one more step is done."""
+    done = 0
+
+    def step() -> None:
+        nonlocal done
+        done += 1
+        if on_progress is not None:
+            on_progress(min(done, total), total)
+
+    return step

@@ -1,0 +1,59 @@
+"""What is measured of every head beside detectors: entropy, distance, the first token; entropy by position.
+
+In:   the maps of one text after the other.
+Out:  one number for each text and head; entropy by the position of the query, over all texts.
+"""
+
+import numpy as np
+
+from glassformer.atlases.schema import ByPosition
+from glassformer.corpus.atlas.estimates import tidy
+from glassformer.corpus.atlas.measuring import Layers, Where
+from glassformer.metrics.scores import Numbers
+
+MEASURES = ("entropy", "distance", "first_token")
+FARTHEST = 16  # bins: as many powers of two
+
+
+class Profile:
+    """Measures of one stack and kind, text by text."""
+
+    def __init__(self, heads: int) -> None:
+        self.values: dict[str, list[Numbers]] = {name: [] for name in MEASURES}
+        self._sums = np.zeros((heads, FARTHEST))
+        self._counts = np.zeros(FARTHEST)
+
+    def add(self, layers: Layers) -> None:
+        """Rows that have no choice are left out."""
+        statistics = [each.statistics for each in layers.maps]
+        allowed = np.concatenate([each.allowed for each in statistics])  # (head, query)
+        rows = (layers.view.visible.sum(axis=1) > 1) & statistics[0].rows
+        if not rows.any():
+            return
+        most = np.log(np.maximum(allowed, 2))
+        shares = np.concatenate([each.entropy for each in statistics]) / most
+        entropy = np.clip(shares[:, rows], 0.0, 1.0)  # (head, row)
+        bins = np.minimum(np.frexp(np.flatnonzero(rows))[1], FARTHEST - 1)  # 0, 1, 2–3, 4–7 …
+        np.add.at(self._sums.T, bins, entropy.T)
+        np.add.at(self._counts, bins, 1)
+        self.values["entropy"].append(entropy.mean(axis=1))
+        self.values["first_token"].append(layers.weights[:, rows, 0].mean(axis=1, dtype=np.float64))
+        if layers.view.kind == "self":
+            distance = np.concatenate([each.distance for each in statistics])[:, rows]
+            self.values["distance"].append(distance.mean(axis=1, dtype=np.float64))
+
+    def read_positions(self, head: int) -> ByPosition:
+        """Mean entropy of a head in bins of positions: 0, 1, 2–3, 4–7 and so on."""
+        last = int(np.flatnonzero(self._counts).max(initial=0)) + 1
+        edges = (0, *(2**power for power in range(last)))
+        means = [
+            tidy(total / count) if count else None
+            for total, count in zip(self._sums[head, :last], self._counts[:last], strict=True)
+        ]
+        return ByPosition(entropy=tuple(means), edges=edges)
+
+
+def profile_all(profiles: dict[Where, Profile], layers: dict[Where, Layers]) -> None:
+    """Add one text to the profiles of all stacks and kinds."""
+    for where, each in layers.items():
+        profiles.setdefault(where, Profile(len(each.weights))).add(each)
