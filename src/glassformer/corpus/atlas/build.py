@@ -103,10 +103,9 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     luck (adjusted p ≤ 0.05), and above the best fixed offset where there is one; its type is the most
     specific of these.
 
-    >>> texts = ["The cat sat on the mat.", "A dog and a cat ran away.", "She saw the old man again."] * 3
-    >>> atlas = gf.atlas("zoo/gpt2", texts, cost_texts=0)
-    >>> len(atlas.heads), atlas.body.corpus.texts
-    (48, 9)
+    >>> atlas = gf.open_atlas("zoo/gpt2")  # made by gf.atlas("zoo/gpt2", paragraphs)
+    >>> atlas.find("induction")[0].type
+    'induction'
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")
@@ -120,7 +119,7 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     if not reading.profiles:
         raise InputError("atlases.nothing_read", model=loaded.name, texts=len(given), error=reading.error)
     notes = list[Message]()
-    costs = reading.measure_costs(given, cost_texts) if can_cost(loaded) else []
+    costs = reading.measure_costs(cost_texts) if can_cost(loaded) else []
     if not costs:
         notes.append(message("atlases.no_costs" if cost_texts else "atlases.costs_unwanted"))
     judged = judge(reading, seed)
@@ -130,7 +129,7 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     candidates = [*candidates, *(each for each in map(reading.try_out, shown) if each is not None)]
     short = [each for each in candidates if each.short]
     recordings, edges = choose_examples(short, judged.types, bundles)
-    corpus = AtlasCorpus(name=name, texts=reading.texts, tokens=reading.tokens, skipped=reading.skipped)
+    corpus = AtlasCorpus(name=name, texts=len(reading.read), tokens=reading.tokens, skipped=reading.skipped)
     identity = AtlasModel(name=loaded.name, identity=loaded.identity.hash())
     heads = list(_write_heads(reading, judged, costs, edges, seed))
     body = AtlasBody(
@@ -151,9 +150,19 @@ def make_probes(model: LoadedModel, given: Sequence[MarkedText], seed: int) -> l
     """Constructed texts: random tokens read twice; and, of a model that reads text, marks and pronouns."""
     probes = _repeat(model, given, PROBES, PROBED, seed)
     if model.can("reads_text"):
-        probes += place_marks()
-        probes += [] if any(each.mentions for each in given) else tell_tales()
+        marked = [] if any(each.mentions for each in given) else tell_tales()
+        probes += [each for each in (*place_marks(), *marked) if _knows(model, each)]
     return probes
+
+
+def _knows(model: LoadedModel, text: MarkedText) -> bool:
+    """Whether a vocabulary has all words of a constructed text."""
+    unknown = model.require_tokenizer().roles.get("unknown")
+    encoding = model.reader.read_source(text.text)
+    return not any(
+        token == unknown and not special
+        for token, special in zip(encoding.ids, encoding.special, strict=True)
+    )
 
 
 def _repeat(
@@ -194,7 +203,8 @@ class Reading:
         self.profiles: dict[Where, Profile] = {}
         self.places: dict[Where, list[tuple[Place, int]]] = {}
         self.candidates: list[Candidate] = []
-        self.texts = self.tokens = self.skipped = 0
+        self.read: list[MarkedText] = []  # of the corpus
+        self.tokens = self.skipped = 0
         self.error: Message | str = ""  # of the last text that could not be read
         self._randomness = np.random.default_rng(seed)
 
@@ -217,9 +227,9 @@ class Reading:
         except GlassformerError:
             return None
 
-    def measure_costs(self, texts: Sequence[MarkedText], most: int) -> list[dict[tuple[Place, int], float]]:
+    def measure_costs(self, most: int) -> list[dict[tuple[Place, int], float]]:
         """How much the loss grows when a head is silenced, on some of the texts."""
-        chosen = [texts[number] for number in choose_rows(len(texts), most)] if most else []
+        chosen = [self.read[number] for number in choose_rows(len(self.read), most)] if most else []
         return measure_costs(self.model, chosen, self.target_language, self.report)
 
     def list_places(self) -> Iterator[tuple[Place, int, Where, int]]:
@@ -239,7 +249,7 @@ class Reading:
         self.table.add(layers, shuffled, slots)
         if text.probe is None:
             profile_all(self.profiles, layers)
-            self.texts += 1
+            self.read.append(text)
             self.tokens += len(recording.source) + (0 if recording.target is None else len(recording.target))
         for where, each in layers.items():
             self.places.setdefault(where, [(one.place, one.heads) for one in each.maps])
@@ -297,8 +307,8 @@ def judge(reading: Reading, seed: int) -> Judged:
         table = judged.scores.setdefault(where, {})
         table[name] = [_write_score(scores, nulls, found, head, len(column.texts)) for head in range(heads)]
         passed = judged.passed.setdefault(where, [[] for _ in range(heads)])
-        for head in np.flatnonzero(_passes(column, scores, nulls, found)):
-            passed[head].append(name)
+        for row in np.flatnonzero(_passes(column, scores, nulls, found)):
+            passed[row].append(name)
     for where, names in judged.passed.items():
         table = judged.scores[where]
         for head, each in enumerate(names):

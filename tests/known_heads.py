@@ -91,9 +91,9 @@ def _set_head(attention: torch.nn.Module, head: int, kind: str | None) -> None:
     if kind == "previous_token":  # it writes down which token it saw
         value = attention.qkv.weight[2 * width + head * WIDTH : 2 * width + (head + 1) * WIDTH]
         value[tokens, range(TOKENS, TOKENS + WORDS.size)] = 0.1
-        attention.output.weight[range(BEFORE, BEFORE + WORDS.size), head * WIDTH : head * WIDTH + WORDS.size] = (
-            torch.eye(WORDS.size)
-        )
+        attention.output.weight[
+            range(BEFORE, BEFORE + WORDS.size), head * WIDTH : head * WIDTH + WORDS.size
+        ] = torch.eye(WORDS.size)
 
 
 def write_texts(count: int, seed: int = 0) -> list[str]:

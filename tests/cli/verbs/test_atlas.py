@@ -1,0 +1,44 @@
+"""`atlas`: texts in, a folder with atlas.json out."""
+
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Command
+from glassformer import open_atlas
+from glassformer.cli.verbs.atlas import _read_pairs
+from known_heads import WORDS, build_known, write_texts
+
+
+@pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    path = tmp_path / "texts.txt"
+    path.write_text("\n\n".join(write_texts(12)), encoding="utf-8")
+    return path
+
+
+def test_a_folder_is_written_and_summed_up(texts: Path, run: Command, tmp_path: Path) -> None:
+    from glassformer.weights.checkpoint import save_checkpoint
+
+    model = build_known("encoder")[0]
+    save_checkpoint(model.network, tmp_path / "model", WORDS)
+    output = tmp_path / "atlas"
+    printed = run("atlas", tmp_path / "model", texts, "--output", output, "--limit", "9", "--costs", "0")
+    atlas = open_atlas(output)
+    assert (atlas.body.corpus.texts, atlas.body.corpus.name) == (9, "texts.txt")
+    assert str(atlas) in printed
+    assert atlas.heads[0].type == "next_token"
+
+
+def test_refusals(texts: Path, complain: Command, tmp_path: Path) -> None:
+    assert "--trees" in complain("atlas", "zoo/bert", "--output", tmp_path / "atlas")
+    assert "--limit is 0" in complain(
+        "atlas", "zoo/bert", texts, "--output", tmp_path / "atlas", "--limit", "0"
+    )
+    assert "line 1" in complain("atlas", "zoo/bert", "--pairs", texts, "--output", tmp_path / "atlas")
+
+
+def test_pairs_are_separated_by_tabs(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.tsv"
+    path.write_text("a cat\tun chat\n\nb\tc\n", encoding="utf-8")
+    assert list(_read_pairs(path)) == [("a cat", "un chat"), ("b", "c")]
