@@ -38,7 +38,11 @@ _MARKED = (  # each with a mark of another pair before the one that closes
 
 @dataclass(frozen=True, slots=True)
 class MarkedText:
-    """One text, or a text and its translation, and what is known about it."""
+    """One text, or a text and its translation, and what is known about it.
+
+    >>> gf.MarkedText("Anna said she won.", mentions=(((0, 4), (10, 13)),)).text[10:13]
+    'she'
+    """
 
     text: str | tuple[int, ...]  # token ids, where nobody could write such a text
     target: str | tuple[int, ...] | None = None
