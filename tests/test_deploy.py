@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from socket import create_server
 
@@ -220,3 +221,12 @@ def test_https_without_a_proxy(run: Callable[..., "subprocess.Popen[bytes]"], pl
         wait_for(lambda: client.get("/readyz").status_code == 200)
         assert "Secure" in client.get("/", params={"token": TOKEN}).headers["set-cookie"]
         assert client.get("/api/about", headers={"x-glassformer-token": TOKEN}).status_code == 200
+
+
+def test_the_bill_of_materials_names_what_is_installed() -> None:
+    command = [sys.executable, DEPLOY / "sbom.py"]
+    first, second = (subprocess.run(command, check=True, capture_output=True).stdout for _ in range(2))
+    assert first == second
+    found = {each["name"]: each for each in json.loads(first)["components"]}
+    assert found["fastapi"]["version"] == version("fastapi")
+    assert len({each["hashes"][0]["content"] for each in found.values()}) > len(found) / 2
