@@ -111,7 +111,7 @@ def _add_open(tar: tarfile.TarFile, name: str, opened: IO[bytes], path: Path, li
     member.size, member.mtime, member.mode = opened.tell(), int(path.stat().st_mtime), 0o600
     opened.seek(0)
     reader = _Hashing(opened)
-    tar.addfile(member, reader)  # type: ignore[arg-type]
+    tar.addfile(member, reader)
     listed[name] = reader.hash.hexdigest()
 
 
