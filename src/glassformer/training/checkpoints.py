@@ -134,6 +134,15 @@ class Checkpoints:
                 self._remove(later)
         self._point(LAST, place)
 
+    def remove_states(self) -> None:
+        """Keep the last and the best model of a run that nothing will continue."""
+        kept = (self.last(), self.best())
+        for place in self.all():
+            if place in kept:
+                _remove_state(place)
+            else:
+                self._remove(place)
+
     def clean(self) -> None:
         """Remove the unfinished folders of a killed run."""
         for path in self.folder.glob(f"{UNFINISHED}*"):

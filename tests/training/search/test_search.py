@@ -45,6 +45,10 @@ def test_a_search_is_trained_recorded_and_read_again(recipe: Path) -> None:
             assert trial.parameters["model.heads"] == 3
             assert trial.reason.code == "config.uneven_heads"
             assert not trial.runs
+    for trial in found.complete:  # ended: nothing continues from here, but its best model opens
+        folder = runs / trial.runs[0].run
+        assert not list(folder.glob("checkpoints/*/training.*"))
+        assert gf.load(folder / "best") and gf.load(folder / "last")
     again = read_search("s", runs)
     assert again.rows() == found.rows()
     assert again.confirmed == found.confirmed
@@ -74,11 +78,13 @@ def test_the_same_search_gives_the_same_trials(recipe: Path) -> None:
 @pytest.mark.slow
 def test_a_grid_is_every_configuration_once(recipe: Path) -> None:
     space = {"model.heads": [1, 2, 3], "model.layers": {"low": 1, "high": 2, "step": 1}}
-    found = look(recipe, space | {"sampler": "grid", "trials": 50, "pruner": "none"})
+    found = look(recipe, space | {"sampler": "grid", "trials": 50, "pruner": "none", "keep_states": True})
     trained = [
         (trial.parameters["model.heads"], trial.parameters["model.layers"]) for trial in found.complete
     ]
     assert sorted(trained) == [(1, 1), (1, 2), (2, 1), (2, 2)]
+    run = recipe.parent / "runs" / found.complete[0].runs[0].run
+    assert list(run.glob("checkpoints/*/training.safetensors"))
     assert found.state == "finished"
 
 

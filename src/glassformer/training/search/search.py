@@ -41,6 +41,7 @@ from glassformer.runlog.search import (
 from glassformer.settings import read_toml, write_toml
 from glassformer.tasks.task import Task, read_task
 from glassformer.training.changes import Overrides, find_incomparable, override, read_overrides
+from glassformer.training.checkpoints import Checkpoints
 from glassformer.training.loop import choose_score
 from glassformer.training.plugins import PLUGINS, find_plugins
 from glassformer.training.recipe import SEARCH, Recipe, check_name, locked, make_recipe
@@ -311,6 +312,9 @@ class _Search:
                 text = message("training.search.no_value", names=missing)
                 storage.set_trial_user_attr(id, FAILED, text.to_json())
                 self.study.tell(number, state=states.FAIL)
+        if outcome.failed is None and not self.settings.keep_states:
+            for run in outcome.runs:
+                Checkpoints(self.runs / run.run).remove_states()
         self._say(number)
 
     def _confirm(self, engine: Engine) -> None:

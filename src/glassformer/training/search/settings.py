@@ -45,6 +45,7 @@ class SearchSettings(Settings):
     pruner: Pruner = "halving"
     prune_on: list[str] = field(default_factory=lambda: ["collapsed_heads", *DIVERGED])  # causes of alarms
     seed: CountOrZero = 1  # of the sampler
+    keep_states: bool = False  # of trials that have ended, so that their runs can be resumed and forked
 
     def check(self) -> None:
         if not self.objectives:
