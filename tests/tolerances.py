@@ -51,6 +51,11 @@ def near(value: float, *, summands: int = 16, magnitude: float | None = None) ->
     return pytest.approx(value, rel=0, abs=rounding(summands=summands, magnitude=size))
 
 
+def shown(value: Any, digits: int = 4) -> Any:
+    """Numbers as they are written with so many digits that count: off by half of the last one."""
+    return pytest.approx(value, rel=0.5 * 10.0 ** (1 - digits))
+
+
 def largest(values: Any) -> float:
     """The largest finite number, by size: of scores, for `scores=`."""
     numbers = np.abs(_numbers(values))

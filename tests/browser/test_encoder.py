@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from browser.conftest import Served
 from browser.waiting import measure_overflow, settle
-from tolerances import near
+from tolerances import near, shown
 
 pytestmark = pytest.mark.browser
 
@@ -127,8 +127,8 @@ def test_the_picture_and_the_table(served: Served, open_page: Open) -> None:
     page.locator('[data-action="table"]').click()
     cell = page.locator("table.data tbody tr").nth(5).locator("td").nth(2 + 2)
     expect(cell).not_to_be_empty()
-    assert float(cell.inner_text()) == pytest.approx(
-        np.linalg.norm(np.subtract(*states(served, "decoder")[[2, 1], 5])), rel=1e-3
+    assert float(cell.inner_text()) == shown(
+        float(np.linalg.norm(np.subtract(*states(served, "decoder")[[2, 1], 5])))
     )
 
 

@@ -18,6 +18,7 @@ from glassformer import bundle
 from glassformer.api import frames
 from glassformer.api.library import Library
 from glassformer.recording import from_arrays
+from tolerances import shown
 
 pytestmark = pytest.mark.browser
 
@@ -488,9 +489,9 @@ def test_the_table_holds_the_floats(served: Served, open_page: Callable[..., Pag
     rows = page.get_by_role("dialog").locator("tbody tr")
     expect(rows).to_have_count(24)
     weights = served.library.get(served.ids["decoder"]).maps[1].weights(0)
-    shown = rows.nth(12).locator("td, th").all_inner_texts()
-    assert shown[0].startswith("12")
-    np.testing.assert_allclose(float(shown[6].replace("\u2212", "-")), weights[12, 5], rtol=1e-3)
+    cells = rows.nth(12).locator("td, th").all_inner_texts()
+    assert cells[0].startswith("12")
+    assert float(cells[6].replace("\u2212", "-")) == shown(float(weights[12, 5]))
 
 
 def test_long_maps_move_without_waiting(served: Served, open_page: Callable[..., Page]) -> None:

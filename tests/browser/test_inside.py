@@ -13,7 +13,8 @@ from browser.conftest import Bench, Served
 from browser.test_running import TEXT, fill, press_run
 from browser.waiting import measure_overflow, settle
 from glassformer.recording import AttentionMap
-from tolerances import largest, near
+from glassformer.rounding import rounding
+from tolerances import largest, near, shown
 
 pytestmark = pytest.mark.browser
 
@@ -76,7 +77,7 @@ def test_values_are_the_floats_themselves(served: Served, open_page: Open) -> No
     value = attention_map.keys[2, 4, 6]
     expect(cell).not_to_have_text("…")
     assert np.float32(cell.get_attribute("title")) == value
-    assert read(cell.inner_text()) == pytest.approx(float(value), rel=2e-3)
+    assert read(cell.inner_text()) == shown(float(value))
     page.get_by_label("Array").select_option("scores")
     expect(page.locator('.value-grid td[data-at="0,1"]')).to_have_text("−∞")
     cell = page.locator('.value-grid td[data-at="7,3"]')
@@ -98,7 +99,7 @@ def test_products_add_up_to_the_score(served: Served, open_page: Open) -> None:
     )
     expect(page.locator(".verdict")).to_contain_text("agrees with the recorded score")
     assert float(term(page, "sum").get_attribute("title") or "nan") == pytest.approx(
-        float(query @ key), rel=1e-9
+        float(query @ key), rel=rounding(summands=8, dtype="float64")
     )
     score = float(attention_map.scores(1)[4, 2])
     assert float(term(page, "score").get_attribute("title") or "nan") == near(score)

@@ -15,6 +15,7 @@ from browser.waiting import measure_overflow
 from browser.waiting import settle as settle_view
 from glassformer.metrics import score
 from glassformer.recording import Recording
+from tolerances import shown
 
 pytestmark = pytest.mark.browser
 
@@ -51,8 +52,8 @@ def see(page: Page, metric: str, value: float) -> None:
     expect(card(page, metric)).to_have_attribute("title", wanted)
     settle(page)
     assert float(card(page, metric).get_attribute("title") or "nan") == pytest.approx(value, rel=1e-12)
-    shown = read(card(page, metric).evaluate("element => element.firstChild.textContent"))
-    assert shown == pytest.approx(value, rel=2e-3)
+    said = read(card(page, metric).evaluate("element => element.firstChild.textContent"))
+    assert said == shown(value)
 
 
 def recording_of(served: Served, name: str) -> Recording:
@@ -81,7 +82,7 @@ def test_the_table_shows_every_head(served: Served, open_page: Open) -> None:
         cells = page.locator(f'.sort-table td[data-column="{metric}"]')
         titles = cells.evaluate_all("cells => cells.map(cell => cell.title)")
         assert [float(title) for title in titles] == pytest.approx(wanted, rel=1e-12)
-        assert [read(text) for text in cells.all_inner_texts()] == pytest.approx(wanted, rel=2e-3)
+        assert [read(text) for text in cells.all_inner_texts()] == shown(wanted)
     expect(page.locator("tr.chosen")).to_have_attribute("data-row", str(1 * 4 + 2))
     expect(page.locator(".sort-table .spark svg path").first).to_have_attribute("d", re.compile("^M"))
 

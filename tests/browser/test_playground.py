@@ -16,6 +16,7 @@ from browser.conftest import Bench, Served
 from browser.waiting import rest
 from glassformer.api.jobs import JobRequest
 from glassformer.messages import Message
+from tolerances import shown
 
 pytestmark = pytest.mark.browser
 
@@ -135,13 +136,13 @@ def test_pointer_and_arrow_keys_read_numbers(played: Played, open_page: Open) ->
     read = figure.locator(".play-readout")
     expect(read).not_to_be_empty()
     rest(page)
-    assert float(read.inner_text().split(": ")[1]) == pytest.approx(values[1][1], rel=1e-3)
+    assert float(read.inner_text().split(": ")[1]) == shown(values[1][1])
     cell = figure.locator("svg .play-ring").bounding_box()
     assert cell
     before = read.inner_text()
     page.mouse.move(cell["x"] + cell["width"] / 2, cell["y"] + 3 * cell["height"] / 2)
     expect(read).not_to_have_text(before)
-    assert float(read.inner_text().split(": ")[1]) == pytest.approx(values[2][1], rel=1e-3)
+    assert float(read.inner_text().split(": ")[1]) == shown(values[2][1])
 
 
 def test_topics_by_keyboard_and_both_languages(played: Played, open_page: Open) -> None:

@@ -754,7 +754,7 @@ def test_a_step_of_adam_is_torchs(run: Run) -> None:
         optimizer.zero_grad()
         (theirs**3).sum().backward()
         optimizer.step()
-    assert torch.allclose(ours, theirs, atol=1e-7)
+    assert_near(ours, theirs, operations=3, summands=1)
 
 
 @pytest.mark.slow

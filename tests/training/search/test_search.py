@@ -48,7 +48,8 @@ def test_a_search_is_trained_recorded_and_read_again(recipe: Path) -> None:
     for trial in found.complete:  # ended: nothing continues from here, but its best model opens
         folder = runs / trial.runs[0].run
         assert not list(folder.glob("checkpoints/*/training.*"))
-        assert gf.load(folder / "best") and gf.load(folder / "last")
+        assert gf.load(folder / "best")
+        assert gf.load(folder / "last")
     again = read_search("s", runs)
     assert again.rows() == found.rows()
     assert again.confirmed == found.confirmed
