@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { exactSeries, inventNumbers, inventRun } from "../../testing/run";
 import { chartsOf, differences, type Series, smoothed, throughput } from "./charts";
+import { words } from "./words";
 
 test("splits share a chart, parts of a whole share one, and each has its place", () => {
   const norms = exactSeries([1], () => 2);
@@ -61,4 +62,9 @@ test("recipes differ where a setting is another one, or is missing", () => {
     { name: "train.rate", values: ["1e-3", "1e-4 # lower"] },
     { name: "model.heads", values: [null, "8"] },
   ]);
+});
+
+test("scores have names that people read, those of a pair of languages and of labels, too", () => {
+  const named = ["bits_per_byte", "bleu_en-fr", "f1_by_layer", "mine"].map(words("en").chart);
+  expect(named).toEqual(["Bits per byte", "BLEU en-fr", "F1 by label", "mine"]);
 });

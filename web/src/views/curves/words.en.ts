@@ -8,8 +8,20 @@ const CHARTS: Readonly<Record<string, string>> = {
   throughput: "Tokens per second",
   memory: "Memory, MB",
   accuracy: "Accuracy",
+  macro_f1: "F1, mean of the labels",
+  f1_by_layer: "F1 by label",
+  span_f1: "F1 of whole names",
+  span_precision: "Precision of whole names",
+  span_recall: "Recall of whole names",
+  relation_accuracy: "Accuracy of the second task",
   perplexity: "Perplexity",
+  bits_per_byte: "Bits per byte",
+  mse: "Mean squared error",
+  mae: "Mean absolute error",
+  pearson: "Pearson correlation",
+  spearman: "Spearman correlation",
   bleu: "BLEU",
+  chrf: "chrF",
 };
 const SPLITS: Readonly<Record<string, string>> = {
   train: "train",
@@ -27,7 +39,8 @@ export const words = {
   logY: "Log values",
   logX: "Log steps",
   allSteps: "All steps",
-  chart: (name: string) => CHARTS[name] ?? name,
+  chart: (name: string) =>
+    CHARTS[name] ?? name.replace(/^(bleu|chrf)_/, (_, kind: string) => `${CHARTS[kind]} `), // of a pair of languages
   split: (name: string) => SPLITS[name] ?? name,
   atStep: (step: string) => `at step ${step}`,
   charts:

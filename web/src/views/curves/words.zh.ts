@@ -11,8 +11,20 @@ const CHARTS: Readonly<Record<string, string>> = {
   throughput: "每秒词元数",
   memory: "内存（MB）",
   accuracy: "准确率",
+  macro_f1: "F1（各标签平均）",
+  f1_by_layer: "各标签的 F1",
+  span_f1: "完整名称的 F1",
+  span_precision: "完整名称的精确率",
+  span_recall: "完整名称的召回率",
+  relation_accuracy: "第二个任务的准确率",
   perplexity: "困惑度",
+  bits_per_byte: "每字节比特数",
+  mse: "均方误差",
+  mae: "平均绝对误差",
+  pearson: "皮尔逊相关系数",
+  spearman: "斯皮尔曼相关系数",
   bleu: "BLEU",
+  chrf: "chrF",
 };
 const SPLITS: Readonly<Record<string, string>> = {
   train: "训练集",
@@ -29,7 +41,8 @@ export const words: SameWords<typeof en> = {
   logY: "数值取对数",
   logX: "步数取对数",
   allSteps: "全部步数",
-  chart: (name: string) => CHARTS[name] ?? name,
+  chart: (name: string) =>
+    CHARTS[name] ?? name.replace(/^(bleu|chrf)_/, (_, kind: string) => `${CHARTS[kind]} `), // of a pair of languages
   split: (name: string) => SPLITS[name] ?? name,
   atStep: (step: string) => `第 ${step} 步`,
   charts: "曲线。方向键移动所选步数；加号和减号缩放；0 显示全部步数；N 和 P 跳到下一个和上一个警报。",

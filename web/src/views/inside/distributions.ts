@@ -158,7 +158,7 @@ export class Distributions extends InsidePanel {
     ];
     if (found.left_out > 0) parts.push(this.say.leftOut(count(found.left_out)));
     if ((found as { whole?: boolean }).whole === false) parts.push(this.say.sample);
-    return parts.join("; ");
+    return parts.join(this.say.next);
   }
 
   private title(name: DistributionName): string {

@@ -29,6 +29,7 @@ export const words = {
   leftOut: (count: string) => `${count} left out: masked or not finite`,
   sample: "from a sample of rows",
   bin: (low: string, high: string, count: string) => `${low} to ${high}: ${count}`,
+  next: "; ",
   empty: "nothing to count",
   // values
   array: "Array",

@@ -29,6 +29,7 @@ export const words: SameWords<typeof en.words> = {
   leftOut: (count: string) => `略去 ${count} 个：被遮蔽或非有限值`,
   sample: "取自部分行的抽样",
   bin: (low: string, high: string, count: string) => `${low} 到 ${high}：${count}`,
+  next: "；",
   empty: "没有可计数的值",
   array: "数组",
   token: "词元",
