@@ -10,12 +10,15 @@ from typing import Any
 
 import pytest
 
+import glassformer as gf
 from engine import tasks
 from engine.test_local import collect
 from glassformer.engine import open_engine
+from glassformer.engine.local import LocalEngine
 from glassformer.engine.ray_cluster import RayEngine
 from glassformer.errors import EngineError
 
+RECIPE = Path(__file__).parents[2] / "recipes" / "first.toml"
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="the extra `cluster` is not installed"),
     pytest.mark.slow,
@@ -35,25 +38,48 @@ def _add_node(cluster: Any, **settings: Any) -> Any:
     pytest.skip("Ray did not start within its own time limit on this machine")
 
 
-@pytest.fixture
-def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """A head and another node, one CPU each."""
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """A head and another node, one CPU each. The last test takes the other one away."""
     import ray
     from ray.cluster_utils import Cluster
 
-    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    monkeypatch.setenv("RAY_raylet_start_wait_time_s", "120")  # on a busy machine
     # Loopback only; Ray replaces 127.0.0.1 by the address of this machine in its network.
     node = {"num_cpus": 1, "node_ip_address": "127.0.0.2", "object_store_memory": 100 << 20}
-    cluster = Cluster()
-    try:
-        _add_node(cluster, **node, include_dashboard=False)
-        other = _add_node(cluster, **node)
-        cluster.wait_for_nodes()
-        yield cluster, other
-    finally:
-        ray.shutdown()
-        cluster.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+        patch.setenv("RAY_raylet_start_wait_time_s", "120")  # on a busy machine
+        cluster = Cluster()
+        try:
+            _add_node(cluster, **node, include_dashboard=False)
+            other = _add_node(cluster, **node)
+            cluster.wait_for_nodes()
+            yield cluster, other
+        finally:
+            ray.shutdown()
+            cluster.shutdown()
+
+
+def test_a_search_on_two_nodes_finds_what_it_finds_here(cluster: Any, tmp_path: Path) -> None:
+    pytest.importorskip("optuna", reason="the extra `search` is not installed")
+    nodes, _ = cluster
+    (tmp_path / "letters.txt").write_text("the cat sat on the mat and " * 100)
+    changes = {"task.folder": str(tmp_path), "task.path": "letters.txt", "train.steps": 2, "model.width": 8}
+    changes |= {"train.evaluate_every": 1, "task.context": 8, "monitor.every": 0, "probe.count": 0}
+    space = {"model.heads": [2, 4], "sampler": "grid", "trials": 2, "confirm": 1}
+    with open_engine("ray", address=nodes.address) as there, LocalEngine(1) as here:
+        found, known = (
+            gf.search(RECIPE, space, overrides=changes, engine=engine, runs=tmp_path / name, silent=True)
+            for name, engine in (("there", there), ("here", here))
+        )
+    assert found.state == "finished"
+    assert len(found.complete) == 2
+
+    def values(log: gf.SearchLog) -> list[Any]:
+        runs = [run for each in (*log.trials, *log.confirmed) for run in each.runs]
+        return sorted((run.run, run.seed, run.values["loss"]) for run in runs)
+
+    assert values(found) == values(known)  # to the last bit
 
 
 def test_results_are_the_same_when_a_worker_and_a_node_are_lost(cluster: Any, tmp_path: Path) -> None:
