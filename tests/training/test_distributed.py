@@ -6,6 +6,7 @@ import random
 import socket
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,7 @@ def take_part(rank: int, port: int, recipe: Path, overrides: list[str], others: 
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
     }
+    warnings.simplefilter("error")  # nothing that a person would have to wonder about
     train(recipe, overrides, silent=True, **others)  # type: ignore[arg-type]
 
 

@@ -5,6 +5,7 @@ Out:  `Processes`; a module wrapped for them; whole tensors from shards and back
 """
 
 import os
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -130,6 +131,8 @@ def _shard(module: TaskModule) -> nn.Module:
     """
     from torch.distributed.fsdp import fully_shard
 
+    # A linear layer gives a view; what torch warns of is changing it in place, which no network here does.
+    warnings.filterwarnings("ignore", r"FSDP2-wrapped module .* returned a view", UserWarning)
     network = module.network
     if isinstance(network, Transformer) and not network.config.share_layers:
         for stack in (network.encoder, network.decoder):

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { exactSeries, inventNumbers, inventRun } from "../../testing/run";
-import { chartsOf, differences, type Series, smoothed, throughput } from "./charts";
+import { chartsOf, differences, type Series, smoothed, throughput, titleOf } from "./charts";
 import { words } from "./words";
 
 test("splits share a chart, parts of a whole share one, and each has its place", () => {
@@ -65,6 +65,8 @@ test("recipes differ where a setting is another one, or is missing", () => {
 });
 
 test("scores have names that people read, those of a pair of languages and of labels, too", () => {
-  const named = ["bits_per_byte", "bleu_en-fr", "f1_by_layer", "mine"].map(words("en").chart);
+  const named = ["bits_per_byte", "bleu_en-fr", "f1_by_layer", "mine"].map((name) =>
+    titleOf(name, words("en")),
+  );
   expect(named).toEqual(["Bits per byte", "BLEU en-fr", "F1 by label", "mine"]);
 });

@@ -7,6 +7,7 @@
 
 import type { RunSeries } from "../../api/types";
 import type { SeriesOf } from "../../core/source";
+import type { Words } from "./words";
 
 export interface Series {
   readonly run: number; // its place among the runs
@@ -49,6 +50,12 @@ export function chartsOf(runs: readonly SeriesOf[]): ChartData[] {
   return [...charts]
     .map(([name, series]) => ({ name, series }))
     .sort((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
+}
+
+/** What a chart is called; a score of a pair of languages (bleu_en-fr) by both. */
+export function titleOf(name: string, say: Words): string {
+  const [, score, pair] = /^(bleu|chrf)_(.+)$/.exec(name) ?? [];
+  return score === undefined ? say.chart(name) : `${say.chart(score)} ${pair}`;
 }
 
 type Plotted = Pick<Series, "steps" | "values" | "low" | "high" | "rows">;

@@ -14,7 +14,7 @@ import { headColour } from "../../marks/colours";
 import { type Curve, type CurveMark, type CurvePlan, valueNear } from "../../marks/curves";
 import { type Inks, SCREEN } from "../../marks/paper";
 import type { Plot } from "./chart";
-import { type ChartData, type Series, smoothed } from "./charts";
+import { type ChartData, type Series, smoothed, titleOf } from "./charts";
 import type { Words } from "./words";
 
 export const TALL = 210; // pixels of a chart
@@ -52,7 +52,7 @@ export class Plots {
         width,
         height: TALL,
         inks: ink,
-        title: this.say.chart(data.name),
+        title: titleOf(data.name, this.say),
         span,
         logX: look.logx,
         logY: look.logy,

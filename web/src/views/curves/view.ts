@@ -25,7 +25,7 @@ import { inks, SCREEN, sheet } from "../../marks/paper";
 import { refill } from "../../marks/refill";
 import { Tooltip } from "../../marks/tooltip";
 import { Chart, type ChartActions } from "./chart";
-import { type ChartData, chartsOf } from "./charts";
+import { type ChartData, chartsOf, titleOf } from "./charts";
 import { drawFacts } from "./facts";
 import { Happenings } from "./happenings";
 import { type Look, Plots, TALL } from "./plots";
@@ -221,7 +221,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
           const run = several ? [this.runs[each.run]!.id] : [];
           const numbers = [each.values, each.low ?? each.values, each.high ?? each.values];
           const values = numbers.map((all) => (Number.isNaN(all[at]!) ? null : all[at]!));
-          rows.push([...run, say.chart(name), this.plots.nameOf(each, false), step, ...values]);
+          rows.push([...run, titleOf(name, say), this.plots.nameOf(each, false), step, ...values]);
         });
       }
     const { columns } = say;
@@ -432,7 +432,7 @@ class Curves extends MountedRuns<Words, CurvesOptions> implements Mounted {
     const words = [...this.drawn.values()].flatMap(({ data }) =>
       data.series.slice(0, 4).map((series) => {
         const near = valueNear(series, step);
-        return `${this.say.chart(data.name)} ${this.plots.nameOf(series)} ${digits(near?.[1])}`;
+        return `${titleOf(data.name, this.say)} ${this.plots.nameOf(series)} ${digits(near?.[1])}`;
       }),
     );
     return [this.common.stepIs(count(step)), ...words];

@@ -39,8 +39,7 @@ export const words = {
   logY: "Log values",
   logX: "Log steps",
   allSteps: "All steps",
-  chart: (name: string) =>
-    CHARTS[name] ?? name.replace(/^(bleu|chrf)_/, (_, kind: string) => `${CHARTS[kind]} `), // of a pair of languages
+  chart: (name: string) => CHARTS[name] ?? name,
   split: (name: string) => SPLITS[name] ?? name,
   atStep: (step: string) => `at step ${step}`,
   charts:

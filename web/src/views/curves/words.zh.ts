@@ -41,8 +41,7 @@ export const words: SameWords<typeof en> = {
   logY: "数值取对数",
   logX: "步数取对数",
   allSteps: "全部步数",
-  chart: (name: string) =>
-    CHARTS[name] ?? name.replace(/^(bleu|chrf)_/, (_, kind: string) => `${CHARTS[kind]} `), // of a pair of languages
+  chart: (name: string) => CHARTS[name] ?? name,
   split: (name: string) => SPLITS[name] ?? name,
   atStep: (step: string) => `第 ${step} 步`,
   charts: "曲线。方向键移动所选步数；加号和减号缩放；0 显示全部步数；N 和 P 跳到下一个和上一个警报。",
