@@ -312,10 +312,13 @@ class _Search:
                 text = message("training.search.no_value", names=missing)
                 storage.set_trial_user_attr(id, FAILED, text.to_json())
                 self.study.tell(number, state=states.FAIL)
-        if outcome.failed is None and not self.settings.keep_states:
-            for run in outcome.runs:
-                Checkpoints(self.runs / run.run).remove_states()
+        self._tidy(outcome)
         self._say(number)
+
+    def _tidy(self, outcome: TrialOutcome) -> None:
+        """Remove what only a run that goes on would need."""
+        for run in () if self.settings.keep_states or outcome.failed else outcome.runs:
+            Checkpoints(self.runs / run.run).remove_states()
 
     def _confirm(self, engine: Engine) -> None:
         """Train the best configuration and the recipe's own again, each with the same new seeds.
