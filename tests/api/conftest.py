@@ -40,6 +40,7 @@ class PretendWorkbench:
     warm: bool = False
     played: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
     queue: int = 3
+    owners: list[str | None] = field(default_factory=list)
 
     def models(self) -> Sequence[ModelDescription]:
         return (
@@ -56,10 +57,11 @@ class PretendWorkbench:
             Preset(id="fox", title=words, point=words, model="zoo/tiny", task="language_modelling", text="x"),
         )
 
-    def submit(self, request: JobRequest) -> Job:
+    def submit(self, request: JobRequest, owner: str | None = None) -> Job:
         if len(self.asked) >= self.queue:
             raise ApiError("workbench.queue_full", status=429, count=self.queue)
         self.asked.append(request)
+        self.owners.append(owner)
         return self.job(str(len(self.asked) - 1))
 
     def job(self, id: str) -> Job:
@@ -69,6 +71,7 @@ class PretendWorkbench:
         return Job(
             id=id, kind=request.kind, state="cancelled" if id in self.cancelled else "queued", stage="queued",
             share=None, detail=None, recording=None, model=request.model, created=0.0,
+            owner=self.owners[int(id)],
         )  # fmt: skip
 
     def jobs(self) -> Sequence[Job]:
@@ -92,18 +95,18 @@ class PretendWorkbench:
             raise ApiError("workbench.busy", status=429)
         return read_defaults().results["lookup"]
 
-    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
+    def start_play(self, name: str, given: Mapping[str, str], owner: str | None = None) -> Job:
         request = PlayRequest(topic=name, parameters=dict(given))
         return Job(
             id="7", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
-            recording=None, model=request.model, created=0.0,
+            recording=None, model=request.model, created=0.0, owner=owner,
         )  # fmt: skip
 
-    def measure(self, request: MeasureRequest) -> Job:
+    def measure(self, request: MeasureRequest, owner: str | None = None) -> Job:
         self.measured.append(request)
         return Job(
             id="8", kind=request.kind, state="queued", stage="queued", share=None, detail=None,
-            recording=None, model=request.model, created=0.0, listed=request.listed,
+            recording=None, model=request.model, created=0.0, listed=request.listed, owner=owner,
         )  # fmt: skip
 
     keeps_jobs = False
@@ -116,6 +119,11 @@ class PretendWorkbench:
 
     def close(self) -> None:
         self.closed = True
+
+
+@pytest.fixture(scope="session")
+def pretend() -> type[PretendWorkbench]:
+    return PretendWorkbench
 
 
 @dataclass

@@ -35,7 +35,7 @@ def test_pages_of_each_origin(index: RecordingIndex) -> None:
     assert (index.count(), index.count("made"), index.count("shipped")) == (32, 30, 1)
     assert index.default() == "named"
     assert index.find_preset("fox") == "shipped"
-    assert [row.id for row in index.find_unlisted("{}")] == ["unlisted"]
+    assert [row.id for row in index.find_unlisted("{}", None)] == ["unlisted"]
 
 
 def test_a_search_finds_every_word_anywhere(index: RecordingIndex) -> None:
@@ -57,7 +57,7 @@ def test_what_lies_in_the_folder_is_there_on_the_next_start(index: RecordingInde
     assert again.kept()["3.bundle"] == (10, 1)
     again.forget_files(["3.bundle"])
     assert again.find("made-3") is None
-    assert [row.id for row in again.oldest()][:2] == ["unlisted", "made-0"]
+    assert [row.id for row in again.oldest(None)][:2] == ["unlisted", "made-0"]
     assert again.own_bytes() == 300
     again.close()
 

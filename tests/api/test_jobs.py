@@ -228,9 +228,9 @@ def test_requests_at_once_are_counted_before_they_are_jobs(
     site.workbench.queue = 100
     submit = site.workbench.submit
 
-    def submit_slowly(request: JobRequest) -> Job:
+    def submit_slowly(request: JobRequest, owner: str | None) -> Job:
         time.sleep(0.3)
-        return submit(request)
+        return submit(request, owner)
 
     monkeypatch.setattr(site.workbench, "submit", submit_slowly)
 

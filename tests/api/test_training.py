@@ -282,11 +282,14 @@ def begin_all(threads: PretendThreads, count: int, *, fail: bool = False) -> tup
         return begun[-1]
 
     state = SimpleNamespace(trainings={}, starting={})
-    request: Any = SimpleNamespace(client=SimpleNamespace(host="a"), app=SimpleNamespace(state=state))
+    request: Any = SimpleNamespace(
+        client=SimpleNamespace(host="a"), app=SimpleNamespace(state=state), scope={}
+    )
     context: Any = SimpleNamespace(
         trainer=SimpleNamespace(most=2, trainings=trainings),
         threads=threads,
         settings=Settings(client_share=0.5),
+        access=SimpleNamespace(owners=None, owner=None, limited=False),
     )
 
     async def ask() -> list[Any]:

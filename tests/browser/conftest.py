@@ -99,7 +99,7 @@ def serve_workbench(folder: Path, zoo: Path = ZOO) -> Iterator[Bench]:
     workbench = LocalWorkbench(
         WorkbenchSettings(offline=True),
         folder=library.folder,
-        add=lambda path, request: library.adopt(path, request=request),
+        add=lambda path, request, owner: library.adopt(path, request=request, owner=owner),
         locate=library.path,
         zoo=zoo,
     )

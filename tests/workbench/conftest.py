@@ -8,7 +8,6 @@ from secrets import token_hex
 import pytest
 
 from glassformer import bundle
-from glassformer.api.effects import MeasureRequest
 from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.recording import Recording
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
@@ -44,7 +43,7 @@ def open_bench(zoo: Path, folder: Path, **words: object) -> LocalWorkbench:
     """A workbench whose recordings are called by their files."""
     settings = WorkbenchSettings(offline=True, **words)  # type: ignore[arg-type]
 
-    def keep(path: Path, _: JobRequest | MeasureRequest) -> str:
+    def keep(path: Path, *_: object) -> str:
         kept = folder / f"{token_hex(8)}.bundle"
         return path.replace(kept).name
 

@@ -62,7 +62,7 @@ class Server:
         self.bench = LocalWorkbench(
             WorkbenchSettings(offline=True, queue=2),
             folder=library.folder,
-            add=lambda path, request: library.adopt(path, request=request),
+            add=lambda path, request, owner: library.adopt(path, request=request, owner=owner),
             locate=library.path,
             zoo=zoo,
         )

@@ -111,7 +111,7 @@ def test_the_workbench_is_there_without_torch() -> None:
     code = (
         "import sys; from glassformer.workbench import LocalWorkbench, WorkbenchSettings as S;"
         "from pathlib import Path;"
-        "bench = LocalWorkbench(S(), folder=Path('.'), add=lambda path, request: '');"
+        "bench = LocalWorkbench(S(), folder=Path('.'), add=lambda path, request, owner: '');"
         "bench.models(), bench.presets(), bench.close(); sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

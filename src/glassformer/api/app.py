@@ -8,14 +8,18 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 
 from glassformer import __version__
 from glassformer.api import errors, openapi
+from glassformer.api.access import Access
+from glassformer.api.identity import Forwarded, Identity
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import BodyLimit, ClientCounts, ResponseCache, ThreadPools
 from glassformer.api.observation import Counters, Observer
+from glassformer.api.owners import Owners
+from glassformer.api.people import People
 from glassformer.api.responses import AppContext
 from glassformer.api.routes import (
     about,
@@ -28,17 +32,24 @@ from glassformer.api.routes import (
     recordings,
     runs,
     searches,
+    session,
     states,
     static,
     training,
     walks,
 )
 from glassformer.api.routes import scores as measures
+from glassformer.api.rules import authorise
 from glassformer.api.runs import Runs
 from glassformer.api.searches import Searches
 from glassformer.api.security import Guard
 from glassformer.api.settings import Settings
 from glassformer.api.training import Trainer
+
+GROUPS = (
+    operations, session, about, messages, recordings, maps, states, measures, walks, jobs, effects,
+    playground, runs, searches, training, static,
+)  # fmt: skip
 
 
 def create_app(
@@ -47,10 +58,11 @@ def create_app(
     settings: Settings | None = None,
     threads: ThreadPools | None = None,
     trainer: Trainer | None = None,
+    people: People | None = None,
 ) -> FastAPI:
     """The server for some recordings; with a workbench it runs models, with a trainer it trains.
 
-    `threads` may be shared.
+    `threads` may be shared. With `people` it has users, and everything an owner.
 
     >>> library = gf.Library()
     >>> app = gf.create_app(library)  # for uvicorn, or any other ASGI server
@@ -59,14 +71,18 @@ def create_app(
     chosen = Settings() if settings is None else settings
     folders = (chosen.runs, *([] if chosen.shipped_runs is None else [chosen.shipped_runs]))
     library.runs = tuple(folder.absolute() for folder in folders)  # others are looked for in the library's
+    known_runs, searches_there = Runs(chosen.runs, chosen.shipped_runs), Searches(chosen.runs)
+    owners = None if people is None else Owners(chosen.runs)
+    identity = None if people is None else Identity(people, chosen, library.kept_folder)
     context = AppContext(
         library,
         workbench,
         chosen,
         threads or ThreadPools(chosen),
         ResponseCache(chosen.cache_bytes),
-        Runs(chosen.runs, chosen.shipped_runs),
-        Searches(chosen.runs),
+        known_runs,
+        searches_there,
+        Access(library, known_runs, searches_there, owners),
         trainer,
     )
 
@@ -76,6 +92,8 @@ def create_app(
         context.threads.close()
         if workbench is not None:
             workbench.close()
+        if owners is not None:
+            owners.close()
 
     app = FastAPI(
         title="Glassformer",
@@ -87,8 +105,10 @@ def create_app(
         lifespan=live,
         responses=errors.ERROR_RESPONSES,
         redirect_slashes=False,
+        dependencies=[Depends(authorise)],
     )
     app.state.context = context
+    app.state.identity = identity
     app.state.listeners = ClientCounts(chosen.listeners, chosen.share(chosen.listeners))
     app.state.uploads = ClientCounts(chosen.uploads, chosen.share(chosen.uploads))
     app.state.jobs = {}  # ids of jobs, and the client of each
@@ -102,12 +122,11 @@ def create_app(
     )
     errors.install(app)
     openapi.install(app)
-    for group in (
-        operations, about, messages, recordings, maps, states, measures, walks, jobs, effects, playground,
-        runs, searches, training, static,
-    ):  # fmt: skip
+    for group in GROUPS:
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)
-    app.add_middleware(Guard, settings=chosen)
+    app.add_middleware(Guard, settings=chosen, identity=identity)
     app.add_middleware(Observer, counters=app.state.counters)
+    if chosen.proxies:
+        app.add_middleware(Forwarded, trusted_hosts=list(chosen.proxies))
     return app

@@ -4,7 +4,7 @@ In:   the id of a recording; a request for a branch.
 Out:  every recording of its tree, parents before their branches; the request as it is run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from glassformer.api.description import Visible
 from glassformer.api.jobs import JobRequest
@@ -32,10 +32,15 @@ class BranchEntry(ResponseModel):
     score: float | None  # logarithm of the probability of the whole text; None: minus infinity
 
 
-def list_branches(library: Library, id: str) -> list[BranchEntry]:
-    """The tree that a recording belongs to; only itself where nothing branched off."""
+def list_branches(
+    library: Library, id: str, sees: Callable[[str], bool] = lambda _: True
+) -> list[BranchEntry]:
+    """The tree that a recording belongs to; only itself where nothing branched off.
+
+    What the reader may not see is not there: its branches have lost their parent.
+    """
     library.entry(id)  # ApiError where there is none
-    parents = library.parents()
+    parents = {each: parent for each, parent in library.parents().items() if sees(each) and sees(parent)}
     root, seen = id, {id}
     while (above := parents.get(root)) is not None and above not in seen and _exists(library, above):
         root = above
@@ -43,7 +48,7 @@ def list_branches(library: Library, id: str) -> list[BranchEntry]:
     found, waiting = dict[str, BranchEntry](), [root]
     while waiting and len(found) < MOST:
         now = waiting.pop(0)
-        entry = None if now in found else _describe(library, now, parents.get(now))
+        entry = None if now in found else _describe(library, now, parents.get(now), sees)
         if entry is not None:
             found[now] = entry
             waiting += [each for each, parent in parents.items() if parent == now]
@@ -109,7 +114,9 @@ def _exists(library: Library, id: str | None) -> bool:
     return True
 
 
-def _describe(library: Library, id: str, parent: str | None) -> BranchEntry | None:
+def _describe(
+    library: Library, id: str, parent: str | None, sees: Callable[[str], bool]
+) -> BranchEntry | None:
     try:
         recording, request = library.get(id), library.request(id)
     except (GlassformerError, OSError):  # removed meanwhile
@@ -117,7 +124,8 @@ def _describe(library: Library, id: str, parent: str | None) -> BranchEntry | No
     generation, left = recording.generation, recording.branch
     step = 0 if left is None else left.step
     steps = () if generation is None else generation.steps
-    there = _exists(library, None if request is None else request.parent)
+    above = None if request is None else request.parent
+    there = _exists(library, above) and above is not None and sees(above)
     name = "" if left is None else left.name
     if request is not None and request.branch is not None:
         name = request.branch.name

@@ -17,6 +17,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from glassformer.api.effects import MeasureRequest
 from glassformer.api.jobs import JobRequest
+from glassformer.api.owners import Visibility
 from glassformer.messages import get_language, literal
 from glassformer.recording import Recording
 from glassformer.recording.arrays import is_mapped
@@ -48,6 +49,8 @@ class Card(BaseModel):
     selection: dict[str, str] | None = None  # where the page opens it
     request: JobRequest | None = None  # that made it
     measured: MeasureRequest | None = None  # what was measured, where these are effects
+    owner: str | None = None  # whose it is, on a server with users
+    visibility: Visibility = "private"
 
 
 def estimate_bytes(recording: Recording) -> int:
@@ -98,10 +101,14 @@ def slugify(name: str) -> str:
     return plain[:40].strip("-") or "recording"
 
 
-def hash_file(path: Path) -> str:
-    """A hash of the content; of a long file, of its ends and of pieces spread over it."""
+def hash_file(path: Path, owner: str | None = None) -> str:
+    """A hash of the content; of a long file, of its ends and of pieces spread over it.
+
+    The same file of two people has two hashes: neither finds out that the other has it.
+    """
     size = path.stat().st_size
-    digest = blake2b(str(size).encode(), digest_size=6)
+    key = b"" if owner is None else blake2b(owner.encode()).digest()
+    digest = blake2b(str(size).encode(), digest_size=6, key=key)
     with path.open("rb") as file:
         if size <= _WHOLE:
             digest.update(file.read())

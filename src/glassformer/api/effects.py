@@ -116,5 +116,5 @@ class PatchingStep(ResponseModel):
 class Measuring(Protocol):
     """A workbench that also measures causes; impossible requests raise ApiError."""
 
-    def measure(self, request: MeasureRequest) -> Job:
+    def measure(self, request: MeasureRequest, owner: str | None = None) -> Job:
         """Queue a measurement. Answers at once; refuses (429, "queue_full") when too many wait."""

@@ -17,10 +17,11 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
+from glassformer.api.owners import Visibility
 from glassformer.errors import InputError
 
 FILE = ".index.sqlite"
-VERSION = 1  # of the tables; another one is made anew
+VERSION = 2  # of the tables; another one is made anew
 _WAIT = 10.0  # seconds for another server that writes to the same index
 
 Origin = Literal["shipped", "file", "made", "run"]  # run: a probe of a training run, never in the list
@@ -45,6 +46,15 @@ class Row:
     preset: str | None
     request: str | None  # JobRequest as JSON
     words: str  # what a search looks at, in lower case
+    owner: str | None = None  # whose it is, on a server with users
+    visibility: Visibility = "private"
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Somebody whose list is wanted on a server with users; without a name, a visitor."""
+
+    name: str | None
 
 
 _COLUMNS = tuple(each.name for each in fields(Row))
@@ -97,26 +107,31 @@ class RecordingIndex:
                 "UPDATE temp.here SET path = ?, size = ?, changed = ? WHERE id = ?", values
             )
 
-    def set_card(self, id: str, card: str, request: str) -> None:
-        """The card of a recording has changed."""
+    def set_card(self, id: str, card: str, request: str | None, visibility: Visibility) -> bool:
+        """The card of a recording has changed; False where the recording is gone."""
         with self._lock, self._database:
-            for table in _TABLES:
-                self._database.execute(
-                    f"UPDATE {table} SET card = ?, request = ? WHERE id = ?", (card, request, id)
-                )
+            values = (card, request, visibility, id)
+            text = "SET card = ?, request = ?, visibility = ? WHERE id = ?"
+            counts = [self._database.execute(f"UPDATE {each} {text}", values).rowcount for each in _TABLES]
+            return any(counts)
 
     def branches(self) -> list[Row]:
         """Recordings that branched off from others, oldest first; a few may not have."""
         return list(self._select("WHERE request LIKE '%\"branch\":{%' ORDER BY added"))
 
     def page(
-        self, origin: Origin | None = None, search: str = "", start: int = 0, count: int | None = None
+        self,
+        origin: Origin | None = None,
+        search: str = "",
+        start: int = 0,
+        count: int | None = None,
+        reader: Reader | None = None,
     ) -> list[Row]:
         """The list: made ones first, newest on top; then files; then shipped ones. A part of each origin."""
         most = 1 << 60 if count is None else count
         found: list[Row] = []
         for each in ORIGINS if origin is None else (origin,):
-            condition, values = _match(search, each)
+            condition, values = _match(search, each, reader)
             order = "ORDER BY added DESC" if each == "made" else "ORDER BY added"
             parts = (
                 f"SELECT * FROM (SELECT * FROM {table} {condition} {order} LIMIT ?)" for table in _TABLES
@@ -125,9 +140,9 @@ class RecordingIndex:
             found += self._read(text, (*values, start + most, *values, start + most, most, start))
         return found
 
-    def count(self, origin: Origin | None = None, search: str = "") -> int:
+    def count(self, origin: Origin | None = None, search: str = "", reader: Reader | None = None) -> int:
         """How many recordings the whole list has."""
-        condition, values = _match(search, origin)
+        condition, values = _match(search, origin, reader)
         return int(self._ask(f"SELECT count(*) FROM all_recordings {condition}", values)[0][0])
 
     def default(self) -> str | None:
@@ -143,9 +158,9 @@ class RecordingIndex:
         rows = self._ask("SELECT id FROM all_recordings WHERE preset = ? ORDER BY added LIMIT 1", (preset,))
         return str(rows[0][0]) if rows else None
 
-    def find_unlisted(self, request: str | None) -> list[Row]:
-        """What views made by the same request."""
-        return list(self._select("WHERE listed = 0 AND request IS ?", (request,)))
+    def find_unlisted(self, request: str | None, owner: str | None) -> list[Row]:
+        """What views of one person made by the same request."""
+        return list(self._select("WHERE listed = 0 AND request IS ? AND owner IS ?", (request, owner)))
 
     def kept(self) -> dict[str, tuple[int, int]]:
         """Size and time of every file of the folder that has a row, by name."""
@@ -164,9 +179,18 @@ class RecordingIndex:
         """Bytes on disk of the library's own files."""
         return int(self._ask("SELECT coalesce(sum(size), 0) FROM all_recordings WHERE own = 1")[0][0])
 
-    def oldest(self) -> Iterator[Row]:
-        """Some of the library's own recordings, oldest first; those in no list before all others."""
-        return self._select("WHERE own = 1 AND path IS NOT NULL ORDER BY listed, added LIMIT 20")
+    def oldest(self, owner: str | None) -> Iterator[Row]:
+        """Some of the library's own recordings, oldest first; those in no list before all others.
+
+        Only those of one owner: nobody's are removed to make room for another's.
+        """
+        condition = "WHERE own = 1 AND path IS NOT NULL AND owner IS ? ORDER BY listed, added LIMIT 20"
+        return self._select(condition, (owner,))
+
+    def bytes_of(self, owner: str) -> int:
+        """Bytes on disk of what one person has."""
+        text = "SELECT coalesce(sum(size), 0) FROM all_recordings WHERE own = 1 AND owner = ?"
+        return int(self._ask(text, (owner,))[0][0])
 
     def next_time(self) -> float:
         """Now, and later than every time before it: rows keep the order in which they came."""
@@ -226,16 +250,22 @@ def _create(database: sqlite3.Connection) -> None:
         database.execute("CREATE INDEX main.by_preset ON recordings (preset)")
         database.execute("CREATE INDEX main.by_own ON recordings (own, listed, added, size)")
         database.execute("CREATE INDEX main.by_path ON recordings (path)")
+        database.execute("CREATE INDEX main.by_owner ON recordings (owner, own, size)")
         database.execute(f"PRAGMA user_version = {VERSION}")
 
 
-def _match(search: str, origin: Origin | None) -> tuple[str, tuple[object, ...]]:
-    """The condition of a search: every word of it, anywhere in the row."""
+def _match(search: str, origin: Origin | None, reader: Reader | None) -> tuple[str, tuple[object, ...]]:
+    """The condition of a search: every word of it, anywhere in a row that the reader may see."""
     words = search.lower().split()[:8]
     conditions, values = ["listed = 1"], list[object]()
     if origin is not None:
         conditions.append("origin = ?")
         values.append(origin)
+    if reader is not None:  # a visitor lists what ships alone: the rest is for those who have a link
+        conditions.append(
+            "origin = 'shipped'" if reader.name is None else "(owner = ? OR visibility <> 'private')"
+        )
+        values += [] if reader.name is None else [reader.name]
     for word in words:
         conditions.append("instr(words, ?) > 0")
         values.append(word)

@@ -124,6 +124,7 @@ class Job(ResponseModel):
     listed: bool = True  # whether what it makes is in the list of recordings
     parent: str | None = None  # id of the recording that it is derived from
     prefix: tuple[int, ...] | None = None  # ids of the tokens that the generated text begins with
+    owner: str | None = None  # whose it is, on a server with users
 
 
 class Event(ResponseModel):
@@ -209,7 +210,7 @@ class Workbench(Protocol):
 
     def presets(self) -> Sequence[Preset]: ...
 
-    def submit(self, request: JobRequest) -> Job:
+    def submit(self, request: JobRequest, owner: str | None = None) -> Job:
         """Queue a run. Refuses (429, "queue_full") when too many wait."""
 
     def job(self, id: str) -> Job:
@@ -242,5 +243,5 @@ class Playground(Protocol):
     def play(self, name: str, given: Mapping[str, str]) -> TopicResult:
         """Run a topic and wait for what comes of it: not for the event loop. Refuses (429, "busy")."""
 
-    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
+    def start_play(self, name: str, given: Mapping[str, str], owner: str | None = None) -> Job:
         """Queue a topic that tells each step; its last event `done` carries the `play`. Answers at once."""

@@ -27,9 +27,10 @@ from glassformer import bundle
 from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, slugify
 from glassformer.api.differences import Differences, split_id
 from glassformer.api.effects import MeasureRequest
-from glassformer.api.index import Origin, RecordingIndex, Row
+from glassformer.api.index import Origin, Reader, RecordingIndex, Row
 from glassformer.api.inspection import INSPECTOR, Facts, list_facts
 from glassformer.api.jobs import JobRequest
+from glassformer.api.owners import Ownership, Visibility
 from glassformer.api.probes import (
     ProbeDescription,
     ProbeSeries,
@@ -77,6 +78,8 @@ class RecordingEntry(ResponseModel):
     parent: str | None = None  # id of the recording that it is derived from
     mark: MessageField | None = None  # that its model was edited
     default: bool = False  # the one that a page opens by itself; one of a list at most
+    owner: str | None = None  # whose it is, on a server with users
+    visibility: Visibility = "private"  # who else may read it, on a server with users
 
 
 class _Opened:
@@ -159,19 +162,42 @@ class Library:
                     self.broken.append(str(error))
 
     def entries(
-        self, origin: Origin | None = None, search: str = "", start: int = 0, count: int | None = None
+        self,
+        origin: Origin | None = None,
+        search: str = "",
+        start: int = 0,
+        count: int | None = None,
+        reader: Reader | None = None,
     ) -> tuple[RecordingEntry, ...]:
         """The listed recordings: made ones first, newest on top; then files; then shipped ones.
 
-        With `count`, at most so many of each origin, after the first `start` of them.
+        With `count`, at most so many of each origin, after the first `start` of them. With a reader, those
+        that they may see.
         """
         default = self._index.default()
-        rows = self._index.page(origin, search, start, count)
+        rows = self._index.page(origin, search, start, count, reader)
         return tuple(_read_entry(row).model_copy(update={"default": row.id == default}) for row in rows)
 
-    def count(self, origin: Origin | None = None, search: str = "") -> int:
+    def count(self, origin: Origin | None = None, search: str = "", reader: Reader | None = None) -> int:
         """How many recordings are listed."""
-        return self._index.count(origin, search)
+        return self._index.count(origin, search, reader)
+
+    def ownership(self, id: str) -> Ownership | None:
+        """Whose a recording is; None where there is none. Not for probes, which are their runs'."""
+        row = self._index.find(id)
+        return None if row is None or row.origin == "run" else Ownership(row.owner, row.visibility)
+
+    def bytes_of(self, owner: str) -> int:
+        """Bytes of disk that the recordings of one person take."""
+        return self._index.bytes_of(owner)
+
+    def share(self, id: str, visibility: Visibility) -> None:
+        """Let others read a recording, or not any more."""
+        with self._disk_lock:
+            row = self._find(id)
+            if row.origin in ("shipped", "run"):
+                raise ApiError("api.not_shared", status=409, id=id[:80])
+            self._set_card(row, _read_card(row).model_copy(update={"visibility": visibility}))
 
     def entry(self, id: str) -> RecordingEntry:
         """The list entry of one recording; of a difference, made of those of the two."""
@@ -237,15 +263,20 @@ class Library:
         """Give a branch another name, for good."""
         with self._disk_lock:
             row = self._find(id)
-            card, path = _read_card(row), self._locate(row)
+            card = _read_card(row)
             if card.request is None or card.request.branch is None:
                 raise ApiError("api.not_a_branch", status=422, id=id[:80])
             branch = card.request.branch.model_copy(update={"name": name})
             request = card.request.model_copy(update={"branch": branch})
-            card = card.model_copy(update={"request": request})
-            if row.kept and path is not None:
-                self._write_card(path, card)
-            self._index.set_card(id, card.model_dump_json(), request.model_dump_json())
+            self._set_card(row, card.model_copy(update={"request": request}))
+
+    def _set_card(self, row: Row, card: Card) -> None:
+        """Change the card of a recording for good; with the lock of the disk."""
+        path = self._locate(row)
+        if row.kept and path is not None:
+            self._write_card(path, card)
+        request = None if card.request is None else card.request.model_dump_json()
+        self._index.set_card(row.id, card.model_dump_json(), request, card.visibility)
 
     def _write_card(self, path: Path, card: Card) -> None:
         """Replace the card of a bundle at once: a full disk leaves the old one as it is."""
@@ -336,7 +367,7 @@ class Library:
         """Add a file of the user: it is read where it is, and never removed."""
         place = Path(path).absolute()  # a relative one would be looked for in the library's folder
         _check_name(str(place))
-        return self._add(list_facts(bundle.open(place)), place, "file", Card())
+        return self._add(list_facts(bundle.open(place)), place, "file", Card(visibility="team"))
 
     def adopt(
         self,
@@ -345,6 +376,7 @@ class Library:
         title: Message | None = None,
         request: JobRequest | MeasureRequest | None = None,
         facts: Facts | None = None,
+        owner: str | None = None,
     ) -> str:
         """Add a bundle written below the library's folder; the library owns the file from now on.
 
@@ -357,7 +389,7 @@ class Library:
             run = request
         else:  # no branch of its own: it would stand in the tree of the text that was measured
             measured, run = request, request.run.model_copy(update={"listed": False, "branch": None})
-        card = Card(title=title, request=run, measured=measured)
+        card = Card(title=title, request=run, measured=measured, owner=owner)
         try:
             if facts is None:
                 facts = list_facts(bundle.open(given))
@@ -370,15 +402,15 @@ class Library:
             raise
         id = self._add(facts, stored, origin, card, own=True)
         made_by = None if run is None else run.model_dump_json()
-        for other in self._index.find_unlisted(made_by):
+        for other in self._index.find_unlisted(made_by, owner):
             if other.id != id and _read_card(other).measured == measured:
                 self._forget(other)  # of unlisted recordings only the newest of a request is kept
         return id
 
-    def receive(self, part: Path) -> str:
+    def receive(self, part: Path, owner: str | None = None) -> str:
         """Add an uploaded file, once a process of its own has looked at it."""
         try:
-            return self.adopt(part, "file", facts=INSPECTOR.inspect(part))
+            return self.adopt(part, "file", facts=INSPECTOR.inspect(part), owner=owner)
         finally:
             part.unlink(missing_ok=True)
 
@@ -409,6 +441,11 @@ class Library:
             return os.access(self.folder, os.W_OK) and shutil.disk_usage(self.folder).free > _LEAST_FREE
         except OSError:
             return False
+
+    @property
+    def kept_folder(self) -> Path | None:
+        """The folder that stays when the program ends; None where it is a temporary one."""
+        return None if self._temporary else self.folder
 
     def new_path(self) -> Path:
         """An unused name in the library's folder."""
@@ -468,7 +505,7 @@ class Library:
         kept = path is not None and not self._temporary and path.parent == self.folder
         own = path is None or (kept and _OURS.fullmatch(path.stem) is not None) if own is None else own
         name = path.stem if path is not None and not own else facts.model
-        hashed = hash_file(path) if path is not None else token_hex(4)
+        hashed = hash_file(path, card.owner) if path is not None else token_hex(4)
         stays = origin in ("shipped", "run")
         id = (card.id if stays else None) or f"{slugify(name)}-{hashed}"
         if stays:
@@ -505,6 +542,8 @@ class Library:
             preset=card.preset,
             request=None if card.request is None else card.request.model_dump_json(),
             words=f"{id} {facts.model} {facts.excerpt} {title}".lower(),
+            owner=card.owner,
+            visibility="public" if origin == "shipped" else card.visibility,
         )
         with self._disk_lock:
             if self._index.put(row):
@@ -573,8 +612,10 @@ class Library:
         if self._disk is None:
             return
         used = self._index.own_bytes()
+        row = self._index.find(newest)
+        owner = None if row is None else row.owner
         while used > self._disk:
-            leaving = [row for row in self._index.oldest() if row.id != newest and self._is_mine(row)]
+            leaving = [row for row in self._index.oldest(owner) if row.id != newest and self._is_mine(row)]
             if not leaving:
                 return
             for row in leaving:
@@ -585,11 +626,12 @@ class Library:
                 self._forget(row)
 
     def _forget(self, row: Row) -> None:
-        self._close(row.id)
-        self._index.remove(row.id)
-        path = self._locate(row)
-        if row.own and path is not None:
-            _remove_file(path)
+        with self._disk_lock:  # nobody writes its card meanwhile
+            self._close(row.id)
+            self._index.remove(row.id)
+            path = self._locate(row)
+            if row.own and path is not None:
+                _remove_file(path)
 
     def _locate(self, row: Row) -> Path | None:
         """Where the file of a recording is; None for one that is in memory only."""
@@ -604,7 +646,8 @@ class Library:
 
 
 def _read_entry(row: Row) -> RecordingEntry:
-    return RecordingEntry.model_validate_json(row.entry)
+    entry = RecordingEntry.model_validate_json(row.entry)
+    return entry.model_copy(update={"owner": row.owner, "visibility": row.visibility})
 
 
 def _read_card(row: Row) -> Card:

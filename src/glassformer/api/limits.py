@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from glassformer.api.cancellation import cancelled_by
 from glassformer.api.errors import respond_with_error
 from glassformer.api.languages import choose_language
+from glassformer.api.people import PERSON
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
@@ -135,7 +136,10 @@ class ClientCounts:
 
 
 def find_client(request: Request) -> str:
-    """The address of a client; behind a proxy of this machine, what the proxy says."""
+    """The person who sends a request; else the address of a client, behind a proxy what the proxy says."""
+    person = request.scope.get(PERSON)
+    if person is not None:
+        return f"person {person.name}"
     return request.client.host if request.client is not None else ""
 
 

@@ -8,7 +8,7 @@ Out:  a response. What belongs to a recording never changes under its id, so bro
 import gzip
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -19,10 +19,12 @@ from pydantic_core import PydanticSerializationError
 from starlette.responses import Response
 
 from glassformer import __version__
+from glassformer.api.access import Access
 from glassformer.api.frames import MEDIA_TYPE, Frame, encode_frame
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
+from glassformer.api.people import PERSON
 from glassformer.api.runs import Runs
 from glassformer.api.searches import Searches
 from glassformer.api.settings import Settings
@@ -48,6 +50,7 @@ class AppContext:
     cache: ResponseCache
     runs: Runs
     searches: Searches
+    access: Access  # of whoever sends the request
     trainer: Trainer | None = None
 
     @property
@@ -58,7 +61,9 @@ class AppContext:
 
 def _get_context(request: Request) -> AppContext:
     context: AppContext = request.app.state.context
-    return context
+    if not context.access.limited:
+        return context
+    return replace(context, access=context.access.of(request.scope.get(PERSON)))
 
 
 Context = Annotated[AppContext, Depends(_get_context)]
@@ -96,7 +101,7 @@ async def respond(
         )
         return _send_marked(encoded, _mark(encoded.body), known, headers)
     content = None if recording is None else context.library.content_hash(recording)
-    if content is not None:
+    if content is not None or context.access.limited:  # what is shared today may be private tomorrow
         headers["cache-control"] = REVALIDATE
     mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}|{content}".encode())
     if mark in known:

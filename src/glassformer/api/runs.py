@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.api.owners import Visibility
 from glassformer.api.probes import ProbeStep, find_best, find_run, list_series
 from glassformer.errors import ApiError, InputError
 from glassformer.place import Place
@@ -65,6 +66,8 @@ class RunEntry(ResponseModel):
     score: Finite  # the best one so far
     loss: tuple[Finite, ...]  # means over equal stretches of steps, for a sparkline
     indexing: Finite  # the share of a long log that was read so far; null: all of it
+    owner: str | None = None  # whose it is, on a server with users
+    visibility: Visibility = "private"  # who else may read it, on a server with users
 
 
 class RunMap(ResponseModel):
@@ -181,13 +184,16 @@ class Runs:
         self._indexing: dict[str, float] = {}  # runs whose index is being made: the share that is done
         self._lock = threading.Lock()
 
-    def entries(self, limit: int | None = None) -> list[RunEntry]:
-        """Every run, or so many, the one that was written to last first; examples at the end."""
+    def entries(
+        self, limit: int | None = None, sees: Callable[[str], bool] = lambda _: True
+    ) -> list[RunEntry]:
+        """Every run that is seen, or so many, the one that was written to last first; examples at the end."""
         own = find_runs(self.folder)[::-1]
         known = {path.name for path in own}
         shipped = [] if self.shipped is None else find_runs(self.shipped)
         examples = [path for path in shipped if path.name not in known]
-        return [self._find_entry(path) for path in (*own, *examples)[:limit]]
+        seen = [path for path in (*own, *examples) if sees(path.name)]
+        return [self._find_entry(path) for path in seen[:limit]]
 
     def describe(self, id: str) -> RunDescription:
         """One run."""
@@ -251,6 +257,11 @@ class Runs:
         if path is None:
             raise ApiError("api.no_run", status=404, id=id[:80])
         return path
+
+    def is_shipped(self, id: str) -> bool | None:
+        """Whether a run is an example; None where there is no such run."""
+        path = find_run([self.folder, *([] if self.shipped is None else [self.shipped])], id)
+        return None if path is None else self._is_shipped(path)
 
     def _is_shipped(self, path: Path) -> bool:
         return path.parent == self.shipped

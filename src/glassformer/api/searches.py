@@ -166,6 +166,13 @@ class Searches:
             best_recipe="" if best is None else _read_recipe(path, best.number),
         )
 
+    def is_shipped(self, id: str) -> bool | None:
+        """Whether a search is an example; None where there is no such search."""
+        try:
+            return self._find(id).parent == self.shipped
+        except ApiError:
+            return None
+
     def _find(self, id: str) -> Path:
         named = "/" not in id and "\\" not in id and "\0" not in id and id not in ("", ".", "..")
         for folder in (self.folder, self.shipped):

@@ -9,12 +9,13 @@ Out:  the same request, or an error. Responses get headers that restrict what a 
   The cookie is not the token: it is a time, signed with the token, until which the browser stays signed in.
 - Probes: /healthz and /readyz answer one word to everybody, without host and token.
 - Wrong tokens: after a few in a minute a client is refused until the minute has passed.
+- Users: on a server with users a request is somebody's, or a visitor's (identity.py); rules.py decides what
+  they may do. The token of the server opens the counters alone.
 """
 
 import hmac
 import ipaddress
 import time
-from collections import OrderedDict, deque
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -23,20 +24,23 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from glassformer.api.errors import respond_with_error, respond_with_page
+from glassformer.api.identity import Attempts, Identity
 from glassformer.api.languages import choose_language
+from glassformer.api.people import PERSON, Person
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 from glassformer.messages import message
 
 COOKIE = "glassformer_token"  # and the port behind it: cookies are shared by all ports of a machine
+SESSION = "glassformer_session"  # the cookie of a person, and in the scope of a request: its Session
+OWN_HEADERS = "glassformer.headers"  # in the scope: security headers that its response has instead
 HEADER = "x-glassformer-token"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 PROBES = ("/healthz", "/readyz")  # answer one word to everybody: a balancer asks by an address
-_MINUTE = 60.0  # seconds
-_CLIENTS = 10_000  # whose wrong tokens are remembered
+COUNTERS = "/metrics"
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -51,11 +55,12 @@ HEADERS = {
 class Guard:
     """Middleware: rejects foreign callers and requests without the token."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, identity: Identity | None = None) -> None:
         self.app = app
         self.settings = settings
+        self.identity = identity
         self.hosts = {"localhost", *(host.lower().rstrip(".") for host in settings.hosts)}
-        self._wrong: OrderedDict[str, deque[float]] = OrderedDict()  # by client: when wrong tokens came
+        self._attempts = Attempts(settings.attempts) if identity is None else identity.attempts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -70,7 +75,10 @@ class Guard:
         try:
             if not probe:
                 self._check_caller(scope, headers)
-                response = self._check_token(scope, headers)
+                if self.identity is None:
+                    response = self._check_token(scope, headers)
+                else:
+                    self._identify(self.identity, scope, headers)
         except ApiError as error:
             response = respond_with_error(error, choose_language(scope))
 
@@ -81,7 +89,7 @@ class Guard:
                 response_headers = MutableHeaders(scope=message)
                 if renewed is not None:
                     response_headers.append("set-cookie", renewed)
-                for name, value in HEADERS.items():
+                for name, value in {**HEADERS, **scope.get(OWN_HEADERS, {})}.items():
                     response_headers[name] = value
             await send(message)
 
@@ -122,14 +130,12 @@ class Guard:
         if self.settings.token is None:
             return None
         asked = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        in_api = scope["path"].startswith("/api") or scope["path"] == "/metrics"
+        in_api = scope["path"].startswith("/api") or scope["path"] == COUNTERS
         given = "" if in_api else next((value for name, value in asked if name == "token"), "")
-        scheme, _, credentials = headers.get("authorization", "").partition(" ")
-        bearer = credentials if scheme.lower() == "bearer" else ""  # others are for a proxy
-        tokens = [each for each in (given, headers.get(HEADER, ""), bearer) if each]
+        tokens = [each for each in (given, *_list_tokens(headers)) if each]
         signed_in = self._find_end(headers) is not None
         if tokens and not signed_in:
-            self._throttle(scope)  # before they are compared: a right guess must wait as well
+            self._attempts.check(_name_client(scope))
         if given and self._fits(given):
             rest = urlencode([(name, value) for name, value in asked if name != "token"])
             path = f"{self.settings.root_path}/" + scope["path"].lstrip("/")  # never another server's address
@@ -139,9 +145,7 @@ class Guard:
         if signed_in or any(map(self._fits, tokens)):
             return None
         if tokens:
-            self._wrong.setdefault(_name_client(scope), deque(maxlen=self.settings.attempts)).append(
-                time.monotonic()
-            )
+            self._attempts.add(_name_client(scope))
         if in_api:
             raise ApiError("api.no_token", status=401)
         return respond_with_page(message("api.locked"), choose_language(scope), 401)
@@ -150,13 +154,19 @@ class Guard:
         wanted = self.settings.token or ""
         return bool(given) and hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
-    def _throttle(self, scope: Scope) -> None:
-        """ApiError for a client that has sent too many wrong tokens within a minute."""
-        while len(self._wrong) > _CLIENTS:
-            self._wrong.popitem(last=False)
-        times = self._wrong.get(_name_client(scope))
-        if times and len(times) >= self.settings.attempts and time.monotonic() - times[0] < _MINUTE:
-            raise ApiError("api.too_many_attempts", status=429)
+    def _identify(self, identity: Identity, scope: Scope, headers: Headers) -> None:
+        """Note whose request it is; ApiError for a token that is nobody's."""
+        tokens, client = _list_tokens(headers), _name_client(scope)
+        if scope["path"] == COUNTERS and any(map(self._fits, tokens)):  # of the server, for Prometheus
+            scope[PERSON] = Person(name="prometheus", role="admin")
+            return
+        found = identity.find(scope, headers, read_cookie(headers, SESSION), tokens)
+        if tokens and found.session is None:
+            identity.attempts.check(client)
+        if found.wrong:
+            identity.attempts.add(client)
+            raise ApiError("api.wrong_token", status=401)
+        scope[PERSON], scope[SESSION] = found.person, found.session
 
     # Cookies
 
@@ -167,20 +177,7 @@ class Guard:
 
     def _make_cookie(self, scope: Scope, headers: Headers) -> str:
         end = str(int(time.time()) + self.settings.session_seconds)
-        cookie: SimpleCookie = SimpleCookie()
-        name = name_cookie(headers)
-        cookie[name] = f"{end}.{self._sign(end)}"
-        cookie[name].update(
-            {
-                "max-age": str(self.settings.session_seconds),
-                "path": f"{self.settings.root_path}/",
-                "samesite": "lax",
-            }
-        )
-        cookie[name]["httponly"] = True
-        if scope.get("scheme") == "https":  # itself, or the proxy before it
-            cookie[name]["secure"] = True
-        return cookie[name].OutputString()
+        return write_cookie(scope, headers, self.settings, f"{end}.{self._sign(end)}")
 
     def _find_end(self, headers: Headers) -> int | None:
         """Until when a browser is signed in, in seconds since 1970; None where it is not."""
@@ -192,6 +189,10 @@ class Guard:
 
     def _renew(self, scope: Scope, headers: Headers) -> str | None:
         """A cookie for another while, where half of its time has passed."""
+        if self.identity is not None:
+            session = scope.get(SESSION)
+            cookie = None if session is None else self.identity.sessions.renew(session)
+            return None if cookie is None else write_cookie(scope, headers, self.settings, cookie, SESSION)
         if self.settings.token is None or (end := self._find_end(headers)) is None:
             return None
         half = end - time.time() < self.settings.session_seconds / 2
@@ -223,16 +224,41 @@ def urlsplit_safely(origin: str) -> str:
     return parts.netloc.lower() if parts.scheme in ("http", "https") else ""
 
 
-def name_cookie(headers: Headers) -> str:
+def _list_tokens(headers: Headers) -> list[str]:
+    """What a request may carry in its headers."""
+    scheme, _, credentials = headers.get("authorization", "").partition(" ")
+    bearer = credentials if scheme.lower() == "bearer" else ""  # others are for a proxy
+    return [each for each in (headers.get(HEADER, ""), bearer) if each]
+
+
+def name_cookie(headers: Headers, name: str = COOKIE) -> str:
     """The name of our cookie; the guard has checked the host before."""
     port = urlsplit(f"//{headers['host']}").port
-    return COOKIE if port is None else f"{COOKIE}_{port}"
+    return name if port is None else f"{name}_{port}"
 
 
-def read_cookie(headers: Headers) -> str:
+def write_cookie(scope: Scope, headers: Headers, settings: Settings, value: str, kind: str = COOKIE) -> str:
+    """A cookie that scripts cannot read and other sites cannot send; an empty one is forgotten."""
+    cookie: SimpleCookie = SimpleCookie()
+    name = name_cookie(headers, kind)
+    cookie[name] = value
+    cookie[name].update(
+        {
+            "max-age": str(settings.session_seconds if value else 0),
+            "path": f"{settings.root_path}/",
+            "samesite": "lax",
+        }
+    )
+    cookie[name]["httponly"] = True
+    if scope.get("scheme") == "https":  # itself, or the proxy before it
+        cookie[name]["secure"] = True
+    return cookie[name].OutputString()
+
+
+def read_cookie(headers: Headers, name: str = COOKIE) -> str:
     """The value of our cookie; empty where a browser has none."""
     try:
-        cookie = SimpleCookie(headers.get("cookie", "")).get(name_cookie(headers))
+        cookie = SimpleCookie(headers.get("cookie", "")).get(name_cookie(headers, name))
     except CookieError:
         return ""
     return "" if cookie is None else cookie.value

@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from glassformer.api.people import Role
 from glassformer.messages import Message
 
 STATIC = Path(__file__).with_name("static")  # where the built page lies
@@ -34,6 +35,11 @@ class Settings(RunSettings):
     hosts: tuple[str, ...] = ()  # names of the server beside localhost
     any_address: bool = False  # also any IP address: for servers on a network
     root_path: str = ""  # below which a proxy shows this server, as "/glass"
+    proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-… headers are believed
+    user_header: str | None = None  # in which such a proxy names who sends a request
+    header_role: Role | None = (
+        None  # of people whom the proxy names and the file of users does not; None: refused
+    )
     static: Path = STATIC
     runs: Path = Path("runs")  # folder of training runs
     shipped_runs: Path | None = SHIPPED_RUNS  # folder of examples, which are only read; None: no examples

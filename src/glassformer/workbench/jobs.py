@@ -77,7 +77,9 @@ class JobStore:
         for each in [] if table is None else table.read():
             self._restore(each)
 
-    def submit(self, request: JobRequest | PlayRequest | MeasureRequest, model: Model) -> Job:
+    def submit(
+        self, request: JobRequest | PlayRequest | MeasureRequest, model: Model, owner: str | None = None
+    ) -> Job:
         """Put a job behind those that wait."""
         with self._changed:
             if self._closed:
@@ -86,7 +88,7 @@ class JobStore:
                 raise ApiError(
                     "workbench.queue_full", code="queue_full", status=429, count=len(self._waiting)
                 )
-            entry = Entry(request, model, _describe(request))
+            entry = Entry(request, model, _describe(request, owner))
             self._entries[entry.id] = entry
             if self.table is not None:
                 self.table.add(entry.job, request)
@@ -95,10 +97,13 @@ class JobStore:
             self._changed.notify_all()
             return entry.job
 
-    def find(self, request: JobRequest, is_kept: Callable[[str], bool]) -> Job | None:
-        """A job with the same request that waits, runs, or made a recording that is still there."""
+    def find(
+        self, request: JobRequest, is_kept: Callable[[str], bool], owner: str | None = None
+    ) -> Job | None:
+        """A job of the same person and request that waits, runs, or made a recording that is still there."""
         with self._changed:
-            same = [entry.job for entry in self._entries.values() if entry.request == request]
+            entries = self._entries.values()
+            same = [each.job for each in entries if each.job.owner == owner and each.request == request]
         for job in same:
             done = job.state == "done" and job.recording is not None and is_kept(job.recording)
             if done or job.state in ("queued", "running"):
@@ -291,7 +296,7 @@ def _list_places() -> tuple[tuple[str, str], ...]:
     return tuple(sorted((each for each in known if each[0]), key=lambda each: -len(each[0])))
 
 
-def _describe(request: JobRequest | PlayRequest | MeasureRequest) -> Job:
+def _describe(request: JobRequest | PlayRequest | MeasureRequest, owner: str | None) -> Job:
     """A job that waits."""
     origin = request if isinstance(request, JobRequest) else None
     return Job(
@@ -307,4 +312,5 @@ def _describe(request: JobRequest | PlayRequest | MeasureRequest) -> Job:
         listed=request.listed,
         parent=None if origin is None else origin.parent,
         prefix=None if origin is None else origin.prefix,
+        owner=owner,
     )

@@ -36,8 +36,8 @@ from glassformer.workbench.settings import WorkbenchSettings
 from glassformer.workbench.slot import WorkerSlot
 from glassformer.workbench.topics import ask, describe_task
 
-# Takes a finished bundle into the library and gives its id.
-Add = Callable[[Path, JobRequest | MeasureRequest], str]
+# Takes a finished bundle into the library, for its owner, and gives its id.
+Add = Callable[[Path, JobRequest | MeasureRequest, str | None], str]
 Locate = Callable[[str], Path]  # the bundle of a recording in the library; ApiError where there is none
 
 PATIENCE = 10.0  # seconds that workers have to end
@@ -84,22 +84,22 @@ class LocalWorkbench:
     def presets(self) -> Sequence[Preset]:
         return list_presets({model.name for model in self.catalog.models()})
 
-    def submit(self, request: JobRequest) -> Job:
+    def submit(self, request: JobRequest, owner: str | None = None) -> Job:
         """Queue a run, or refuse it in one sentence. What is in no list is made once."""
         model = self.catalog.find(request.model)
         check_request(request, model, self.settings)
         self._find_parent(request)
-        known = None if request.listed else self.store.find(request, self._is_kept)
-        job = known or self.store.submit(request, model)
+        known = None if request.listed else self.store.find(request, self._is_kept, owner)
+        job = known or self.store.submit(request, model, owner)
         self._start()
         return job
 
-    def measure(self, request: MeasureRequest) -> Job:
+    def measure(self, request: MeasureRequest, owner: str | None = None) -> Job:
         """Queue a measurement of causes, or refuse it in one sentence."""
         model = self.catalog.find(request.run.model)
         check_request(request.run, model, self.settings)
         check_measurement(request)
-        job = self.store.submit(request, model)
+        job = self.store.submit(request, model, owner)
         self._start()
         return job
 
@@ -161,13 +161,13 @@ class LocalWorkbench:
             time.sleep(LOOK)
         raise ApiError("workbench.busy", code="busy", status=429)
 
-    def start_play(self, name: str, given: Mapping[str, str]) -> Job:
+    def start_play(self, name: str, given: Mapping[str, str], owner: str | None = None) -> Job:
         """Queue a topic that reports each step."""
         topic = find_topic(name)
         if not topic.streams:
             raise ApiError("workbench.no_steps", code="no_steps", status=422, topic=name)
         request = PlayRequest(topic=name, parameters=read_parameters(topic, given))
-        job = self.store.submit(request, Model(request.model, None, None))
+        job = self.store.submit(request, Model(request.model, None, None), owner)
         self._start()
         return job
 
@@ -216,7 +216,7 @@ class LocalWorkbench:
         request = entry.request
         if isinstance(request, PlayRequest) or (not isinstance(request, JobRequest) and not path.is_file()):
             return None
-        return self.add(path, request)
+        return self.add(path, request, entry.job.owner)
 
     def _find_parent(self, request: JobRequest) -> Path | None:
         """The bundle that a branch goes on from; ApiError where it is not there (any more)."""

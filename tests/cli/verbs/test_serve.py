@@ -1,6 +1,5 @@
 """`glassformer serve`: it is there at once, says where, keeps strangers out, and ends without a trace."""
 
-import asyncio
 import os
 import re
 import signal
@@ -10,8 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import httpx
 import pytest
@@ -267,21 +264,22 @@ def test_where_a_proxy_brings_others_a_token_is_needed_unless_asked_for(
     assert read_settings().token == "fedcba9876543210"
 
 
-@pytest.mark.parametrize(("proxies", "believed"), [([], False), (["10.0.0.1"], False), (["127.0.0.1"], True)])
-def test_only_a_named_proxy_says_whom_a_request_comes_from(proxies: list[str], believed: bool) -> None:
-    seen: list[tuple[str, str]] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        seen.append((scope["client"][0], scope["scheme"]))
-
-    app.state = SimpleNamespace(context=SimpleNamespace(settings=Settings()))  # type: ignore[attr-defined]
-    arguments = SimpleNamespace(proxy=proxies, tls_certificate=None, tls_key=None)
-    config = serve._configure(app, arguments)
-    config.load()
-    headers = [(b"x-forwarded-for", b"203.0.113.7"), (b"x-forwarded-proto", b"https")]
-    scope = {"type": "http", "client": ("127.0.0.1", 40000), "scheme": "http", "headers": headers}
-    asyncio.run(config.loaded_app(scope, None, None))
-    assert seen == [("203.0.113.7", "https") if believed else ("127.0.0.1", "http")]
+def test_users_and_the_header_of_a_proxy(
+    read_settings: Callable[..., Settings], capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = read_settings("--proxy", "10.0.0.1", "--proxy", "10.1.0.0/16")
+    assert settings.proxies == ("10.0.0.1", "10.1.0.0/16")
+    assert read_settings("--host", "0.0.0.0", "--users", "users.json").token is None  # people have their own
+    for wrong in (
+        ("--user-header", "X-User"),
+        ("--user-header", "X-User", "--users", "users.json"),
+        ("--user-header", "X-User", "--proxy", "10.0.0.1"),
+        ("--user-header", "X User", "--proxy", "10.0.0.1", "--users", "users.json"),
+        ("--header-role", "viewer", "--users", "users.json"),
+        ("--users", "missing.json"),
+    ):
+        assert cli.main(["serve", *wrong, "--no-browser", "--port", "0"]) == 2, wrong
+    assert "missing.json" in capsys.readouterr().err
 
 
 def test_a_proxy_is_an_address(capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,9 +35,10 @@ async def _start(request: Request, context: AppContext, asked: MeasureRequest) -
     check_size(context, asked.run)
     if isinstance(asked, PatchingRequest):
         check_size(context, asked.run.model_copy(update={"text": asked.corrupted}))
+    context.access.check_request(asked.run)
     check_share(request, context)
     client = find_client(request)
     with request.app.state.submitting.hold(client):
-        job = await context.threads.run(request, lambda: bench.measure(asked))
+        job = await context.threads.run(request, lambda: bench.measure(asked, context.access.owner))
         request.app.state.jobs[job.id] = client
     return job

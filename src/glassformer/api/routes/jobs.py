@@ -57,8 +57,9 @@ async def list_models(request: Request, context: Context) -> Response:
         request.app.state.warm = True
         # Who lists models may soon run one.
         asyncio.get_running_loop().call_later(_FIRST, bench.warm_up)
+    hidden = bench is None or not context.access.may("viewer")
     return await respond(
-        request, context, lambda: [] if bench is None else list(bench.models()), keep=NO_STORE
+        request, context, lambda: [] if bench is None or hidden else list(bench.models()), keep=NO_STORE
     )
 
 
@@ -75,8 +76,10 @@ async def list_presets(request: Request, context: Context) -> Response:
 
 @router.get("/jobs", response_model=list[Job])
 async def list_jobs(request: Request, context: Context) -> Response:
-    """Every job of this server."""
-    found = [] if context.workbench is None else list(context.workbench.jobs())
+    """Every job of this server; where it has users, one's own."""
+    found = (
+        [] if context.workbench is None else list(filter(context.access.sees_job, context.workbench.jobs()))
+    )
     return await respond(request, context, lambda: found, keep=NO_STORE)
 
 
@@ -88,9 +91,11 @@ async def add_job(request: Request, context: Context, job_request: JobRequest) -
     check_share(request, context)
 
     def submit() -> Job:
+        context.access.check_request(job_request)
         completed = complete_request(context.library, job_request)
+        context.access.check_request(completed)
         check_size(context, completed, list_texts(context.library, completed))
-        return workbench.submit(completed)
+        return workbench.submit(completed, context.access.owner)
 
     client = find_client(request)
     with request.app.state.submitting.hold(client):  # counted from now on, not only once it is a job

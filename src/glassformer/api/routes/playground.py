@@ -46,6 +46,7 @@ async def play_topic(request: Request, context: Context, topic: TopicName) -> Re
     given = _read(request)
     if not given and topic in read_defaults().results:
         return await respond(request, context, lambda: read_defaults().results[topic], keep=REVALIDATE)
+    context.access.require("runner")
     playground = _require(context)
     return await respond(request, context, lambda: playground.play(topic, given), keep=NO_STORE, slow=True)
 
@@ -55,7 +56,7 @@ async def start_topic(request: Request, context: Context, topic: TopicName) -> J
     """Run it as a job; /api/jobs/{id}/events reports each step, and `done` carries the result."""
     playground = _require(context)
     check_share(request, context)
-    job = playground.start_play(topic, _read(request))
+    job = playground.start_play(topic, _read(request), context.access.owner)
     request.app.state.jobs[job.id] = find_client(request)
     return job
 

@@ -25,12 +25,19 @@ from glassformer.api.index import Origin
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
 from glassformer.api.limits import ClientCounts, find_client
+from glassformer.api.owners import Visibility
 from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond, respond_about
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.recording import Recording
 from glassformer.recording.axes import RowSide, find_side
 from glassformer.recording.branch import LONGEST_NAME
 from glassformer.schema import RequestModel, ResponseModel
+
+
+class VisibilityRequest(RequestModel):
+    """Who may read something beside its owner."""
+
+    visibility: Visibility
 
 
 class BranchName(RequestModel):
@@ -62,13 +69,13 @@ async def list_recordings(
     count: Annotated[int, Query(ge=1, le=1000, description="the most of each origin")] = 200,
 ) -> Response:
     """The recordings, the newest first: of each origin a page. `X-Total-Count` is the number of all."""
-    library = context.library
+    library, reader = context.library, context.access.reader
     total = 0
 
     def make() -> list[RecordingEntry]:
         nonlocal total
-        total = library.count(origin, search)  # here, in the thread: it reads every row
-        return list(library.entries(origin, search, start, count))
+        total = library.count(origin, search, reader)  # here, in the thread: it reads every row
+        return list(library.entries(origin, search, start, count, reader))
 
     response = await respond(request, context, make, keep=REVALIDATE)
     response.headers["x-total-count"] = str(total)
@@ -190,7 +197,9 @@ async def _receive(request: Request, context: AppContext) -> str:
     path = context.library.new_partial_path()
     try:
         await _write(request, path)
-        return await context.threads.run(request, lambda: context.library.receive(path), slow=True)
+        return await context.threads.run(
+            request, lambda: context.library.receive(path, context.access.owner), slow=True
+        )
     except OSError as error:
         raise ApiError("api.no_room", status=413, reason=error.strerror or str(error)) from error
     except GlassformerError as error:
@@ -218,7 +227,9 @@ async def _write(request: Request, path: FilePath) -> None:
 @router.get("/{id}/branches", response_model=list[BranchEntry])
 async def read_branches(request: Request, context: Context, id: Id) -> Response:
     """The tree of branches that a generated text belongs to: parents first, then what left them."""
-    return await respond(request, context, lambda: list_branches(context.library, id), keep=NO_STORE)
+    return await respond(
+        request, context, lambda: list_branches(context.library, id, context.access.sees), keep=NO_STORE
+    )
 
 
 @router.put("/{id}/branch", status_code=204)
@@ -226,6 +237,14 @@ async def rename_branch(request: Request, context: Context, id: Id, names: Branc
     """Give a branch a name."""
     name = check_name(names.name)
     await context.threads.run(request, lambda: context.library.rename(id, name))
+    return Response(status_code=204)
+
+
+@router.put("/{id}/visibility", status_code=204)
+async def share_recording(request: Request, context: Context, id: Id, asked: VisibilityRequest) -> Response:
+    """Keep a recording to yourself, share it with the team, or with whoever has the link."""
+    context.access.require_users()
+    await context.threads.run(request, lambda: context.library.share(id, asked.visibility))
     return Response(status_code=204)
 
 

@@ -14,9 +14,11 @@ from fastapi import APIRouter, Path, Query, Request
 from pydantic import StringConstraints
 from starlette.responses import Response, StreamingResponse
 
+from glassformer.api.access import Access
 from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.probes import ProbeSeries
 from glassformer.api.responses import NO_STORE, REVALIDATE, Context, respond
+from glassformer.api.routes.recordings import VisibilityRequest
 from glassformer.api.runs import RunDescription, RunEntry, Runs, RunSamples, SeriesByName
 from glassformer.errors import ApiError
 
@@ -56,14 +58,30 @@ async def list_runs(
     context: Context,
     limit: Annotated[int | None, Query(ge=1, le=2**31, description="at most so many; none: all")] = None,
 ) -> Response:
-    """Every training run, the one that was written to last first."""
-    return await respond(request, context, lambda: context.runs.entries(limit), keep=REVALIDATE)
+    """Every training run that one may see, the one that was written to last first."""
+    access, runs = context.access, context.runs
+
+    def make() -> list[RunEntry]:
+        return [access.describe_run(each) for each in runs.entries(limit, access.lists_run)]
+
+    return await respond(request, context, make, keep=REVALIDATE)
 
 
 @router.get("/{id}", response_model=RunDescription)
 async def read_run(request: Request, context: Context, id: RunId) -> Response:
     """One training run as far as it was written: everything but its numbers."""
-    return await respond(request, context, lambda: context.runs.describe(id), keep=REVALIDATE)
+    access, runs = context.access, context.runs
+    return await respond(request, context, lambda: access.describe_run(runs.describe(id)), keep=REVALIDATE)
+
+
+@router.put("/{id}/visibility", status_code=204)
+async def share_run(request: Request, context: Context, id: RunId, asked: VisibilityRequest) -> Response:
+    """Keep a run to yourself, share it with the team, or with whoever has the link."""
+    owners = context.access.require_users()
+    if context.runs.is_shipped(id):
+        raise ApiError("api.not_shared", status=409, id=id[:80])
+    await context.threads.run(request, lambda: owners.share("run", id, asked.visibility))
+    return Response(status_code=204)
 
 
 @router.get("/{id}/series", response_model=SeriesByName)
@@ -129,7 +147,7 @@ async def follow_run(
     listeners: ClientCounts = request.app.state.listeners
     client = find_client(request)
     listeners.require(client, "api.too_many_listeners")
-    stream = _stream(context.runs, id, listeners.hold(client), request.app.state.closing)
+    stream = _stream(context.runs, id, listeners.hold(client), request.app.state.closing, context.access)
     headers = {"cache-control": NO_STORE, "x-accel-buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
@@ -139,15 +157,19 @@ async def _stream(
     id: str,
     held: AbstractContextManager[None],
     closing: threading.Event,
+    access: Access | None = None,
 ) -> AsyncIterator[str]:
-    """News of a run as text until it ends, the server ends, or the run is removed."""
+    """News of a run as text until it ends, the server ends, or the run is removed or not shared any more."""
     known, quiet = None, 0.0
     with held:
         while not closing.is_set():
             try:
+                if access is not None and not access.sees_run(id):
+                    return
                 stamp = await asyncio.to_thread(runs.stamp, id)
                 if stamp != known:
                     news = await asyncio.to_thread(runs.describe, id)
+                    news = news if access is None else access.describe_run(news)
                     known, quiet = stamp, 0.0
                     yield f"event: news\ndata: {news.model_dump_json()}\n\n"
                     if news.state != "running":

@@ -10,7 +10,9 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from glassformer.api.responses import REVALIDATE, Context, respond
+from glassformer.api.routes.recordings import VisibilityRequest
 from glassformer.api.searches import SearchDescription, SearchEntry
+from glassformer.errors import ApiError
 
 router = APIRouter(prefix="/api/searches", tags=["searches"])
 
@@ -20,7 +22,23 @@ SearchId = Annotated[str, Path(max_length=255, description="the name of its fold
 @router.get("", response_model=list[SearchEntry])
 async def list_searches(request: Request, context: Context) -> Response:
     """All searches, the one that was written to last first; examples at the end."""
-    return await respond(request, context, context.searches.entries, keep=REVALIDATE)
+
+    def make() -> list[SearchEntry]:
+        return [each for each in context.searches.entries() if context.access.lists_search(each.id)]
+
+    return await respond(request, context, make, keep=REVALIDATE)
+
+
+@router.put("/{id}/visibility", status_code=204)
+async def share_search(
+    request: Request, context: Context, id: SearchId, asked: VisibilityRequest
+) -> Response:
+    """Show a search to admins alone, to the team, or to whoever has the link."""
+    owners = context.access.require_users()
+    if context.searches.is_shipped(id):
+        raise ApiError("api.not_shared", status=409, id=id[:80])
+    await context.threads.run(request, lambda: owners.share("search", id, asked.visibility))
+    return Response(status_code=204)
 
 
 @router.get("/{id}", response_model=SearchDescription)

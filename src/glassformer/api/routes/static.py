@@ -14,6 +14,7 @@ from glassformer.api.errors import respond_with_page
 from glassformer.api.languages import choose_language
 from glassformer.api.limits import Encoded
 from glassformer.api.responses import IMMUTABLE, REVALIDATE, Context, choose_encoding, compress, send
+from glassformer.api.routes.session import show_sign_in
 from glassformer.errors import ApiError
 from glassformer.messages import message
 
@@ -40,6 +41,11 @@ _HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
 @router.head("/{path:path}", include_in_schema=False)
 async def read_page(request: Request, context: Context, path: str) -> Response:
     """A file of the page."""
+    if path in ("", "index.html") and context.access.limited and context.access.person is None:
+        shared = request.query_params.get("recording") or request.query_params.get("run")
+        sees = context.access.sees_run if "recording" not in request.query_params else context.access.sees
+        if shared is None or not sees(shared):
+            return show_sign_in(request, context, f"/?{request.url.query}" if request.url.query else "/")
     root = context.settings.static.resolve()
     file = find_file(root, _ALIASES.get(path, path))
     if file is None:

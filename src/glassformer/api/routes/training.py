@@ -6,7 +6,8 @@ Out:  JSON. Curves and events of the runs are at /api/runs.
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
@@ -42,10 +43,13 @@ async def read_training(request: Request, context: Context) -> Response:
     trainer = context.trainer
 
     def make() -> TrainingOverview:
-        if trainer is None:
+        if trainer is None or not context.access.may("runner"):
             return TrainingOverview(allowed=False, why_not=message("api.no_training"), most=0, runs=())
         return TrainingOverview(
-            allowed=True, why_not=None, most=trainer.most, runs=tuple(trainer.trainings())
+            allowed=True,
+            why_not=None,
+            most=trainer.most,
+            runs=tuple(each for each in trainer.trainings() if context.access.sees_run(each.id)),
         )
 
     return await respond(request, context, make, keep=NO_STORE)
@@ -85,21 +89,32 @@ async def check_recipe(request: Request, context: Context, recipe: CheckRequest)
 async def start_training(request: Request, context: Context, start: StartRequest) -> Training:
     """Begin a new run."""
     trainer = _require(context)
-    return await _begin(request, context, lambda: trainer.start(start))
+    named = start.model_copy(update={"name": context.access.name_run(start.name)})
+    return await _begin(request, context, lambda: trainer.start(named), named.name)
 
 
 @router.get("/{id}/recipe", response_model=RunRecipe)
 async def read_recipe(request: Request, context: Context, id: RunId) -> Response:
     """The settings of a run, and the steps that it can be forked at."""
     trainer = _require(context)
-    return await respond(request, context, lambda: trainer.recipe_of(id), keep=NO_STORE)
+
+    def make() -> RunRecipe:
+        with _hiding_others(context):
+            return trainer.recipe_of(id)
+
+    return await respond(request, context, make, keep=NO_STORE)
 
 
 @router.post("/{id}/stop", status_code=202, response_model=Training)
 async def stop_training(request: Request, context: Context, id: RunId) -> Training:
     """Let a run end its step, write a checkpoint and stop."""
     trainer = _require(context)
-    return await context.threads.run(request, lambda: trainer.stop(id))
+
+    def work() -> Training:
+        with _hiding_others(context):
+            return trainer.stop(id)
+
+    return await context.threads.run(request, work)
 
 
 @router.post("/{id}/resume", status_code=202, response_model=Training)
@@ -113,18 +128,28 @@ async def resume_training(request: Request, context: Context, id: RunId, resume:
 async def fork_training(request: Request, context: Context, id: RunId, fork: ForkRequest) -> Training:
     """Begin a new run at a checkpoint of another one, with other settings of training."""
     trainer = _require(context)
-    return await _begin(request, context, lambda: trainer.fork(id, fork))
+    named = fork.model_copy(update={"name": context.access.name_run(fork.name)})
+    return await _begin(request, context, lambda: trainer.fork(id, named), named.name)
 
 
 @router.delete("/{id}", status_code=204)
 async def remove_run(request: Request, context: Context, id: RunId) -> None:
     """Delete a run that is not trained, with all its checkpoints."""
     trainer = _require(context)
-    await context.threads.run(request, lambda: trainer.remove(id))
+
+    def work() -> None:
+        with _hiding_others(context):
+            trainer.remove(id)
+        if context.access.owners is not None:
+            context.access.owners.remove("run", id)
+
+    await context.threads.run(request, work)
 
 
-async def _begin(request: Request, context: AppContext, begin: Callable[[], Training]) -> Training:
-    """Begin training for a client that does not have its share of processes yet."""
+async def _begin(
+    request: Request, context: AppContext, begin: Callable[[], Training], new: str | None = None
+) -> Training:
+    """Begin training for a client that does not have its share of processes yet; `new` names a new run."""
     trainer = _require(context)
     clients: dict[str, str] = request.app.state.trainings
     starting: dict[object, str] = request.app.state.starting
@@ -141,7 +166,8 @@ async def _begin(request: Request, context: AppContext, begin: Callable[[], Trai
     def work() -> Training:
         began.set()
         try:
-            training = begin()
+            with _hiding_others(context), _owning(context, new):
+                training = begin()
             clients[training.id] = client  # here: a client that has left meanwhile has this run all the same
             return training
         finally:
@@ -152,6 +178,36 @@ async def _begin(request: Request, context: AppContext, begin: Callable[[], Trai
     finally:
         if not began.is_set():
             starting.pop(place, None)
+
+
+@contextmanager
+def _owning(context: AppContext, new: str | None) -> Iterator[None]:
+    """The new run is this person's before it is there; nobody's where it was not started."""
+    owners, owner = context.access.owners, context.access.owner
+    if owners is None or owner is None or new is None or not owners.claim("run", new, owner):
+        yield
+        return
+    try:
+        yield
+    except BaseException:
+        owners.remove("run", new)
+        raise
+
+
+@contextmanager
+def _hiding_others(context: AppContext) -> Iterator[None]:
+    """On a server with users, errors do not name the runs of others."""
+    try:
+        yield
+    except ApiError as error:
+        hidden = {"workbench.training.no_run": "api.no_run", "workbench.training.busy": "api.trains_enough"}
+        code = hidden.get(error.message.code) if context.access.limited else None
+        if code is None:
+            raise
+        given = error.message.parameters
+        raise ApiError(
+            code, error.code, error.status, id=given.get("id", ""), most=given.get("most", 0)
+        ) from None
 
 
 def _require(context: AppContext) -> Trainer:

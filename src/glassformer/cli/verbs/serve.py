@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from glassformer.api.jobs import Workbench
     from glassformer.api.library import Library
+    from glassformer.api.people import People
     from glassformer.api.settings import Settings
     from glassformer.api.training import Trainer
 
@@ -41,10 +42,12 @@ EXAMPLES = (
     "glassformer serve tom.bundle --port 8000 --no-browser",
     "glassformer serve --models my-models --keep my-recordings",
     "glassformer serve --train --data my-texts",
+    "glassformer serve --users users.json --keep recordings --allow-host glass.example.org",
     "glassformer serve --config server.toml",
 )
 DEVICE = re.compile(r"cpu|mps|cuda(:\d{1,3})?")
 PORT = 5000
+ROLES = ("viewer", "runner", "admin")
 LEVELS = ("debug", "info", "warning", "error")  # info: a line for each request
 SHORTEST_TOKEN = 16  # characters
 TRIES = 50  # ports looked at when the first is busy
@@ -61,6 +64,9 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--no-token", action="store_true")
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[])
     parser.add_argument("--proxy", metavar="ADDRESS", action="append", default=[])
+    parser.add_argument("--users", metavar="FILE", type=Path)
+    parser.add_argument("--user-header", metavar="NAME")
+    parser.add_argument("--header-role", choices=ROLES)
     parser.add_argument("--keep", metavar="FOLDER", type=Path)
     parser.add_argument("--keep-gigabytes", metavar="N", type=float)
     parser.add_argument("--models", metavar="FOLDER", type=Path, action="append", default=[])
@@ -101,6 +107,7 @@ def run(arguments: Arguments) -> None:
     with ExitStack() as opened:
         for each in sockets:
             opened.enter_context(each)
+        people = _read_people(arguments)
         settings = _build_settings(arguments)
         library = opened.enter_context(closing(Library(arguments.keep, disk=_read_limit(arguments))))
         if arguments.train:
@@ -112,12 +119,34 @@ def run(arguments: Arguments) -> None:
         for file in arguments.files:
             library.open_file(file)
         workbench = None if arguments.no_models else _open_workbench(arguments, library)
-        address = _format_address(arguments, sockets[0].getsockname()[1], settings.token)
+        token = settings.token if people is None else None  # with users it opens the counters alone
+        address = _format_address(arguments, sockets[0].getsockname()[1], token)
         greeting = (note, message("cli.serve.address", address=address), message("cli.serve.end"))
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
         trainer = _open_trainer(arguments) if arguments.train else None
-        app = create_app(library, workbench, settings, trainer=trainer)
+        app = create_app(library, workbench, settings, trainer=trainer, people=people)
         _run_server(_configure(app, arguments), sockets, None if arguments.no_browser else address)
+
+
+def _read_people(arguments: Arguments) -> "People | None":
+    """The people of `--users`; InputError for options that would let others in."""
+    header: str | None = arguments.user_header
+    if header is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,80}", header):
+        raise InputError("cli.serve.wrong_header", header=header)
+    if (header is not None and not (arguments.users and arguments.proxy)) or (
+        arguments.header_role is not None and header is None
+    ):
+        raise InputError("cli.serve.header_without_proxy")
+    if arguments.users is None:
+        return None
+    from glassformer.api.people import People
+
+    path = Path(arguments.users).expanduser()
+    people = People(path)
+    print(message("cli.serve.has_users", count=people.count(), path=str(path)), file=sys.stderr)
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        print(message("cli.serve.readable_users", path=str(path)), file=sys.stderr)
+    return people
 
 
 def _read_limit(arguments: Arguments) -> int | None:
@@ -187,12 +216,16 @@ def _build_settings(arguments: Arguments) -> "Settings":
     from glassformer.api.settings import STATIC, Settings
 
     local = _is_loopback(arguments.host)
-    token = _read_token(arguments, needed=not local or bool(arguments.allow_host))
+    others = (not local or bool(arguments.allow_host)) and arguments.users is None
+    token = _read_token(arguments, needed=others)
     names = [] if local else [socket.gethostname(), arguments.host]
     return Settings(
         token=token,
         hosts=(*arguments.allow_host, *names),
-        client_share=1.0 if local and not arguments.allow_host else 0.5,  # others come, too
+        proxies=tuple(arguments.proxy),
+        user_header=arguments.user_header,
+        header_role=arguments.header_role,
+        client_share=1.0 if local and not arguments.allow_host and arguments.users is None else 0.5,
         any_address=not local,
         static=STATIC if arguments.static is None else Path(arguments.static),
         root_path=_read_root_path(arguments.root_path),
@@ -212,7 +245,7 @@ def _read_token(arguments: Arguments, *, needed: bool) -> str | None:
         except (OSError, UnicodeDecodeError) as error:
             raise InputError("cli.serve.no_token_file", path=str(arguments.token_file)) from error
     if arguments.no_token:
-        if token is not None or not _is_loopback(arguments.host):
+        if token is not None or not (_is_loopback(arguments.host) or arguments.users):
             raise InputError("cli.serve.token_needed")
         return None
     if token is None:
@@ -247,7 +280,7 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
     return LocalWorkbench(
         chosen,
         folder=library.folder,
-        add=lambda path, request: library.adopt(path, request=request),
+        add=lambda path, request, owner: library.adopt(path, request=request, owner=owner),
         locate=library.path,
         table=None if arguments.keep is None else open_table(library.folder),
     )
@@ -340,7 +373,7 @@ def _read_root_path(path: str) -> str:
 
 
 def _configure(app: Any, arguments: Arguments) -> "uvicorn.Config":
-    """How the application is served. Only `--proxy` is believed when it says whom a request comes from."""
+    """How the application is served."""
     import uvicorn
 
     from glassformer.api.connections import make_protocol
@@ -352,8 +385,7 @@ def _configure(app: Any, arguments: Arguments) -> "uvicorn.Config":
         access_log=False,
         server_header=False,
         date_header=False,
-        proxy_headers=bool(arguments.proxy),
-        forwarded_allow_ips=arguments.proxy,
+        proxy_headers=False,  # the application does so itself, and remembers whom a header came from
         ssl_certfile=arguments.tls_certificate,
         ssl_keyfile=arguments.tls_key,
         timeout_keep_alive=30,

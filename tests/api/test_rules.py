@@ -1,0 +1,302 @@
+"""Who may do what: every route × role × owner, from the table of routes itself."""
+
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+from starlette.requests import Request
+from starlette.testclient import TestClient
+
+from glassformer.api.app import GROUPS, create_app
+from glassformer.api.library import Library
+from glassformer.api.owners import Visibility
+from glassformer.api.people import PERSON, People, Person, add_person, change_people, hash_token
+from glassformer.api.responses import _get_context
+from glassformer.api.rules import RULES, Rule, authorise
+from glassformer.api.settings import Settings
+from glassformer.errors import ApiError
+from glassformer.runlog import Event, RunWriter
+from glassformer.workbench import LocalTrainer, TrainerSettings
+
+ROLES = {"vera": "viewer", "rita": "runner", "rob": "runner", "adam": "admin"}
+PEOPLE = (None, *ROLES)
+LEVELS: tuple[Visibility, ...] = ("private", "team", "public")
+FILLED = {
+    "side": "source", "place": "decoder.self.0", "head": "0", "level": "0", "row": "0", "column": "0",
+    "what": "queries", "stack": "decoder", "layer": "0", "metric": "entropy", "name": "x", "step": "x",
+    "topic": "lookup", "language": "en", "path": "nothing",
+}  # fmt: skip
+ROUTES = [
+    (method, route.path)
+    for group in GROUPS
+    for route in group.router.routes
+    for method in sorted(route.methods)
+]
+MISSING = {"recording": "no-0123456789ab", "run": "none", "training": "none", "search": "none", "job": "999"}
+
+
+@dataclass
+class Team:
+    """A server with users, each of whom has one of everything in each visibility."""
+
+    app: Any
+    library: Library
+    tokens: dict[str, str]
+    ids: dict[tuple[str, str, Visibility], str]  # by kind, owner and visibility
+    client: TestClient
+
+    def ask(self, who: str | None, method: str, path: str, **words: Any) -> Any:
+        headers = {} if who is None else {"authorization": f"Bearer {self.tokens[who]}"}
+        return self.client.request(method, path, headers={**headers, **words.pop("headers", {})}, **words)
+
+
+@pytest.fixture(scope="module")
+def team(invented: dict[str, Path], tmp_path_factory: pytest.TempPathFactory, pretend: Any) -> Iterator[Team]:
+    yield from build_team(invented, tmp_path_factory.mktemp("team"), pretend)
+
+
+@pytest.fixture
+def fresh(invented: dict[str, Path], tmp_path: Path, pretend: Any) -> Iterator[Team]:
+    """One for tests that change it."""
+    yield from build_team(invented, tmp_path, pretend)
+
+
+def build_team(invented: dict[str, Path], folder: Path, pretend: Any) -> Iterator[Team]:
+    tokens = {name: f"gft_{name}" for name in ROLES}
+
+    def add(people: dict[str, Person]) -> None:
+        for name, role in ROLES.items():
+            add_person(people, name, role)  # type: ignore[arg-type]
+            people[name] = people[name].model_copy(update={"tokens": (hash_token(tokens[name]),)})
+
+    change_people(folder / "users.json", add, create=True)
+    library = Library(folder / "library", shipped=None)
+    bench = pretend(library, invented["single"], queue=1000)
+    for each in ("static", "data"):
+        (folder / each).mkdir()
+    (folder / "static" / "index.html").write_text("the page")
+    trainer = LocalTrainer(TrainerSettings(runs=folder / "runs", data=folder / "data"))
+    settings = Settings(static=folder / "static", runs=folder / "runs", shipped_runs=None, client_share=1.0)
+    app = create_app(library, bench, settings, trainer=trainer, people=People(folder / "users.json"))
+    owners = app.state.context.access.owners
+    ids: dict[tuple[str, str, Visibility], str] = {}
+    for owner in ROLES:
+        for level, bundle in zip(LEVELS, ("single", "decoder", "translation"), strict=True):
+            copy = library.new_partial_path()
+            shutil.copy(invented[bundle], copy)
+            ids["recording", owner, level] = library.adopt(copy, "file", owner=owner)
+            library.share(ids["recording", owner, level], level)
+            run = ids["run", owner, level] = ids["training", owner, level] = f"{owner}__{level}"
+            with RunWriter(folder / "runs" / run) as writer:
+                writer.write_event(Event(0, "started", "It began."))
+                writer.write_event(Event(1, "finished", "Done."))
+            ids["search", owner, level] = f"{run}-search"
+            (folder / "runs" / f"{run}-search").mkdir()
+            (folder / "runs" / f"{run}-search" / "search.json").write_text("{}")
+            for kind, name in (("run", run), ("search", f"{run}-search")):
+                owners.claim(kind, name, owner)
+                owners.share(kind, name, level)
+        job = bench.submit(SimpleNamespace(kind="record", model="zoo/tiny"), owner)
+        ids |= {("job", owner, level): job.id for level in LEVELS}
+    client = TestClient(app, "http://localhost:5000", raise_server_exceptions=False)
+    yield Team(app, library, tokens, ids, client)
+    client.close()
+    owners.close()
+    library.close()
+
+
+def expect(rule: Rule, who: str | None, owner: str, level: Visibility) -> int:
+    """What a rule means, told a second time: 0 for a request that may pass, else the status."""
+    ranks = {None: 0, "viewer": 1, "runner": 2, "admin": 3}
+    rank = 0 if who is None else ranks[ROLES[who]]
+    if rank < ranks[rule.role]:
+        return 401 if who is None else 403
+    if rule.subject is None or who == "adam" or who == owner:
+        return 0
+    if rule.subject == "job" or level == "private" or (level == "team" and who is None):
+        return 404
+    return 403 if rule.change else 0
+
+
+def fill(path: str, id: str) -> str:
+    return re.sub(r"\{(\w+)(:path)?\}", lambda found: id if found[1] == "id" else FILLED[found[1]], path)
+
+
+def test_every_route_has_a_rule_and_every_rule_a_route() -> None:
+    assert set(RULES) == set(ROUTES)
+    for (method, path), rule in RULES.items():
+        named = re.match(r"/api/(recordings|runs|searches|jobs|training)/\{id\}", path)
+        assert (rule.subject is not None) == (named is not None), path  # whatever has an owner is checked
+        if method in ("PUT", "DELETE") and path not in ("/api/session", "/api/jobs/{id}"):
+            assert rule.change, path
+            assert rule.role == "runner"
+        if method == "POST" and path != "/sign-in":
+            assert rule.role == "runner", path
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+def test_every_route_role_and_owner(team: Team, who: str | None) -> None:
+    """What is refused is asked for over HTTP; what is allowed too, where that changes nothing."""
+    asked = 0
+    for (method, path), rule in RULES.items():
+        cases = [("rita", level) for level in LEVELS]
+        cases += [(who, "private")] if who else []
+        for owner, level in cases if rule.subject else cases[:1]:
+            id = team.ids[rule.subject or "recording", owner, level]
+            wanted, place = expect(rule, who, owner, level), (method, path, who, owner, level)
+            if not wanted and (method not in ("GET", "HEAD") or path.endswith("/events")):
+                assert authorise_directly(team, who, method, path, id) is None, place
+                continue
+            answer = team.ask(who, method, fill(path, id), json={} if method in ("PUT", "POST") else None)
+            code = answer.json()["error"]["code"] if answer.status_code == wanted and wanted else ""
+            asked += 1
+            if wanted:
+                assert answer.status_code == wanted, (place, answer.text)
+                if wanted == 404:
+                    missing = MISSING[rule.subject or "recording"]
+                    other = team.ask(who, method, fill(path, missing), json={})
+                    assert other.status_code == 404, place
+                    assert other.text.replace(missing, id) == answer.text, place  # nobody can tell them apart
+                assert code in ("not_signed_in", "role_needed", "not_yours", "no_recording", "no_run",
+                                "no_search", "no_job"), place  # fmt: skip
+            else:
+                assert answer.status_code < 500, (place, answer.text)
+                assert answer.status_code not in (401, 403) or path == "/sign-in", (place, answer.text)
+    assert asked > 100
+
+
+def authorise_directly(team: Team, who: str | None, method: str, path: str, id: str) -> ApiError | None:
+    person = None if who is None else Person(name=who, role=ROLES[who])  # type: ignore[arg-type]
+    scope = {"type": "http", "method": method, "app": team.app, "path_params": {"id": id}, "headers": [],
+             "route": SimpleNamespace(path=path), PERSON: person}  # fmt: skip
+    request = Request(scope)
+    try:
+        anyio.run(authorise, request, _get_context(request))
+    except ApiError as error:
+        return error
+    return None
+
+
+def test_a_route_without_a_rule_answers_nobody(team: Team) -> None:
+    error = authorise_directly(team, "adam", "GET", "/api/new", "x")
+    assert error is not None
+    assert error.status == 404
+
+
+@pytest.mark.parametrize("who", PEOPLE)
+def test_lists_show_what_one_may_see(team: Team, who: str | None) -> None:
+    def sees(owner: str, level: Visibility) -> bool:
+        return who == "adam" or who == owner or (who is not None and level != "private")
+
+    answer = team.ask(who, "GET", "/api/recordings")
+    for kind in ("recording", "run", "search"):
+        visible = {id for (each, owner, level), id in team.ids.items() if each == kind and sees(owner, level)}
+        address = {"recording": "recordings", "run": "runs", "search": "searches"}[kind]
+        if kind != "search":  # these are no searches that can be read
+            found = {each["id"] for each in team.ask(who, "GET", f"/api/{address}").json()}
+            assert found == visible, kind
+    assert int(answer.headers["x-total-count"]) == len(answer.json())
+    jobs = {each["id"] for each in team.ask(who, "GET", "/api/jobs").json()}
+    mine = {team.ids["job", each, "private"] for each in ROLES if who in (each, "adam")}
+    assert jobs == mine
+    assert team.ask(who, "GET", "/api/recordings?search=zzz").json() == []
+
+
+def test_ids_that_are_made_of_others_obey_them(team: Team) -> None:
+    mine, shared = team.ids["recording", "rob", "private"], team.ids["recording", "rita", "team"]
+    hers = team.ids["recording", "rita", "private"]
+    for id in (f"{mine}~{hers}", f"{hers}~{mine}", f"{shared}~{hers}", "rita__private:0:0"):
+        for path in ("", "/thumbnails", "/branches", "/bundle", "/scores/entropy"):
+            assert team.ask("rob", "GET", f"/api/recordings/{id}{path}").status_code == 404, (id, path)
+    assert team.ask("rita", "GET", f"/api/recordings/{hers}~{hers}").status_code == 200
+    assert (
+        team.ask("rob", "PUT", f"/api/recordings/{mine}~{shared}/branch", json={"name": "x"}).status_code
+        == 403
+    )
+    run = {"kind": "record", "model": "zoo/tiny", "text": "x"}
+    outcome = {"token": "x"}
+    for changes, code in (
+        ({"parent": hers}, "no_recording"),
+        ({"parent": f"{mine}~{hers}"}, "no_recording"),
+        ({"parent": "no-0123456789ab"}, "no_recording"),
+        ({"kind": "generate", "parent": hers, "branch": {"step": 0}}, "no_recording"),
+        ({"model": "run:rita__private"}, "no_model"),
+        ({"model": "run:none"}, "no_model"),
+    ):
+        asked = {**run, **changes}
+        for path, body in (
+            ("jobs", asked),
+            ("effects", {"run": asked, "outcome": outcome}),
+            ("patching", {"run": asked, "outcome": outcome, "corrupted": "y"}),
+        ):
+            answer = team.ask("rob", "POST", f"/api/{path}", json=body)
+            assert (answer.status_code, answer.json()["error"]["code"]) == (404, code), (path, changes)
+    answer = team.ask("rob", "POST", "/api/jobs", json={**run, "parent": shared})
+    assert (answer.status_code, answer.json()["owner"]) == (202, "rob")
+
+
+def test_the_same_file_of_two_people_is_two_recordings(fresh: Team, invented: dict[str, Path]) -> None:
+    body = invented["long"].read_bytes()
+    first, second = (
+        fresh.ask(who, "POST", "/api/recordings", content=body).json()["id"] for who in ("rita", "rob")
+    )
+    assert first != second
+    assert fresh.ask("rob", "GET", f"/api/recordings/{first}").status_code == 404
+    assert fresh.ask("rob", "DELETE", f"/api/recordings/{first}").status_code == 404
+    assert fresh.ask("rob", "DELETE", f"/api/recordings/{second}").status_code == 204
+    assert fresh.ask("rita", "GET", f"/api/recordings/{first}").status_code == 200
+    again = Library(fresh.library.folder, shipped=None)  # as after a restart
+    try:
+        whose = again.ownership(first)
+        assert whose is not None
+        assert whose.owner == "rita"
+    finally:
+        again.close()
+
+
+def test_sharing_and_taking_back(fresh: Team) -> None:
+    id = fresh.ids["recording", "rita", "private"]
+    seen: list[list[int]] = []
+    for level in ("team", "public", "private"):
+        path = f"/api/recordings/{id}/visibility"
+        assert fresh.ask("rob", "PUT", path, json={"visibility": level}).status_code in (403, 404)
+        assert fresh.ask("rita", "PUT", path, json={"visibility": level}).status_code == 204
+        answers = [fresh.ask(who, "GET", f"/api/recordings/{id}/thumbnails") for who in (None, "vera", "rob")]
+        seen.append([each.status_code for each in answers])
+        assert all("immutable" not in each.headers.get("cache-control", "") for each in answers)
+    assert seen == [[404, 200, 200], [200, 200, 200], [404, 404, 404]]
+    known = {"if-none-match": answers[0].headers.get("etag", '"x"')}
+    assert fresh.ask("rob", "GET", f"/api/recordings/{id}/thumbnails", headers=known).status_code == 404
+    fresh.ask("rita", "DELETE", f"/api/recordings/{id}")
+    assert fresh.ask("rita", "PUT", path, json={"visibility": "team"}).status_code == 404
+    assert not list(fresh.library.folder.glob("*.json")) or len(
+        list(fresh.library.folder.glob("*.json"))
+    ) == len(list(fresh.library.folder.glob("*.bundle")))  # no card without its bundle
+
+
+def test_messages_about_training_do_not_name_the_runs_of_others(fresh: Team) -> None:
+    answer = fresh.ask("rob", "POST", "/api/training/rita__privat/fork", json={"name": "mine"})
+    assert answer.status_code == 404
+    assert "rita__private" not in answer.text
+    fresh.app.state.context.access.owners.claim("run", "rob__gone", "rob")  # its folder was removed by hand
+    answer = fresh.ask("rob", "DELETE", "/api/training/rob__gone")
+    assert (answer.status_code, "rita" in answer.text) == (404, False)
+    answer = fresh.ask("rob", "GET", "/api/training").json()
+    assert answer["allowed"]
+    access = fresh.app.state.context.access.of(Person(name="a.b@example.org", role="runner"))
+    assert access.name_run("first") == "a.b_at_example.org__first"
+    assert access.name_run(access.name_run("first")) == access.name_run("first")
+
+
+def test_without_users_everything_is_as_it_was(build_site: Callable[..., Any]) -> None:
+    site = build_site()
+    assert site.json("/api/session") == {"users": False, "name": None, "role": None, "signs_out": False}
+    assert site.client.put(f"{site.of('single')}/visibility", json={"visibility": "team"}).status_code == 409
+    assert site.client.get(f"{site.of('single')}/thumbnails").headers["cache-control"].endswith("immutable")
+    assert site.client.post("/sign-in", content="name=a&password=b").status_code == 409
