@@ -264,9 +264,7 @@ def test_where_a_proxy_brings_others_a_token_is_needed_unless_asked_for(
     assert read_settings().token == "fedcba9876543210"
 
 
-def test_users_and_the_header_of_a_proxy(
-    read_settings: Callable[..., Settings], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_users_and_the_header_of_a_proxy(capsys: pytest.CaptureFixture[str]) -> None:
     settings = read_settings("--proxy", "10.0.0.1", "--proxy", "10.1.0.0/16")
     assert settings.proxies == ("10.0.0.1", "10.1.0.0/16")
     assert read_settings("--host", "0.0.0.0", "--users", "users.json").token is None  # people have their own
