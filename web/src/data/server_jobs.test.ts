@@ -17,6 +17,7 @@ const job: Job = {
   listed: true,
   parent: null,
   prefix: null,
+  owner: null,
   model: "gpt2",
 };
 const request: JobRequest = { kind: "record", model: "gpt2", sequence: "text", text: "Hi" };

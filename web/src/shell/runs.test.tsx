@@ -22,6 +22,7 @@ const running: Job = {
   listed: true,
   parent: null,
   prefix: null,
+  owner: null,
   model: "zoo/gpt2",
 };
 

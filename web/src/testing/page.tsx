@@ -38,6 +38,8 @@ const run: RunDescription = {
   score: null,
   loss: [],
   indexing: null,
+  owner: null,
+  visibility: "private",
   last_step: 2,
   updated: 1,
   alarms: 0,

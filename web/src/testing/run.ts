@@ -70,6 +70,8 @@ export function inventRun(change: Partial<RunDescription> = {}): RunDescription 
     score: null,
     loss: [],
     indexing: null,
+    owner: null,
+    visibility: "private",
     last_step: 50,
     updated: 0,
     alarms: 1,
