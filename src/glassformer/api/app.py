@@ -44,6 +44,7 @@ from glassformer.api.runs import Runs
 from glassformer.api.searches import Searches
 from glassformer.api.security import Guard
 from glassformer.api.settings import Settings
+from glassformer.api.shortcuts import Shortcuts
 from glassformer.api.training import Trainer
 
 GROUPS = (
@@ -125,6 +126,7 @@ def create_app(
     for group in GROUPS:
         app.include_router(group.router)
     app.add_middleware(BodyLimit, settings=chosen)
+    app.add_middleware(Shortcuts, context=context)
     app.add_middleware(Guard, settings=chosen, identity=identity)
     app.add_middleware(Observer, counters=app.state.counters)
     if chosen.proxies:

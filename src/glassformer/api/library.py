@@ -19,6 +19,7 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from secrets import token_hex
@@ -217,6 +218,11 @@ class Library:
             note=None,
             parent=first.id,
         )
+
+    def require(self, id: str) -> None:
+        """ApiError (404) where there is no such recording."""
+        for each in self.split(id) or (id,):
+            self._find(each)
 
     def difference(self, id: str) -> Difference | None:
         """The difference with the id FIRST~SECOND; None for the id of one recording."""
@@ -645,9 +651,13 @@ class Library:
         return True
 
 
+@lru_cache(maxsize=2000)
+def _parse_entry(text: str) -> RecordingEntry:
+    return RecordingEntry.model_validate_json(text)
+
+
 def _read_entry(row: Row) -> RecordingEntry:
-    entry = RecordingEntry.model_validate_json(row.entry)
-    return entry.model_copy(update={"owner": row.owner, "visibility": row.visibility})
+    return _parse_entry(row.entry).model_copy(update={"owner": row.owner, "visibility": row.visibility})
 
 
 def _read_card(row: Row) -> Card:

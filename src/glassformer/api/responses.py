@@ -8,7 +8,7 @@ Out:  a response. What belongs to a recording never changes under its id, so bro
 import gzip
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -28,6 +28,7 @@ from glassformer.api.people import PERSON
 from glassformer.api.runs import Runs
 from glassformer.api.searches import Searches
 from glassformer.api.settings import Settings
+from glassformer.api.shortcuts import Shortcut, ShortcutTable
 from glassformer.api.training import Trainer
 from glassformer.messages import Message, message
 from glassformer.recording import Recording
@@ -52,6 +53,7 @@ class AppContext:
     searches: Searches
     access: Access  # of whoever sends the request
     trainer: Trainer | None = None
+    shortcuts: ShortcutTable = field(default_factory=ShortcutTable)
 
     @property
     def why_no_workbench(self) -> Message:
@@ -90,7 +92,7 @@ async def respond(
 ) -> Response:
     """Make, encode and send; immutable responses are identified by their URL and cached here, too."""
     if recording is not None:
-        context.library.entry(recording)  # 404 for one that was removed, also where a browser has it cached
+        context.library.require(recording)  # 404 for one that was removed, also where a browser has it cached
         slow = slow or not context.library.is_ready(recording)
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     known = request.headers.get("if-none-match", "")
@@ -104,17 +106,19 @@ async def respond(
     if content is not None or context.access.limited:  # what is shared today may be private tomorrow
         headers["cache-control"] = REVALIDATE
     mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}|{content}".encode())
+    if recording is not None:
+        shortcut = Shortcut(recording, content, mark, headers, request.scope.get("route"))
+        context.shortcuts.keep(request.scope, shortcut)
     if mark in known:
         return Response(status_code=304, headers={**headers, "etag": mark})
 
     def work() -> Encoded:
-        kept = context.cache.get(mark)
-        if kept is None:
-            kept = compress(*_serialise(make()), encoding)
-            context.cache.put(mark, kept)
-        return kept
+        made = compress(*_serialise(make()), encoding)
+        context.cache.put(mark, made)
+        return made
 
-    return _send_marked(await context.threads.run(request, work, slow=slow), mark, known, headers)
+    kept = context.cache.get(mark) or await context.threads.run(request, work, slow=slow)
+    return _send_marked(kept, mark, known, headers)
 
 
 async def respond_about(

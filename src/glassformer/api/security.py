@@ -16,10 +16,11 @@ Out:  the same request, or an error. Responses get headers that restrict what a 
 import hmac
 import ipaddress
 import time
+from collections.abc import Mapping
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -50,6 +51,14 @@ HEADERS = {
     "x-frame-options": "DENY",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+
+
+def _encode(headers: Mapping[str, str]) -> list[tuple[bytes, bytes]]:
+    return [(name.encode(), value.encode()) for name, value in headers.items()]
+
+
+_PAIRS = _encode(HEADERS)  # as they are sent
+_NAMES = frozenset(name for name, _ in _PAIRS)
 
 
 class Guard:
@@ -86,11 +95,11 @@ class Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                response_headers = MutableHeaders(scope=message)
+                own = scope.get(OWN_HEADERS)
+                sent = [pair for pair in message.get("headers", ()) if pair[0].lower() not in _NAMES]
                 if renewed is not None:
-                    response_headers.append("set-cookie", renewed)
-                for name, value in {**HEADERS, **scope.get(OWN_HEADERS, {})}.items():
-                    response_headers[name] = value
+                    sent.append((b"set-cookie", renewed.encode("latin-1")))
+                message["headers"] = sent + (_encode(HEADERS | own) if own else _PAIRS)
             await send(message)
 
         await (response or self.app)(scope, receive, send_guarded)

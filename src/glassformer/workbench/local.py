@@ -44,6 +44,7 @@ PATIENCE = 10.0  # seconds that workers have to end
 TURN = 10.0  # seconds that a play waits for those before it
 LOOK = 0.05  # seconds between two looks for a free worker
 POLL = 0.03  # seconds between two looks at a job's events
+LONGEST_POLL = 0.25  # while nothing happens
 
 
 class LocalWorkbench:
@@ -114,16 +115,17 @@ class LocalWorkbench:
 
     async def events(self, id: str) -> AsyncIterator[Event]:
         """The events of a job from its start, and those that follow until it ends."""
-        number = 0
+        number, pause = 0, POLL
         while True:
+            pause = min(2 * pause, LONGEST_POLL)
             for event in self.store.events(id, number):
-                number += 1
+                number, pause = number + 1, POLL
                 yield event
                 if event.name in LAST_EVENTS:
                     return
             if self.store.closed:  # the next server goes on with it
                 return
-            await asyncio.sleep(POLL)
+            await asyncio.sleep(pause)
 
     def topics(self) -> Sequence[Topic]:
         return read_topics()

@@ -60,17 +60,14 @@ async def read_page(request: Request, context: Context, path: str) -> Response:
     if mark in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
 
-    def work() -> Encoded:
-        key = f"static {file} {mark}"
-        known = context.cache.get(key)
-        if known is None:
-            known = compress(
-                file.read_bytes(), KINDS.get(file.suffix, "application/octet-stream"), encoding, 9
-            )
-            context.cache.put(key, known)
-        return known
+    key = f"static {file} {mark}"
 
-    return send(await context.threads.run(request, work), headers)
+    def work() -> Encoded:
+        made = compress(file.read_bytes(), KINDS.get(file.suffix, "application/octet-stream"), encoding, 9)
+        context.cache.put(key, made)
+        return made
+
+    return send(context.cache.get(key) or await context.threads.run(request, work), headers)
 
 
 def find_file(root: Path, path: str) -> Path | None:

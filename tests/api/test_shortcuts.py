@@ -1,0 +1,70 @@
+"""Answers before routing: the same as those of the routes, and never one that a route would refuse."""
+
+from typing import Any
+
+import pytest
+
+from glassformer.api import shortcuts
+
+
+@pytest.fixture
+def routed(site: Any, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The requests that reached a route."""
+    seen: list[str] = []
+    find = site.app.router.__call__
+
+    async def watch(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "http":
+            seen.append(scope["path"])
+        await find(scope, receive, send)
+
+    monkeypatch.setattr(type(site.app.router), "__call__", lambda _, *words: watch(*words))
+    return seen
+
+
+def read(site: Any, path: str, **headers: str) -> tuple[int, dict[str, str], bytes]:
+    answer = site.client.get(path, headers=headers)
+    changing = ("x-request-id",)
+    return answer.status_code, {k: v for k, v in answer.headers.items() if k not in changing}, answer.content
+
+
+def test_the_second_answer_is_the_first_without_a_route(site: Any, routed: list[str]) -> None:
+    id = site.library.entries()[0].id
+    for path in (f"/api/recordings/{id}", f"/api/recordings/{id}/maps/0/weights?head=0"):
+        routed.clear()
+        first, second = read(site, path), read(site, path)
+        assert first == second
+        assert first[0] == 200
+        assert len(routed) == 1
+        known = read(site, path, **{"if-none-match": first[1]["etag"]})
+        assert (known[0], known[2], len(routed)) == (304, b"", 1)
+        plain = read(site, path, **{"accept-encoding": "identity"})
+        assert plain[2] == first[2]  # httpx has unpacked the first
+        assert len(routed) == 2
+    metrics = site.client.get("/metrics").text
+    assert 'glassformer_requests_total{method="GET",route="/api/recordings/{id}",status="200"} 3.0' in metrics
+
+
+def test_a_removed_recording_is_gone_at_once(site: Any, routed: list[str]) -> None:
+    id = site.library.entries()[0].id
+    path = f"/api/recordings/{id}"
+    mark = read(site, path)[1]["etag"]
+    assert read(site, path)[0] == 200
+    site.library.remove(id)
+    assert read(site, path)[0] == 404
+    assert read(site, path, **{"if-none-match": mark})[0] == 404
+
+
+def test_a_recording_that_was_written_again_is_read_again(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = site.library.entries()[0].id
+    first = read(site, f"/api/recordings/{id}")
+    monkeypatch.setitem(site.library._hashes, id, "another content")
+    assert read(site, f"/api/recordings/{id}")[1]["etag"] != first[1]["etag"]
+
+
+def test_few_are_remembered(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shortcuts, "MOST", 2)
+    id = site.library.entries()[0].id
+    for head in range(4):
+        site.client.get(f"/api/recordings/{id}/maps/0/weights?head={head % 2}&n={head}")
+    assert len(site.app.state.context.shortcuts._known) <= 2
