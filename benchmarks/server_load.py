@@ -125,13 +125,12 @@ async def read(
 
 
 async def read_all(server: Server, clients: int, seconds: float) -> dict[str, object]:
+    """All clients at once; what they saw."""
     paths = list_paths(server.address)
     tally = Tally()
     end = time.perf_counter() + seconds
     used, begin = server.processor_seconds(), time.perf_counter()
-    await asyncio.gather(
-        *(read(server.address, paths, n % len(paths), end, tally) for n in range(clients))
-    )
+    await asyncio.gather(*(read(server.address, paths, n % len(paths), end, tally) for n in range(clients)))
     passed, used = time.perf_counter() - begin, server.processor_seconds() - used
     count = len(tally.seconds)
     quantiles = statistics.quantiles(tally.seconds, n=100)

@@ -30,7 +30,7 @@ def read(site: Any, path: str, **headers: str) -> tuple[int, dict[str, str], byt
 
 def test_the_second_answer_is_the_first_without_a_route(site: Any, routed: list[str]) -> None:
     id = site.library.entries()[0].id
-    for path in (f"/api/recordings/{id}", f"/api/recordings/{id}/maps/0/weights?head=0"):
+    for path in (f"/api/recordings/{id}/tokens/source", f"/api/recordings/{id}/maps/0/weights?head=0"):
         routed.clear()
         first, second = read(site, path), read(site, path)
         assert first == second
@@ -38,16 +38,19 @@ def test_the_second_answer_is_the_first_without_a_route(site: Any, routed: list[
         assert len(routed) == 1
         known = read(site, path, **{"if-none-match": first[1]["etag"]})
         assert (known[0], known[2], len(routed)) == (304, b"", 1)
-        plain = read(site, path, **{"accept-encoding": "identity"})
+        plain = read(site, path, **{"accept-encoding": "gzip, br"})
         assert plain[2] == first[2]  # httpx has unpacked the first
         assert len(routed) == 2
     metrics = site.client.get("/metrics").text
-    assert 'glassformer_requests_total{method="GET",route="/api/recordings/{id}",status="200"} 3.0' in metrics
+    assert (
+        'glassformer_requests_total{method="GET",route="/api/recordings/{id}/tokens/{side}",status="200"} 3.0'
+        in metrics
+    )
 
 
 def test_a_removed_recording_is_gone_at_once(site: Any, routed: list[str]) -> None:
     id = site.library.entries()[0].id
-    path = f"/api/recordings/{id}"
+    path = f"/api/recordings/{id}/tokens/source"
     mark = read(site, path)[1]["etag"]
     assert read(site, path)[0] == 200
     site.library.remove(id)
@@ -56,10 +59,10 @@ def test_a_removed_recording_is_gone_at_once(site: Any, routed: list[str]) -> No
 
 
 def test_a_recording_that_was_written_again_is_read_again(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = site.library.entries()[0].id
-    first = read(site, f"/api/recordings/{id}")
-    monkeypatch.setitem(site.library._hashes, id, "another content")
-    assert read(site, f"/api/recordings/{id}")[1]["etag"] != first[1]["etag"]
+    path = f"/api/recordings/{site.library.entries()[0].id}/tokens/source"
+    first = read(site, path)
+    monkeypatch.setitem(site.library._hashes, site.library.entries()[0].id, "another content")
+    assert read(site, path)[1]["etag"] != first[1]["etag"]
 
 
 def test_few_are_remembered(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Answers that are in the cache already, given before a request is routed: most of what an open page asks for.
+"""Answers that are in the cache already, given before a request is routed: most of what a page asks for.
 
 In:   GET requests about recordings whose response was made before; access control has passed them.
 Out:  the same response. What its route checks is checked here, too: that the recording is still there, is the
