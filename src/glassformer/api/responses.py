@@ -117,7 +117,9 @@ async def respond(
         context.cache.put(mark, made)
         return made
 
-    kept = context.cache.get(mark) or await context.threads.run(request, work, slow=slow)
+    kept = context.cache.get(mark)
+    if kept is None:
+        kept = await context.threads.run(request, work, slow=slow)
     return _send_marked(kept, mark, known, headers)
 
 

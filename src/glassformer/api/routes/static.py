@@ -67,7 +67,10 @@ async def read_page(request: Request, context: Context, path: str) -> Response:
         context.cache.put(key, made)
         return made
 
-    return send(context.cache.get(key) or await context.threads.run(request, work), headers)
+    kept = context.cache.get(key)
+    if kept is None:
+        kept = await context.threads.run(request, work)
+    return send(kept, headers)
 
 
 def find_file(root: Path, path: str) -> Path | None:
