@@ -124,6 +124,17 @@ def test_python_names_of_the_reference_exist() -> None:
         assert hasattr(import_module(module), last) or import_module(name), name
 
 
+@pytest.mark.lint
+def test_every_address_of_the_server_is_documented(tmp_path: Path) -> None:
+    """By the last word of its path: addresses below another are written `…/weights` or `/recipes`."""
+    from glassformer.api.library import Library
+
+    text = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for path in glassformer.create_app(Library(tmp_path)).openapi()["paths"]:
+        last = [part for part in path.split("/") if "{" not in part][-1]
+        assert re.search(rf"/{re.escape(last)}\b", text), path
+
+
 def test_documents_count_the_metrics_there_are() -> None:
     there = len(list(glassformer.METRICS))
     per_head = sum(glassformer.METRICS[name].over == "head" for name in glassformer.METRICS)
