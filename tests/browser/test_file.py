@@ -87,6 +87,8 @@ def test_a_file_of_a_run_is_scrubbed_and_says_what_it_leaves_out(
         expect(page.get_by_text("A file of a training run leaves this view out")).to_be_visible()
     page.locator("[data-action=open-run]").click()
     expect(page.locator(".view-learning")).to_be_visible()
+    page.get_by_role("tab", name="Training runs").click()
+    expect(page.get_by_text("Training runs cannot be shown here.")).to_be_visible()
 
 
 def test_what_needs_a_model_says_why(open_file: Open, tmp_path: Path) -> None:

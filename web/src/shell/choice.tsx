@@ -365,8 +365,9 @@ function Predict({ source }: { readonly source: RecordingSource }) {
   const app = useApp();
   const say = app.words.value;
   if (!app.server || app.about.value?.workbench === false) return null;
-  const { shape, output, model } = source.description;
+  const { shape, output, model, probe } = source.description;
   if (shape === "encoder" && !output) return null; // nothing that predicts was recorded
+  if (probe) return null; // the network of a step of training, which is not kept
   app.presets.value; // the request behind a shipped recording is a preset's
   const possible = app.runs.originalRequest(source) !== null;
   return (

@@ -114,7 +114,11 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
         <comparing.Beside view={view} first={pair.now} source={pair.beside} />
       )}
       {fits !== true && view && (
-        <Notice title={say.cannotShow(view.title(language))} text={app.text(fits)} name="does-not-fit">
+        <Notice
+          title={(open.kind === "recording" ? say.cannotShow : say.notHere)(view.title(language))}
+          text={app.text(fits)}
+          name="does-not-fit"
+        >
           {[...app.views.loaded.value.values()]
             .filter((other) => other.needs === view.needs && fitsIn(other, open) === true)
             .map((other) => (

@@ -19,6 +19,7 @@ export const shell = {
   picture: "Picture",
   panel: "Control panel",
   cannotShow: (view: string) => `${view} cannot show this recording.`,
+  notHere: (view: string) => `${view} cannot be shown here.`,
   zoomIn: "Zoom in",
   zoomOut: "Zoom out",
   fit: "Show all",

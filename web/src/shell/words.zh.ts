@@ -22,6 +22,7 @@ export const shell: SameWords<typeof en.shell> = {
   picture: "图形",
   panel: "控制面板",
   cannotShow: (view: string) => `“${view}”无法显示此记录。`,
+  notHere: (view: string) => `这里无法显示“${view}”。`,
   zoomIn: "放大",
   zoomOut: "缩小",
   fit: "显示全部",

@@ -18,7 +18,7 @@ const WHY = {
 
 /** `inRun`: the file is that of a training run. */
 export function leaveOut(name: keyof typeof WHY, inRun: boolean): AnyView {
-  const why = inRun && (name === "canvas" || name === "walk") ? "leftOutOfRun" : WHY[name];
+  const why = inRun && name !== "playground" ? "leftOutOfRun" : WHY[name];
   return {
     order: 0,
     title: nothing,

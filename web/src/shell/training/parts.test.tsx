@@ -1,6 +1,6 @@
 import { act } from "preact/test-utils";
 import { describe, expect, test, vi } from "vitest";
-import type { Description, ProbeDescription } from "../../api/types";
+import type { Description, ProbeDescription, RunDescription } from "../../api/types";
 import type { RecordingSource, RunSource, Source } from "../../core/source";
 import type { Mounted, Stage } from "../../core/view";
 import { aView, open, press, runs, settle, still } from "../../testing/page";
@@ -177,7 +177,8 @@ describe("the page of a run", () => {
   test("leads to what was recorded nearest to the step in focus", async () => {
     const probes = STEPS.map((step) => ({ step, id: `first:${step}:0` }));
     const [entry] = await runs.list();
-    const run = { ...(await runs.open("first")).run, probes };
+    const maps = [0, 1].map((layer) => ({ place: { stack: "decoder", kind: "self", layer, step: null } }));
+    const run = { ...(await runs.open("first")).run, probes, maps } as unknown as RunDescription;
     const one: RunSource = { ...(await runs.open("first")), run, within: () => one };
     const source = { ...probed(), runs: { list: async () => [entry!], open: async () => one } };
     const views = [aView("learning", { needs: "runs", panel: false } as never), aView("heatmap", {})];
@@ -186,6 +187,7 @@ describe("the page of a run", () => {
     await press(element, "watch-training");
     await settle();
     expect(app.store.get()).toMatchObject({ recording: "first:100:0", run: "", view: "heatmap", head: 1 });
+    expect(app.store.get().place).toMatchObject({ stack: "decoder", layer: 1 }); // the last one, where none was chosen
     expect(where(element)).toBe("step 100 of 100");
   });
 });

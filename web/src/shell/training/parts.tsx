@@ -215,23 +215,26 @@ export function ProbeLinks({ runs }: { readonly runs: readonly RunDescription[] 
   if (probed.length === 0) return null;
   return (
     <p class="probe-links">
-      {probed.map(({ id, probes }) => (
+      {probed.map((run) => (
         <Button
-          key={id}
+          key={run.id}
           name="watch-training"
           icon="play"
-          hint={say.watchHint(count(probes.length))}
-          act={() => watch(app, probes)}
+          hint={say.watchHint(count(run.probes.length))}
+          act={() => watch(app, run)}
         >
-          {probed.length > 1 ? `${say.watch}: ${id}` : say.watch}
+          {probed.length > 1 ? `${say.watch}: ${run.id}` : say.watch}
         </Button>
       ))}
     </p>
   );
 }
 
-function watch(app: App, probes: RunDescription["probes"]): void {
-  const { step, place, head } = app.store.get();
+/** At the place in focus, or where most is learnt: the last cross-attention, else the last attention. */
+function watch(app: App, { probes, maps }: RunDescription): void {
+  const { step, head, place: chosen } = app.store.get();
+  const told = maps.findLast((map) => map.place.kind === "cross") ?? maps.at(-1);
+  const place = chosen ?? told?.place ?? null;
   const last = probes.length - 1;
   const next = probes[step === null ? last : nearestStep(probes, step)];
   if (next)
