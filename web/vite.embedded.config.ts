@@ -3,14 +3,16 @@
  *   embedded.js               everything: notebooks, and files with the numbers of a walk or with hidden states
  *   file.js    --mode file    without canvas, walk, playground and runs: files of any other recording
  *   run.js     --mode run     without canvas, walk and playground: files of training runs
+ *   atlas.js   --mode atlas   as file.js, with the atlas: files of atlases
  *   loader.js  --mode loader  the few lines that unpack either in a file
  */
 import { defineConfig, type Plugin } from "vite";
 import { listViews, noStyles } from "./vite.views.ts";
 
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  file: "canvas|walk|playground|runs|curves|learning|search",
-  run: "canvas|walk|playground|runs|search",
+  file: "canvas|walk|playground|runs|curves|learning|search|atlas",
+  run: "canvas|walk|playground|runs|search|atlas",
+  atlas: "canvas|walk|playground|runs|curves|learning|search",
 };
 
 /** Views that are left out leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */
@@ -25,7 +27,7 @@ function leaveOutViews(mode: string): Plugin {
       if (left)
         return `import { leaveOut } from "../left_out"; export const view = leaveOut("${left}", ${mode === "run"});`;
       if (id.endsWith("/src/data/file_cells.ts")) return "export const answerCell = () => null;";
-      if (mode === "file" && id.endsWith("/src/shell/training/parts.tsx"))
+      if (mode !== "run" && id.endsWith("/src/shell/training/parts.tsx"))
         return "export const TrainingTime = () => null; export const ProbeLinks = TrainingTime;";
       return style.test(id) ? "" : null;
     },

@@ -6,7 +6,7 @@ import type { Spoken } from "./src/api/types";
 const NAME = "virtual:views";
 
 /** Views with a chunk of their own, fetched when they are opened: large, and not for everybody. A view named here needs no other line. */
-export const ALONE: readonly string[] = ["walk", "playground"];
+export const ALONE: readonly string[] = ["walk", "playground", "atlas"];
 
 /** Titles need no styles, and a module for other pages has them inside: those that views bring are left out. */
 export const noStyles: Plugin = {
@@ -30,7 +30,7 @@ export function listViews(): Plugin {
         logLevel: "error",
       });
       names = module.allViews
-        .filter(({ name, needs }) => needs !== "runs" && name !== "runs")
+        .filter(({ name, needs }) => needs !== "runs" && needs !== "study" && name !== "runs")
         .map(({ name }) => name);
       const inAll = (text: Spoken): string => {
         const texts = module.languages.map((language) => [language, text(language)]);

@@ -180,7 +180,7 @@ def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[.
         app = create_app(
             library,
             pretended if workbench else None,
-            Settings(**{"static": static, "shipped_runs": None, **settings}),
+            Settings(**{"static": static, "shipped_runs": None, "shipped_atlases": None, **settings}),
             trainer=trainer,
         )
         client = TestClient(app, base, raise_server_exceptions=False)

@@ -13,6 +13,7 @@ import pytest
 from starlette.requests import Request
 from starlette.testclient import TestClient
 
+from atlases.invented import invent_atlas
 from glassformer.api.app import GROUPS, create_app
 from glassformer.api.library import Library
 from glassformer.api.owners import Visibility
@@ -30,7 +31,7 @@ LEVELS: tuple[Visibility, ...] = ("private", "team", "public")
 FILLED = {
     "side": "source", "place": "decoder.self.0", "head": "0", "level": "0", "row": "0", "column": "0",
     "what": "queries", "stack": "decoder", "layer": "0", "metric": "entropy", "name": "x", "step": "x",
-    "topic": "lookup", "language": "en", "path": "nothing",
+    "topic": "lookup", "language": "en", "path": "nothing", "other": "none",
 }  # fmt: skip
 ROUTES = [
     (method, route.path)
@@ -82,7 +83,13 @@ def build_team(invented: dict[str, Path], folder: Path, pretend: Any) -> Iterato
         (folder / each).mkdir()
     (folder / "static" / "index.html").write_text("the page")
     trainer = LocalTrainer(TrainerSettings(runs=folder / "runs", data=folder / "data"))
-    settings = Settings(static=folder / "static", runs=folder / "runs", shipped_runs=None, client_share=1.0)
+    settings = Settings(
+        static=folder / "static",
+        runs=folder / "runs",
+        shipped_runs=None,
+        atlases=folder / "atlases",
+        client_share=1.0,
+    )
     app = create_app(library, bench, settings, trainer=trainer, people=People(folder / "users.json"))
     owners = app.state.context.access.owners
     ids: dict[tuple[str, str, Visibility], str] = {}
@@ -300,3 +307,17 @@ def test_without_users_everything_is_as_it_was(build_site: Callable[..., Any]) -
     assert site.client.put(f"{site.of('single')}/visibility", json={"visibility": "team"}).status_code == 409
     assert site.client.get(f"{site.of('single')}/thumbnails").headers["cache-control"].endswith("immutable")
     assert site.client.post("/sign-in", content="name=a&password=b").status_code == 409
+
+
+def test_visitors_see_the_atlases_that_ship_and_the_team_all(fresh: Team, tmp_path: Path) -> None:
+    invent_atlas(layers=1, heads=2).save(tmp_path / "atlases" / "ours")
+    for who, names in ((None, {"gpt2"}), ("vera", {"gpt2", "ours"})):
+        assert {each["id"] for each in fresh.ask(who, "GET", "/api/atlases").json()} >= names
+    ours = ("/api/atlases/ours", "/api/atlases/ours/heads", "/api/atlases/gpt2/beside/ours",
+            "/api/recordings/ours:example:0")  # fmt: skip
+    for path in ours:
+        assert fresh.ask(None, "GET", path).status_code == 404, path
+        assert fresh.ask("vera", "GET", path).status_code == 200, path
+    assert "ours" not in fresh.ask(None, "GET", "/api/atlases").text
+    assert fresh.ask(None, "GET", "/api/recordings/gpt2:example:0").status_code == 200
+    assert fresh.ask("adam", "DELETE", "/api/recordings/ours:example:0").status_code == 403

@@ -13,6 +13,7 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis.checks import content_type_conformance, not_a_server_error, response_schema_conformance
 from schemathesis.specs.openapi.checks import status_code_conformance
 
+from atlases.invented import invent_atlas
 from campaigns import rounds
 from glassformer.place import Place
 from glassformer.runlog import Event, RunWriter
@@ -55,11 +56,13 @@ def test_no_request_breaks_the_server(build_site: Callable[..., Any], tmp_path: 
     trainer = LocalTrainer(TrainerSettings(runs=tmp_path / "runs", data=tmp_path / "data"))
     (tmp_path / "runs" / "found").mkdir()
     write_search(make_search(tmp_path / "runs" / "found"))
-    site = build_site(waiting=10_000, runs=tmp_path / "runs", trainer=trainer)
+    invent_atlas(layers=1, heads=2).save(tmp_path / "atlases" / "one")
+    site = build_site(waiting=10_000, runs=tmp_path / "runs", atlases=tmp_path / "atlases", trainer=trainer)
     schema = schemathesis.openapi.from_asgi("/api/openapi.json", site.app, headers={"host": "localhost"})
     asked: dict[str, set[int]] = {}
     ids = list(site.ids.values())
-    others = {"runs": "first", "training": "first", "searches": "found"}  # ids that are of no recording
+    # ids that are of no recording
+    others = {"runs": "first", "training": "first", "searches": "found", "atlases": "one"}
 
     def ask(case: Any, **places: Any) -> None:
         for name, value in places.items():
@@ -91,6 +94,7 @@ def test_no_request_breaks_the_server(build_site: Callable[..., Any], tmp_path: 
                     ask(
                         case,
                         id=others.get(case.path.split("/")[2], known),
+                        other="one",
                         language="zh",
                         place="0",
                         head=0,

@@ -87,13 +87,17 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
     "patching.clean=a&patching.corrupted=b&patching.answer=c&patching.other=d&patching.part=heads&patching.at=4&patching.cell=3,1",
     { clean: "a", corrupted: "b", answer: "c", other: "d", part: "heads", at: 4, cell: "3,1" },
   ],
+  atlas: [
+    "atlas.colour=score:induction&atlas.search=object&atlas.type=sink&atlas.beside=other",
+    { colour: "score:induction", search: "object", type: "sink", beside: "other" },
+  ],
   generation: [
     "generation.node=5&generation.step=2&generation.predict=1",
     { node: 5, step: 2, predict: true },
   ],
 };
 
-const WORDS = ["word", "against", "clean", "corrupted", "answer", "other"]; // any text
+const WORDS = ["colour", "type", "beside", "word", "against", "clean", "corrupted", "answer", "other"]; // any text
 type AnyOptions = Record<string, unknown>;
 const views = allViews.map(({ name, options }) => ({
   name,

@@ -5,12 +5,14 @@ Out:  yes or no; where it is no, the same error as for what is not there.
 
 Something is private (its owner's), shared with the team (everybody who signed in) or public (whoever has the
 link; the team lists it, too). Only its owner and admins change it. Ids that are made of others obey them: a
-difference is as private as its two recordings, a probe as its run. Without users everything is allowed.
+difference is as private as its two recordings, a probe as its run. Atlases are the team's. Without users
+everything is allowed.
 """
 
 from dataclasses import dataclass, replace
 from typing import NoReturn, TypeVar
 
+from glassformer.api.examples import read_example_id
 from glassformer.api.index import Reader
 from glassformer.api.jobs import Job, JobRequest, Workbench
 from glassformer.api.library import Library
@@ -91,10 +93,18 @@ class Access:
     def _find_recordings(self, id: str) -> list[Ownership | None]:
         if not self.limited:
             return []
-        return [
-            self._find_run(parts[0]) if (parts := read_id(each)) else self.library.ownership(each)
-            for each in self.library.split(id) or (id,)
-        ]
+        return [self._find_recording(each) for each in self.library.split(id) or (id,)]
+
+    def _find_recording(self, id: str) -> Ownership | None:
+        if parts := read_id(id):
+            return self._find_run(parts[0])
+        if example := read_example_id(id):
+            return PUBLIC if self.library.ships_atlas(example[0]) else Ownership(None, "team")
+        return self.library.ownership(id)
+
+    def sees_atlas(self, id: str) -> bool:
+        """Whether an atlas can be read: one that ships by everybody, others by whoever has signed in."""
+        return self._is_somebody or self.library.ships_atlas(id)
 
     # Runs and searches
 

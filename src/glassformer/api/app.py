@@ -13,6 +13,7 @@ from fastapi import Depends, FastAPI
 from glassformer import __version__
 from glassformer.api import errors, openapi
 from glassformer.api.access import Access
+from glassformer.api.atlases import Atlases
 from glassformer.api.identity import Forwarded, Identity
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
@@ -23,6 +24,7 @@ from glassformer.api.people import People
 from glassformer.api.responses import AppContext
 from glassformer.api.routes import (
     about,
+    atlases,
     effects,
     jobs,
     maps,
@@ -49,7 +51,7 @@ from glassformer.api.training import Trainer
 
 GROUPS = (
     operations, session, about, messages, recordings, maps, states, measures, walks, jobs, effects,
-    playground, runs, searches, training, static,
+    playground, runs, searches, atlases, training, static,
 )  # fmt: skip
 
 
@@ -75,6 +77,8 @@ def create_app(
     known_runs, searches_there = Runs(chosen.runs, chosen.shipped_runs), Searches(chosen.runs)
     owners = None if people is None else Owners(chosen.runs)
     identity = None if people is None else Identity(people, chosen, library.kept_folder)
+    atlases_there = Atlases(chosen.atlases.absolute(), chosen.shipped_atlases)
+    library.atlases = atlases_there.folders
     context = AppContext(
         library,
         workbench,
@@ -84,6 +88,7 @@ def create_app(
         known_runs,
         searches_there,
         Access(library, known_runs, searches_there, owners),
+        atlases_there,
         trainer,
     )
 

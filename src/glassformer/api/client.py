@@ -1,6 +1,6 @@
 """A client of the server in this process: no socket, the application itself by httpx's ASGI transport.
 
-In:   a recording or a training run; paths below /api/ as the page has them: `recordings/ID/maps/0/weights`.
+In:   a recording, a training run or an atlas; paths below /api/: `recordings/ID/maps/0/weights`.
 Out:  the responses that a server would send, so that notebooks and files show the same numbers as the page.
 """
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from glassformer.api.library import Library
 from glassformer.api.settings import Settings
+from glassformer.atlases import Atlas
 from glassformer.errors import InputError
 from glassformer.recording import Recording
 
@@ -38,9 +39,9 @@ def _start_background(_process: int) -> "tuple[asyncio.AbstractEventLoop, Thread
 
 
 class InProcessClient:
-    """GET requests to the application around one recording, or one training run; `close` releases both."""
+    """GET requests to the application around one recording, training run or atlas; `close` releases it."""
 
-    def __init__(self, source: Recording | Path) -> None:
+    def __init__(self, source: Recording | Path | Atlas) -> None:
         """A path is the folder of a run."""
         import httpx
 
@@ -50,6 +51,10 @@ class InProcessClient:
         settings = _SETTINGS
         if isinstance(source, Recording):
             self.id = self._library.add(source)
+        elif isinstance(source, Atlas):
+            folder = source.folder or source.save(self._library.folder / "atlases" / "atlas")
+            self.id = folder.name
+            settings = replace(_SETTINGS, atlases=folder.absolute().parent)
         else:
             self.id = source.name
             settings = replace(_SETTINGS, runs=source.absolute().parent)

@@ -24,7 +24,8 @@ FILE = ".index.sqlite"
 VERSION = 2  # of the tables; another one is made anew
 _WAIT = 10.0  # seconds for another server that writes to the same index
 
-Origin = Literal["shipped", "file", "made", "run"]  # run: a probe of a training run, never in the list
+# run: a probe of a training run; atlas: an example of an atlas. These are never in the list.
+Origin = Literal["shipped", "file", "made", "run", "atlas"]
 ORIGINS: tuple[Origin, ...] = ("made", "file", "shipped")  # in the order of the list
 
 

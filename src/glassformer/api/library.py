@@ -28,6 +28,7 @@ from glassformer import bundle
 from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, slugify
 from glassformer.api.differences import Differences, split_id
 from glassformer.api.effects import MeasureRequest
+from glassformer.api.examples import find_atlas, find_example, read_example_id
 from glassformer.api.index import Origin, Reader, RecordingIndex, Row
 from glassformer.api.inspection import INSPECTOR, Facts, list_facts
 from glassformer.api.jobs import JobRequest
@@ -131,6 +132,7 @@ class Library:
         self._hashes: dict[str, str] = {}  # of recordings whose id stays when their file is written again
         self._differences = Differences(self.get, memory // 4)
         self.runs: tuple[Path, ...] = ()  # folders of training runs, whose probes are recordings, too
+        self.atlases: tuple[Path, ...] = ()  # folders of atlases, whose examples are recordings, too
         self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
             self._add(list_facts(bundle.open(path)), path, "shipped", read_card(path))
@@ -183,10 +185,15 @@ class Library:
         """How many recordings are listed."""
         return self._index.count(origin, search, reader)
 
+    def ships_atlas(self, id: str) -> bool:
+        """Whether an atlas is an example: the last folder of atlases has those."""
+        found = find_atlas(self.atlases, id)
+        return len(self.atlases) > 1 and found is not None and found.parent == self.atlases[-1]
+
     def ownership(self, id: str) -> Ownership | None:
         """Whose a recording is; None where there is none. Not for probes, which are their runs'."""
         row = self._index.find(id)
-        return None if row is None or row.origin == "run" else Ownership(row.owner, row.visibility)
+        return None if row is None or row.origin in ("run", "atlas") else Ownership(row.owner, row.visibility)
 
     def bytes_of(self, owner: str) -> int:
         """Bytes of disk that the recordings of one person take."""
@@ -196,7 +203,7 @@ class Library:
         """Let others read a recording, or not any more."""
         with self._disk_lock:
             row = self._find(id)
-            if row.origin in ("shipped", "run"):
+            if row.origin in ("shipped", "run", "atlas"):
                 raise ApiError("api.not_shared", status=409, id=id[:80])
             self._set_card(row, _read_card(row).model_copy(update={"visibility": visibility}))
 
@@ -246,9 +253,13 @@ class Library:
         return pair is None or self._differences.is_ready(pair)
 
     def _knows(self, id: str) -> bool:
-        if read_id(id) is None:
+        if not _is_of_folder(id):
             return self._index.find(id) is not None
-        return find_file(self.runs, id) is not None
+        return self._find_file(id) is not None
+
+    def _find_file(self, id: str) -> Path | None:
+        """The file of a probe of a run, or of an example of an atlas."""
+        return find_file(self.runs, id) or find_example(self.atlases, id)
 
     def request(self, id: str) -> JobRequest | None:
         """The request that made a recording, where it is known."""
@@ -437,8 +448,9 @@ class Library:
     def remove(self, id: str) -> None:
         """Forget a recording; its file is removed only if it is the library's own."""
         row = self._find(id)
-        if row.origin in ("shipped", "run"):
-            raise ApiError("api.shipped" if row.origin == "shipped" else "api.probe", status=403, id=id)
+        codes = {"shipped": "api.shipped", "run": "api.probe", "atlas": "api.example"}
+        if row.origin in codes:
+            raise ApiError(codes[row.origin], status=403, id=id)
         self._forget(row)
 
     def can_write(self) -> bool:
@@ -471,21 +483,20 @@ class Library:
                 self._clean_up()
 
     def _find(self, id: str) -> Row:
-        row = self._index.find(id) if read_id(id) is None else self._find_probe(id)
+        row = self._find_in_folder(id) if _is_of_folder(id) else self._index.find(id)
         if row is None:
             raise ApiError("api.no_recording", status=404, id=id[:80])
         return row
 
-    def _find_probe(self, id: str) -> Row | None:
-        """The row of a probe, made when it is first asked for, and again where its file has changed."""
-        path = find_file(self.runs, id)
+    def _find_in_folder(self, id: str) -> Row | None:
+        """The row of a probe or example, made when it is first asked for, and when its file has changed."""
+        path = self._find_file(id)
         row = self._index.find(id)
         if row is not None and path is not None and _stamp(path)[:2] == (row.size, row.changed):
             return row
         self._close(id)
         self._index.remove(id)
-        parts = read_id(id)
-        if path is None or parts is None:
+        if path is None:
             return None
         try:
             facts = list_facts(bundle.open(path, copy_below=COPIED))
@@ -493,8 +504,13 @@ class Library:
             if path.exists():
                 raise
             raise ApiError("api.no_recording", status=404, id=id[:80]) from error  # thinned out meanwhile
-        title = message("api.probe_title", run=parts[0], step=parts[1], text=facts.excerpt)
-        self._add(facts, path, "run", Card(id=id, title=title), own=False)
+        probe, example = read_id(id), read_example_id(id)
+        if probe is not None:
+            title = message("api.probe_title", run=probe[0], step=probe[1], text=facts.excerpt)
+        else:
+            name = "" if example is None else example[0]
+            title = message("api.example_title", atlas=name, text=facts.excerpt)
+        self._add(facts, path, "atlas" if probe is None else "run", Card(id=id, title=title), own=False)
         return self._index.find(id)
 
     def _add(
@@ -512,7 +528,7 @@ class Library:
         own = path is None or (kept and _OURS.fullmatch(path.stem) is not None) if own is None else own
         name = path.stem if path is not None and not own else facts.model
         hashed = hash_file(path, card.owner) if path is not None else token_hex(4)
-        stays = origin in ("shipped", "run")
+        stays = origin in ("shipped", "run", "atlas")
         id = (card.id if stays else None) or f"{slugify(name)}-{hashed}"
         if stays:
             self._hashes[id] = hashed
@@ -541,7 +557,7 @@ class Library:
             path=None if path is None else path.name if kept else str(path),
             own=own,
             kept=kept,
-            listed=origin != "run" and (card.request is None or card.request.listed),
+            listed=origin not in ("run", "atlas") and (card.request is None or card.request.listed),
             size=size,
             changed=changed,
             added=self._index.next_time() if added is None else added,
@@ -654,6 +670,11 @@ class Library:
 @lru_cache(maxsize=2000)
 def _parse_entry(text: str) -> RecordingEntry:
     return RecordingEntry.model_validate_json(text)
+
+
+def _is_of_folder(id: str) -> bool:
+    """Whether an id names a place in the folder of a run or of an atlas."""
+    return read_id(id) is not None or read_example_id(id) is not None
 
 
 def _read_entry(row: Row) -> RecordingEntry:

@@ -20,6 +20,7 @@ from starlette.responses import Response
 
 from glassformer import __version__
 from glassformer.api.access import Access
+from glassformer.api.atlases import Atlases
 from glassformer.api.frames import MEDIA_TYPE, Frame, encode_frame
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
@@ -52,6 +53,7 @@ class AppContext:
     runs: Runs
     searches: Searches
     access: Access  # of whoever sends the request
+    atlases: Atlases
     trainer: Trainer | None = None
     shortcuts: ShortcutTable = field(default_factory=ShortcutTable)
 

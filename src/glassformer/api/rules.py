@@ -97,6 +97,11 @@ RULES: dict[tuple[str, str], Rule] = {
     ("PUT", "/api/runs/{id}/visibility"): Rule("runner", "run", change=True),
     ("GET", "/api/searches"): _OPEN,  # lists what this person may see
     ("GET", "/api/searches/{id}"): Rule(None, "search"),
+    # atlases belong to nobody: those that ship are everybody's, the others the team's; routes see to it
+    ("GET", "/api/atlases"): _OPEN,
+    ("GET", "/api/atlases/{id}"): _OPEN,
+    ("GET", "/api/atlases/{id}/heads"): _OPEN,
+    ("GET", "/api/atlases/{id}/beside/{other}"): _OPEN,
     ("PUT", "/api/searches/{id}/visibility"): Rule("runner", "search", change=True),
     ("GET", "/api/training"): _OPEN,  # lists what this person may see
     ("GET", "/api/training/schema"): _RUN,

@@ -13,6 +13,7 @@ from glassformer.messages import Message
 
 STATIC = Path(__file__).with_name("static")  # where the built page lies
 SHIPPED_RUNS = Path(__file__).with_name("shipped_runs")
+SHIPPED_ATLASES = Path(__file__).with_name("shipped_atlases")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Settings(RunSettings):
     static: Path = STATIC
     runs: Path = Path("runs")  # folder of training runs
     shipped_runs: Path | None = SHIPPED_RUNS  # folder of examples, which are only read; None: no examples
+    atlases: Path = Path("atlases")  # folder of atlases
+    shipped_atlases: Path | None = SHIPPED_ATLASES  # as shipped_runs
     why_no_workbench: Message | None = None
     body_bytes: int = 4 << 20  # of a request
     upload_bytes: int = 1 << 30  # of an uploaded bundle

@@ -9,13 +9,18 @@ import sys
 from argparse import SUPPRESS
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO, Any, get_args
+from typing import IO, TYPE_CHECKING, Any, get_args
 
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
 from glassformer.place import Place, Reading
 from glassformer.settings import parse_toml
+
+if TYPE_CHECKING:
+    from glassformer.atlases import Atlas
+    from glassformer.recording import Recording
+    from glassformer.runlog import RunLog
 
 
 def add_language(parser: Parser) -> None:
@@ -39,6 +44,20 @@ def read_place(arguments: Arguments) -> dict[str, Any]:
     if arguments.place is not None and (arguments.part, arguments.layer) != (None, None):
         raise InputError("cli.errors.place_and_layer", address=arguments.place.address)
     return {name: getattr(arguments, name) for name in ("place", "part", "layer", "head", "reading")}
+
+
+def open_result(name: str) -> "Recording | RunLog | Atlas":
+    """What a name on the command line stands for: the folder of a run or of an atlas, zoo/NAME, a bundle."""
+    from glassformer import bundle
+    from glassformer.atlases import open_atlas
+    from glassformer.atlases.atlas import FILE
+    from glassformer.runlog import is_run, read_run
+
+    if is_run(name):
+        return read_run(name)
+    if name.startswith("zoo/") or (Path(name) / FILE).is_file():
+        return open_atlas(name)
+    return bundle.open(name)
 
 
 def require_model(name: str) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from atlases.invented import invent_atlas
 from cli.conftest import Command
 from glassformer import cli
 from glassformer.render.html.export import EMBEDDED
@@ -40,3 +41,15 @@ def test_a_run_is_exported(tmp_path: Path, run: Command, monkeypatch: pytest.Mon
         writer.write_scalars((step, {"loss": 1 / step}) for step in range(1, 6))
     assert "first.html" in run("export", Path("runs") / "first", "--megabytes", "1")
     assert (tmp_path / "first.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@built
+def test_an_atlas_is_exported_and_drawn(
+    tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invent_atlas(layers=1, heads=2).save(tmp_path / "mine")
+    monkeypatch.chdir(tmp_path)
+    assert "mine.html" in run("export", tmp_path / "mine")
+    assert (tmp_path / "mine.html").is_file()
+    run("figure", tmp_path / "mine", tmp_path / "mine.svg", "--metric", "induction")
+    assert (tmp_path / "mine.svg").is_file()

@@ -11,10 +11,12 @@ from urllib.parse import quote
 import numpy as np
 import pytest
 
+from atlases.invented import invent_atlas
 from glassformer import bundle
 from glassformer.api.client import InProcessClient
 from glassformer.api.frames import decode_frame
 from glassformer.api.library import SHIPPED
+from glassformer.atlases import open_atlas
 from glassformer.errors import InputError
 from glassformer.messages import known_languages, read_catalogue
 from glassformer.place import Place
@@ -280,3 +282,16 @@ def test_a_limit_is_for_runs_and_both_kinds_are_exported(run: Path, tmp_path: Pa
         html.export(invent_decoder(), tmp_path / "x.html", megabytes=1)
     assert caught.value.message.code == "render.megabytes_of_runs"
     assert html.export(read_run(run), tmp_path / "run.html").read_bytes().startswith(b"<!doctype html>")
+
+
+@pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
+def test_the_file_of_an_atlas_has_its_cards_examples_and_words(tmp_path: Path) -> None:
+    folder = invent_atlas(layers=1, heads=2).save(tmp_path / "mine")
+    invent_atlas(layers=1, heads=2).save(tmp_path / "another")
+    answers = read_answers(html.export(open_atlas(folder), tmp_path / "mine.html").read_bytes())
+    assert [each["id"] for each in json.loads(answers["atlases"])] == ["mine"]
+    assert len(json.loads(answers["atlases/mine"])["heads"]) == 4
+    assert json.loads(answers["recordings/mine%3Aexample%3A1"])["maps"]
+    words = json.loads(answers["messages/zh"])["entries"]
+    assert "atlases.detectors.dependent" in words
+    assert "atlases.relations.obj" in words

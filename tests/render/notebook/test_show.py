@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from atlases.invented import invent_atlas
 from drawings import make_recording
 from glassformer.errors import InputError
 from glassformer.render.notebook import show as module
 from glassformer.render.notebook.show import show
-from glassformer.render.notebook.widget import RUN_VIEWS, VIEWS, RunWidget
+from glassformer.render.notebook.widget import RUN_VIEWS, VIEWS, AtlasWidget, RunWidget
 from glassformer.runlog import RunWriter, open_run, read_run
 
 
@@ -32,7 +33,7 @@ def test_the_views_of_the_page_are_those_that_can_be_shown() -> None:
     names = json.loads(VIEWS.read_text(encoding="utf-8"))
     views = {each.parent.name: each.read_text(encoding="utf-8") for each in folders.glob("*/view.ts")}
     of_runs = {name for name, code in views.items() if "runView" in code}
-    assert sorted(names) == sorted(views.keys() - of_runs - {"runs"})  # a list of runs shows no recording
+    assert sorted(names) == sorted(views.keys() - of_runs - {"runs", "atlas"})  # these show no recording
     assert of_runs == set(RUN_VIEWS)
     widget = show(make_recording(), view="lines")
     with pytest.raises(InputError, match=r"view is 'line'.*heatmap"):
@@ -74,3 +75,15 @@ def test_a_run_is_shown_and_answers_about_itself(tmp_path: Path) -> None:
                 widget.select(layer=1)
             assert error.value.message.code == "render.place_of_run"
             widget.close()
+
+
+def test_an_atlas_is_shown_and_answers_with_its_examples() -> None:
+    widget = show(invent_atlas(layers=1, heads=2))
+    assert isinstance(widget, AtlasWidget)
+    assert widget.chosen == {"study": "atlas", "view": "atlas"}
+    assert len(widget._client.get("atlases/atlas").json()["heads"]) == 4
+    assert widget._client.get("recordings/atlas:example:1").json()["maps"]
+    widget.select(place="decoder.self.0", head=1)
+    assert (widget.chosen["place"], widget.chosen["head"]) == ("decoder.self.0", "1")
+    assert "<img" in widget._write_static("en")
+    widget.close()

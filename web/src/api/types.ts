@@ -86,6 +86,15 @@ export type SearchParameter = Schemas["SearchParameter"];
 export type SearchEstimate = Schemas["SearchEstimate"];
 export type SearchTrial = Schemas["SearchTrial"];
 
+// atlases
+export type AtlasEntry = Schemas["AtlasEntry"];
+export type AtlasDescription = Schemas["AtlasDescription"];
+export type AtlasHead = Schemas["AtlasHead"];
+export type AtlasDetector = Schemas["DetectorDescription"];
+export type AtlasScore = Schemas["HeadScore"];
+export type AtlasPair = Schemas["AtlasPair"];
+export type AtlasPairs = Schemas["AtlasPairs"];
+
 // the walk
 export type WalkPlan = Schemas["WalkPlan"];
 export type WalkStep = Schemas["Step"];

@@ -31,6 +31,7 @@ function anySelection(roll: (sides: number) => number): Selection {
     recording: text(),
     beside: text(),
     run: text(),
+    study: text(),
     view: text(),
     place:
       roll(5) === 0

@@ -11,6 +11,7 @@ export interface Selection {
   readonly recording: string; // ids of the subject; "" where none is chosen
   readonly beside: string; // a second recording, to compare with
   readonly run: string; // a training run, or several with commas between them
+  readonly study: string; // a model over many texts: an atlas
   readonly view: string;
   readonly place: Place | null; // of the attention map; null: the first one
   readonly head: number | "mean" | "model"; // one head, the average of the layer, or of all layers of that stack and kind
@@ -40,6 +41,7 @@ export const nothingSelected: Selection = {
   recording: "",
   beside: "",
   run: "",
+  study: "",
   view: "",
   place: null,
   head: 0,
@@ -118,6 +120,7 @@ export function writeSelection(selection: LinkedSelection): string {
   add("recording", selection.recording);
   add("beside", selection.beside);
   add("run", selection.run);
+  add("study", selection.study);
   add("view", selection.view);
   add("place", selection.place && writePlace(selection.place));
   add("map", selection.map);
@@ -137,7 +140,8 @@ export function readSelection(text: string): Partial<LinkedSelection> {
   const found: { -readonly [K in keyof LinkedSelection]?: LinkedSelection[K] } = {};
   const options: Record<string, string> = {};
   for (const [name, value] of new URLSearchParams(text.replace(/^[#?]/, "").replaceAll("+", "%2B"))) {
-    if (name === "recording" || name === "beside" || name === "run" || name === "view") found[name] = value;
+    if (name === "recording" || name === "beside" || name === "run" || name === "study" || name === "view")
+      found[name] = value;
     else if (name === "place") found.place = readPlace(value);
     else if (name === "map") found.map = index(value) ?? 0;
     else if (name === "head")

@@ -7,6 +7,9 @@
 
 import type { Frame } from "../api/frames";
 import type {
+  AtlasDescription,
+  AtlasEntry,
+  AtlasPairs,
   BranchEntry,
   CellArithmetic,
   Description,
@@ -149,6 +152,25 @@ export interface RunList {
   search?(id: string, signal?: AbortSignal): Promise<SearchDescription>;
 }
 
+/** A model over many texts: what each of its heads does. */
+export interface StudySource {
+  readonly atlas: AtlasDescription;
+  /** The same atlas, whose requests all end with a signal. */
+  within(signal: AbortSignal): StudySource;
+  /** The recording of an example text; null where the atlas has none. */
+  example(number: number): Promise<RecordingSource | null>;
+  /** Others to compare with. */
+  others(): Promise<readonly AtlasEntry[]>;
+  /** Another atlas, and the heads of both in pairs. */
+  beside(id: string): Promise<{ readonly atlas: AtlasDescription; readonly pairs: AtlasPairs }>;
+}
+
+/** Atlases of one folder. */
+export interface AtlasList {
+  list(signal?: AbortSignal): Promise<readonly AtlasEntry[]>;
+  open(id: string, signal?: AbortSignal): Promise<StudySource>;
+}
+
 /** Small pages with one thing to change, computed where the models are. */
 export interface Playground {
   topics(signal?: AbortSignal): Promise<readonly PlayTopic[]>;
@@ -179,6 +201,7 @@ export interface Source {
   /** The templates of messages in a language; empty where a host has none. */
   messages?(language: Language, signal?: AbortSignal): Promise<Catalogue>;
   readonly runs?: RunList;
+  readonly atlases?: AtlasList;
   readonly playground?: Playground;
 }
 

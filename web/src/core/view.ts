@@ -20,7 +20,7 @@ import type {
 import type { Text } from "./messages";
 import type { Schema } from "./options";
 import type { Selection, SelectionStore } from "./selection";
-import type { Playground, RecordingSource, RunList, RunSource } from "./source";
+import type { Playground, RecordingSource, RunList, RunSource, StudySource } from "./source";
 
 export type Theme = "light" | "dark";
 
@@ -74,6 +74,7 @@ export type Subject =
       readonly beside?: RecordingSource | undefined;
     }
   | { readonly kind: "runs"; readonly runs: readonly RunSource[] } // training runs, followed while they go on
+  | { readonly kind: "study"; readonly study: StudySource } // a model over many texts: an atlas
   | { readonly kind: "none" };
 
 export type SubjectKind = Subject["kind"];
@@ -83,6 +84,7 @@ export type SubjectOf<K extends SubjectKind> = Extract<Subject, { readonly kind:
 export interface SourceOf {
   readonly recording: RecordingSource;
   readonly runs: readonly RunSource[];
+  readonly study: StudySource;
   readonly none: null;
 }
 

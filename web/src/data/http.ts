@@ -10,7 +10,14 @@ import { decodeFrame, type Frame } from "../api/frames";
 import type { Description, ErrorResponse } from "../api/types";
 import type { Catalogue } from "../core/messages";
 import { type Place, writePlace } from "../core/place";
-import { type Range, type RecordingSource, Refusal, type RunList, type Source } from "../core/source";
+import {
+  type AtlasList,
+  type Range,
+  type RecordingSource,
+  Refusal,
+  type RunList,
+  type Source,
+} from "../core/source";
 import { isAbort } from "../core/tasks";
 import { words } from "../i18n/hosts";
 
@@ -222,7 +229,7 @@ export function createHttpSource(
     memory.ask(path, (stop) => connection.sizedJson(path, { signal: stop }), signal);
   const frame: Frames = (path, signal) =>
     memory.ask(path, (stop) => connection.sizedFrame(path, stop), signal);
-  return {
+  const source: Source = {
     // Lists grow while the page is open: never remembered.
     recordings: (signal) => connection.json("recordings", withSignal(signal)),
     findRecordings: (search, count, signal) =>
@@ -238,6 +245,7 @@ export function createHttpSource(
     messages: async (language, signal) =>
       (await json<{ readonly entries: Catalogue }>(`messages/${language}`, signal)).entries,
     ...(runs ? { runs: runList(connection) } : {}),
+    atlases: atlasList(connection, (id, signal) => source.open(id, signal)),
     playground: {
       topics: (signal) => json("playground", signal),
       ask: (topic, settings, signal, anew) => {
@@ -246,6 +254,16 @@ export function createHttpSource(
       },
     },
   };
+  return source;
+}
+
+/** The code that opens an atlas is fetched with the first one. */
+function atlasList(connection: Connection, open: Source["open"]): AtlasList {
+  const atlases: AtlasList = {
+    list: (signal) => connection.json("atlases", withSignal(signal)),
+    open: async (id, signal) => (await import("./atlases")).openAtlas(connection, open, id, signal),
+  };
+  return atlases;
 }
 
 /** The code that follows a run is fetched with the first one. */

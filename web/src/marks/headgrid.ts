@@ -23,7 +23,7 @@ export interface HeadGridLook {
   readonly layers: readonly number[];
   readonly heads: number;
   readonly cell: number; // side of a cell
-  readonly scale: ColourScale;
+  readonly scale: Pick<ColourScale, "css">;
   readonly inks: Inks;
   readonly none: string; // fill where there is no value
   readonly names: { readonly layer: string; readonly head: string };

@@ -6,6 +6,7 @@ import type { MapDescription } from "../api/types";
 import { digits } from "../core/formats";
 import { chooseMap, familiesOf, findMap, layersOf } from "../core/maps";
 import { writeOptions } from "../core/options";
+import { placeOf } from "../core/place";
 import { READING, READINGS, readingOfMap, rowSideOf } from "../core/reading";
 import type { Selection } from "../core/selection";
 import type { Range, RecordingSource } from "../core/source";
@@ -33,10 +34,29 @@ export function Choice({ short, ...props }: { readonly source: RecordingSource; 
         </>
       )}
       <Silence {...props} map={map} />
+      <Usually {...props} map={map} />
       <ReadingChoice map={map} />
       <Focus {...props} map={map} />
       <Predict {...props} />
     </section>
+  );
+}
+
+/** Where there is an atlas of the model: what the chosen head does over many texts. */
+function Usually({ source, map }: OfMap) {
+  const app = useApp();
+  const { head } = app.selection.value;
+  const { evidence, model } = source.description;
+  const atlases = app.atlases.value;
+  const atlas =
+    atlases.find((each) => each.model.identity === evidence?.model_hash) ??
+    atlases.find((each) => each.model.name === model);
+  if (!atlas || typeof head !== "number") return null;
+  const place = { ...placeOf(map.place), step: null };
+  return (
+    <Button name="usually" look="small" act={() => void app.goToAtlas(atlas.id, { place, head })}>
+      {app.words.value.usually}
+    </Button>
   );
 }
 

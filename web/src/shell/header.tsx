@@ -24,6 +24,7 @@ export function Header(props: { readonly help: () => void; readonly recordings: 
       <RecordingChooser all={props.recordings} />
       <PresetChooser />
       <RunChooser />
+      <AtlasChooser />
       <div class="header-end">
         <button
           type="button"
@@ -146,6 +147,30 @@ function RunChooser() {
       {[...new Set(open === "" ? ids : [...ids, open])].map((id) => (
         <option key={id} value={id}>
           {runs.some((run) => run.id === id && run.shipped) ? `${id} · ${say.shipped}` : id}
+        </option>
+      ))}
+    </Chooser>
+  );
+}
+
+/** What every head of a model does, where the host has atlases. */
+function AtlasChooser() {
+  const app = useApp();
+  const say = app.words.value;
+  const atlases = app.atlases.value;
+  if (atlases.length === 0) return null;
+  return (
+    <Chooser
+      label={say.atlas}
+      name="atlas"
+      value={app.selection.value.study}
+      focus={() => void app.refreshAtlases()}
+      choose={(id) => void app.goToAtlas(id)}
+    >
+      <option value="">{say.chooseAtlas}</option>
+      {atlases.map(({ id, model, shipped }) => (
+        <option key={id} value={id}>
+          {[model.name === id ? id : `${id}: ${model.name}`, ...(shipped ? [say.shipped] : [])].join(" · ")}
         </option>
       ))}
     </Chooser>

@@ -44,9 +44,9 @@ export function mirror(
   };
 
   const forget = store.subscribe((now, before) => {
-    const first = (before.recording === "" && before.run === "") || before.view === ""; // the first picture is no step to go back from
+    const first = (before.recording === "" && before.run === "" && before.study === "") || before.view === ""; // the first picture is no step to go back from
     const moved = now.recording !== before.recording && !areOneSeries(now.recording, before.recording);
-    const leap = moved || now.run !== before.run || now.view !== before.view;
+    const leap = moved || now.run !== before.run || now.study !== before.study || now.view !== before.view;
     if (leap && !first && following === 0) {
       if (timer !== null) {
         // what was scrubbed before the leap belongs to the step that is left behind
@@ -69,15 +69,15 @@ export function mirror(
     const said = readSelection(text);
     const now = store.get(); // an address that names no recording speaks of the one that is open
     const wish: LinkedSelection = {
-      ...(said.recording === undefined && said.run === undefined ? now : nothingSelected),
+      ...([said.recording, said.run, said.study].every((each) => each === undefined) ? now : nothingSelected),
       ...said,
     };
     if (sameSelection(wish, now)) return write("replace");
     following += 1;
     follow(wish).finally(() => {
       following -= 1;
-      const { recording, run } = store.get();
-      if (recording === wish.recording && run === wish.run) write("replace"); // in full, and only what there is
+      const { recording, run, study } = store.get();
+      if (recording === wish.recording && run === wish.run && study === wish.study) write("replace"); // in full, and only what there is
     });
   });
 

@@ -5,7 +5,15 @@
  * Out:  signals, and one selection that the place mirrors.
  */
 
-import type { About, Language, MetricDescription, Preset, RecordingEntry, RunEntry } from "../api/types";
+import type {
+  About,
+  AtlasEntry,
+  Language,
+  MetricDescription,
+  Preset,
+  RecordingEntry,
+  RunEntry,
+} from "../api/types";
 import { fitTo } from "../core/maps";
 import { type Catalogue, formatText, keepCatalogue, type Text } from "../core/messages";
 import {
@@ -63,11 +71,12 @@ function recordingOf(subject: Subject): RecordingSource | null {
 }
 
 /** Whether a subject is what a selection names. */
-function isNamed(subject: Subject, { recording, beside, run }: Selection): boolean {
+function isNamed(subject: Subject, { recording, beside, run, study }: Selection): boolean {
+  if (subject.kind === "study") return run === "" && subject.study.atlas.entry.id === study;
   if (subject.kind === "runs") return subject.runs.map((each) => each.run.id).join(",") === run;
   if (subject.kind !== "recording") return false;
   const ids = [subject.now.description.id, subject.beside?.description.id ?? ""];
-  return run === "" && ids[0] === recording && ids[1] === beside;
+  return run === "" && study === "" && ids[0] === recording && ids[1] === beside;
 }
 
 const LISTED_RUNS = 20; // in the header: a view lists all of them
@@ -103,6 +112,7 @@ export class App {
   readonly metrics = signal<readonly MetricDescription[] | null>(null); // null until they are known
   readonly about = signal<About | null>(null);
   readonly trainingRuns = signal<readonly RunEntry[]>([]);
+  readonly atlases = signal<readonly AtlasEntry[]>([]);
   readonly newRun = signal<NewRun | null>(null); // the form that is open
   readonly subject = signal<Subject>(nothingOpen);
   readonly open: ReadonlySignal<RecordingSource | null> = derived(() => recordingOf(this.subject.value));
@@ -159,7 +169,10 @@ export class App {
       this.view.value = now.view;
       if (now.view !== before.view) this.views.load(now.view)?.catch(() => {}); // a view leads to another one
       const turned =
-        now.recording !== before.recording || now.beside !== before.beside || now.run !== before.run;
+        now.recording !== before.recording ||
+        now.beside !== before.beside ||
+        now.run !== before.run ||
+        now.study !== before.study;
       if (turned && !isNamed(this.subject.peek(), now)) void this.show(now, true);
     });
     this.mirror = mirror(this.store, options.place, (wish) => this.follow(wish));
@@ -173,7 +186,8 @@ export class App {
     this.messages = this.fetchMessages(this.language.peek()).then((catalogue) => {
       this.catalogue.value = catalogue;
     });
-    const opening = wish.recording === "" && wish.run === "" ? null : this.show(wish, true, link);
+    const named = wish.recording !== "" || wish.run !== "" || wish.study !== "";
+    const opening = named ? this.show(wish, true, link) : null;
     const metrics = this.source.metrics().catch(() => []); // without them views show what they can
     const server = this.askServer();
     try {
@@ -188,22 +202,25 @@ export class App {
           view !== "",
           link,
         );
-      else if (!opening) await this.showFirstRun(wish);
+      else if (!opening) await this.showFirst(wish);
     } catch (error) {
       this.opening.value = false;
       this.complain(error, () => void this.start());
     }
     void this.refreshTrainingRuns();
+    void this.refreshAtlases();
     await server; // mounts the view once: a late answer must not mount it again while it is in use
     this.metrics.value = await metrics;
     await this.views.loadAll();
   }
 
-  /** Where there is no recording: a training run, as in the file of one. */
-  private async showFirstRun(wish: LinkedSelection): Promise<void> {
-    await this.refreshTrainingRuns();
+  /** Where there is no recording: a training run or an atlas, as in the file of one. */
+  private async showFirst(wish: LinkedSelection): Promise<void> {
+    await Promise.all([this.refreshTrainingRuns(), this.refreshAtlases()]);
     const run = this.trainingRuns.peek().find(({ shipped }) => !shipped);
-    if (run) await this.show({ ...wish, run: run.id });
+    const atlas = this.atlases.peek()[0];
+    if (!run && atlas) await this.show({ ...wish, study: atlas.id });
+    else if (run) await this.show({ ...wish, run: run.id });
     else this.opening.value = false;
   }
 
@@ -239,6 +256,11 @@ export class App {
   /** Open a training run, in the view that is chosen where it shows runs. */
   async goToRun(id: string): Promise<void> {
     await this.show({ ...nothingSelected, view: this.store.get().view, run: id });
+  }
+
+  /** Open an atlas, at a head where one is named. */
+  async goToAtlas(id: string, change: Partial<LinkedSelection> = {}): Promise<void> {
+    await this.show({ ...nothingSelected, ...change, study: id });
   }
 
   /** The run that is open is gone: the list shows the others. */
@@ -394,10 +416,18 @@ export class App {
     this.trainingRuns.value = (await this.source.runs?.list(undefined, LISTED_RUNS).catch(() => [])) ?? [];
   }
 
+  /** A host without atlases has none to choose. */
+  async refreshAtlases(): Promise<void> {
+    this.atlases.value = (await this.source.atlases?.list().catch(() => [])) ?? [];
+  }
+
   /** A name typed or reached by the back button. */
   private async follow(wish: LinkedSelection): Promise<void> {
     const link = this.place.read();
-    if ((wish.recording !== "" || wish.run !== "") && !isNamed(this.subject.peek(), wish))
+    if (
+      (wish.recording !== "" || wish.run !== "" || wish.study !== "") &&
+      !isNamed(this.subject.peek(), wish)
+    )
       return this.show(wish, true, link);
     const view = this.viewOf(wish);
     try {
@@ -412,7 +442,7 @@ export class App {
   /** The view that a wish names, or the first on such a subject. */
   private viewOf(wish: Selection): string {
     const { titles } = this.views;
-    const kind = wish.run === "" ? "recording" : "runs";
+    const kind = wish.run !== "" ? "runs" : wish.study !== "" ? "study" : "recording";
     const named = titles.find((each) => each.name === wish.view);
     return (named ?? titles.find((each) => each.needs === kind) ?? titles[0])?.name ?? "";
   }
@@ -436,6 +466,11 @@ export class App {
         kind: "runs",
         runs: await Promise.all(wish.run.split(",").map((id) => runs.open(id, signal))),
       };
+    }
+    if (wish.study !== "") {
+      const { atlases } = this.source;
+      if (!atlases) throw new Refusal((language) => words(language).notInFile, "not_in_file", 404);
+      return { kind: "study", study: await atlases.open(wish.study, signal) };
     }
     const [now, beside] = await Promise.all([
       this.source.open(wish.recording, signal),

@@ -363,6 +363,7 @@ export function makeStage(
     },
     get source() {
       const open = now();
+      if (open.kind === "study") return open.study;
       return recording() ?? (open.kind === "runs" ? open.runs : null);
     },
     rerunner: app.runs.rerunner(recording()),
@@ -383,6 +384,7 @@ export function makeStage(
 /** A subject whose requests all end with a signal; what is asked about a step of training is remembered. */
 function within(app: App, subject: Subject, signal: AbortSignal): Subject {
   if (subject.kind === "runs") return { ...subject, runs: subject.runs.map((run) => run.within(signal)) };
+  if (subject.kind === "study") return { ...subject, study: subject.study.within(signal) };
   if (subject.kind === "none") return subject;
   const source = subject.now.within(signal);
   const recording = source.description.probe ? app.questions.watch(source) : source;

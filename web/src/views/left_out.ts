@@ -14,6 +14,7 @@ const WHY = {
   search: "noRuns",
   curves: "noRuns",
   learning: "noRuns",
+  atlas: "noAtlas",
 } as const;
 
 /** `inRun`: the file is that of a training run. */

@@ -1,18 +1,19 @@
-"""`glassformer export`: a recording or a training run as one HTML file. Torch is not needed."""
+"""`glassformer export`: a recording, a training run or an atlas as one HTML file. Torch is not needed."""
 
 import sys
 from pathlib import Path
 
+from glassformer.cli.inputs import open_result
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.messages import message
 
 POSITION = 50
-EXAMPLES = ("glassformer export tom.bundle tom.html --hidden", "glassformer export runs/first first.html")
+EXAMPLES = ("glassformer export tom.bundle tom.html --hidden", "glassformer export atlases/mine mine.html")
 
 
 def add_arguments(parser: Parser) -> None:
-    """A recording or a run, a file, and what to put into it."""
-    parser.add_argument("file", metavar="FILE.bundle | RUN", type=Path)
+    """A recording, a run or an atlas, a file, and what to put into it."""
+    parser.add_argument("file", metavar="FILE.bundle | RUN | ATLAS")
     parser.add_argument("output", metavar="FILE.html", type=Path, nargs="?")
     parser.add_argument("--hidden", action="store_true")
     parser.add_argument("--vectors", action="store_true")
@@ -23,14 +24,13 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Write one HTML file that needs no server and no network."""
-    from glassformer import bundle
     from glassformer.recording import Recording
     from glassformer.render.html.export import export
-    from glassformer.runlog import is_run, read_run
 
-    source = read_run(arguments.file) if is_run(arguments.file) else bundle.open(arguments.file)
+    source = open_result(arguments.file)
     recording = source if isinstance(source, Recording) else None
-    usual = Path(arguments.file).with_suffix(".html") if recording else Path(f"{arguments.file.name}.html")
+    given = Path(arguments.file)
+    usual = given.with_suffix(".html") if recording else Path(f"{given.name}.html")
     path = export(
         source,
         arguments.output or usual,

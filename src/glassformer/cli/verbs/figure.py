@@ -1,8 +1,8 @@
-"""`glassformer figure`: a recording or a training run as a figure for a paper. Torch is not needed."""
+"""`glassformer figure`: a recording, a training run or an atlas as a figure. Torch is not needed."""
 
 from pathlib import Path
 
-from glassformer.cli.inputs import add_place, read_assignments, read_place
+from glassformer.cli.inputs import add_place, open_result, read_assignments, read_place
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.messages import known_languages, message
 
@@ -13,13 +13,14 @@ EXAMPLES = (
     "glassformer figure tom.bundle grid.pdf --head 0 3 encoder.self.1:2 --vmax 1",
     "glassformer figure tom.bundle change.pdf --view difference --against edited.bundle",
     "glassformer figure runs/first curves.pdf",
+    "glassformer figure atlases/mine heads.pdf --metric induction",
     "glassformer figure runs/first learnt.pdf --view strip --place decoder.self.1 --head 2 --width page",
 )
 
 
 def add_arguments(parser: Parser) -> None:
-    """A recording or a run, a file, and what to draw."""
-    parser.add_argument("source", metavar="FILE.bundle | RUN")
+    """A recording, a run or an atlas, a file, and what to draw."""
+    parser.add_argument("source", metavar="FILE.bundle | RUN | ATLAS")
     parser.add_argument("output", metavar="FILE.pdf", type=Path)
     parser.add_argument("--view")
     add_place(parser, heads=str)
@@ -42,9 +43,8 @@ def run(arguments: Arguments) -> None:
     """Draw a figure for a paper."""
     from glassformer import bundle
     from glassformer.render.figures import figure
-    from glassformer.runlog import is_run, read_run
 
-    source = read_run(arguments.source) if is_run(arguments.source) else bundle.open(arguments.source)
+    source = open_result(arguments.source)
     other = None if arguments.against is None else bundle.open(arguments.against)
     drawn = figure(
         source,

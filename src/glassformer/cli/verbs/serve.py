@@ -71,6 +71,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--keep-gigabytes", metavar="N", type=float)
     parser.add_argument("--models", metavar="FOLDER", type=Path, action="append", default=[])
     parser.add_argument("--runs", metavar="FOLDER", type=Path, default=Path("runs"))
+    parser.add_argument("--atlases", metavar="FOLDER", type=Path, default=Path("atlases"))
     parser.add_argument("--train", action="store_true")
     parser.add_argument("--data", metavar="FOLDER", type=Path)
     parser.add_argument("--train-jobs", metavar="N", type=int)
@@ -230,6 +231,7 @@ def _build_settings(arguments: Arguments) -> "Settings":
         static=STATIC if arguments.static is None else Path(arguments.static),
         root_path=_read_root_path(arguments.root_path),
         runs=Path(arguments.runs).expanduser(),
+        atlases=Path(arguments.atlases).expanduser(),
         offline=arguments.offline,
         jobs=arguments.workers,
         why_no_workbench=message("api.started_without_models") if arguments.no_models else None,

@@ -1,10 +1,10 @@
 """One figure: chosen, drawn and written.
 
-In:   a Recording or a RunLog; the name of a view, and what to show of it.
+In:   a Recording, a RunLog or an Atlas; the name of a view, and what to show of it.
 Out:  Figure, around a matplotlib figure that can still be changed by hand.
 
-A view is a file of this folder with a function `draw(sheet)`: it reads `sheet.recording` (or `sheet.log`) and
-`sheet.choice`, and draws into `sheet.canvas`.
+A view is a file of this folder with a function `draw(sheet)`: it reads `sheet.recording` (or `sheet.log`,
+`sheet.atlas`) and `sheet.choice`, and draws into `sheet.canvas`.
 """
 
 import io
@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from glassformer.atlases import Atlas
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.messages import Message, get_language, known_languages, message
 from glassformer.place import Place, Reading
@@ -42,6 +43,7 @@ VIEWS = {  # the module that draws each, and what it draws
     "curves": ("glassformer.render.figures.training", RunLog),
     "learning": ("glassformer.render.figures.learning", RunLog),
     "strip": ("glassformer.render.figures.strip", RunLog),
+    "atlas": ("glassformer.render.figures.atlas", Atlas),
 }
 _MAP, _COLOURS = ("place", "part", "layer"), ("vmax", "cmap", "scale")
 USED = {  # the choices that act on each view, beside title, width and those of every figure
@@ -54,6 +56,7 @@ USED = {  # the choices that act on each view, beside title, width and those of 
     "curves": ("names",),
     "learning": (*_MAP, "metric", *_COLOURS),
     "strip": (*_MAP, "head", "reading", "steps", "text", *_COLOURS),
+    "atlas": ("metric", *_COLOURS),
 }
 COMMANDS = {"names": "--curve", "parameters": "--set", "steps": "--step"}  # called so on the command line
 FORMATS = ("pdf", "svg", "png")
@@ -72,7 +75,7 @@ class Choice:
     layer: int | None = None
     place: Place | None = None  # instead of part and layer
     heads: tuple[tuple[Place | None, int], ...] | None = None  # of a place of its own, or of the map above
-    metric: str | None = None  # None: the entropy; of a run, its share of the largest
+    metric: str | None = None  # None: the entropy; of a run, its share of the largest; of an atlas, the type
     parameters: Mapping[str, Any] = field(default_factory=dict)
     names: tuple[str, ...] | None = None  # curves of a run
     title: str | None = None
@@ -90,7 +93,7 @@ class Sheet:
     """What a view draws on: the canvas, what is drawn, and the texts that need a font."""
 
     canvas: "Canvas"
-    source: Recording | RunLog
+    source: Recording | RunLog | Atlas
     choice: Choice
     width: float
     language: str
@@ -108,6 +111,11 @@ class Sheet:
     @property
     def log(self) -> RunLog:
         assert isinstance(self.source, RunLog)
+        return self.source
+
+    @property
+    def atlas(self) -> Atlas:
+        assert isinstance(self.source, Atlas)
         return self.source
 
     def text(self, text: Message | str) -> str:
@@ -218,7 +226,7 @@ class Figure:
 
 
 def figure(  # noqa: PLR0913 - independent settings
-    source: Recording | RunLog | RunIndex,
+    source: Recording | RunLog | RunIndex | Atlas,
     view: str | None = None,
     *,
     part: str | None = None,
@@ -241,11 +249,12 @@ def figure(  # noqa: PLR0913 - independent settings
     fonts: Sequence[str] = (),
     language: str | None = None,
 ) -> Figure:
-    """Draw a view of a recording or of a training run.
+    """Draw a view of a recording, of a training run or of an atlas.
 
     Views are "heatmap", "heads", "lines", "bars", "rollout" and "difference"; of a run "curves", "learning"
     (every head over the steps) and "strip": one head at some `steps`, as recorded while the run trained, of
-    the text with the number `text`.
+    the text with the number `text`. Of an atlas "atlas": all heads by type, or by a `metric`: "cost", a
+    measure, the name of a detector.
 
     The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. `head`
     is one head or several; "decoder.cross.3:5" is a head of another map. Several heads of a heat map are a
@@ -269,7 +278,8 @@ def figure(  # noqa: PLR0913 - independent settings
         source = read_run(source.folder)
     matplotlib = import_module("matplotlib")  # late: it is slow; its settings have no useful types
     usual = "heatmap" if against is None else "difference"
-    name = view or ("curves" if isinstance(source, RunLog) else usual)
+    own = {RunLog: "curves", Atlas: "atlas"}
+    name = view or own.get(type(source), usual)
     draw = _find_view(name, source)
     require_choice("language", language, known_languages())
     where = Place.parse(place) if isinstance(place, str) else place

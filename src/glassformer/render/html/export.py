@@ -1,6 +1,6 @@
-"""One file that shows a recording or a training run: opened from disk, with no server and no network.
+"""One file that shows a recording, a training run or an atlas: from disk, with no server and no network.
 
-In:   a Recording or a run, and what to include.
+In:   a Recording, a run or an atlas, and what to include.
 Out:  an HTML file: the page's own code, and the responses to all its requests, in data blocks.
 
 Data blocks are text (packing.py) that no browser runs, names are in escaped attributes, and the content
@@ -23,9 +23,11 @@ import numpy as np
 
 from glassformer import bundle
 from glassformer.api.client import InProcessClient
+from glassformer.api.examples import make_example_id
 from glassformer.api.frames import MAGIC, Frame, FrameArray, decode_frame, encode_frame, shrink
 from glassformer.api.probes import make_id
 from glassformer.api.settings import STATIC
+from glassformer.atlases import Atlas
 from glassformer.comparison.difference import make_difference
 from glassformer.errors import InputError
 from glassformer.lessons.schema import read_defaults
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 EMBEDDED = STATIC / "embedded" / "embedded.js"
 LIGHT = EMBEDDED.with_name("file.js")  # the same without the views whose numbers a file lacks
 RUN = EMBEDDED.with_name("run.js")  # with the views of training runs
+ATLAS = EMBEDDED.with_name("atlas.js")  # with the atlas
 LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
 CELLS = 4_000_000  # weights in one response
 LONGEST = 2048  # tokens of a map whose weights are included
@@ -60,7 +63,7 @@ _DIGITS = 5  # of the numbers of scores and outputs beside approximate weights
 
 
 def export(
-    source: Recording | RunLog | RunIndex,
+    source: Recording | RunLog | RunIndex | Atlas,
     path: str | Path,
     *,
     hidden: bool = False,
@@ -74,6 +77,7 @@ def export(
 
     Of a run (`read_run`, `open_run`): its curves, heads, alarms and recipe, and the texts that were recorded
     while it trained, at so many steps as `megabytes` have room for (8 by default).
+    Of an atlas (`gf.open_atlas`): its maps, cards and the recordings of its examples.
     With `against`, a second recording: the file has both and their difference, first minus second.
 
     >>> gf.export(gf.record("zoo/bert", "The cat sleeps."), "cat.html").name  # opens without a server
@@ -82,7 +86,7 @@ def export(
     target = Path(path).expanduser()
     if target.suffix.lower() not in (".html", ".htm"):
         raise InputError("render.wrong_suffix", name=target.name, suffixes=(".html",))
-    if not isinstance(source, Recording):
+    if isinstance(source, (RunLog, RunIndex)):
         most = MEGABYTES if megabytes is None else megabytes
         page = render_run(
             source.folder, hidden=hidden, vectors=vectors, exact=exact, title=title, megabytes=most
@@ -90,6 +94,9 @@ def export(
         return write_whole(target, page)
     if megabytes is not None:
         raise InputError("render.megabytes_of_runs")
+    if isinstance(source, Atlas):
+        page = render_atlas(source, hidden=hidden, vectors=vectors, exact=exact, title=title)
+        return write_whole(target, page)
     page = render(source, hidden=hidden, vectors=vectors, exact=exact, title=title, against=against)
     return write_whole(target, page)
 
@@ -148,6 +155,28 @@ def render_run(
                 kept = _keep_chosen(path, body, client.id, chosen)
                 found.append((path, kept if exact else _lighten(path, kept)))
     return _assemble(found, code, loader, title or run.name)
+
+
+def render_atlas(atlas: Atlas, *, hidden: bool, vectors: bool, exact: bool, title: str | None) -> bytes:
+    """The bytes of the file of an atlas."""
+    code, loader = _read_code(ATLAS), _read_code(LOADER).decode()
+    with InProcessClient(atlas) as client:
+        address = f"atlases/{_quote(client.id)}"
+        found = _ask(client, ("metrics", "atlases", address))
+        found = [
+            (path, json.dumps([each for each in json.loads(body) if each["id"] == client.id]).encode())
+            if path == "atlases"
+            else (path, body)
+            for path, body in found
+        ]
+        found.append(("recordings", b"[]"))
+        numbers = map(int, client.get(address).json()["examples"])
+        for number in numbers:
+            id = make_example_id(client.id, number)
+            wanted = list_paths(atlas.open_example(number), id, hidden=hidden, vectors=vectors, exact=exact)
+            for path, body in _ask(client, (path for path in wanted if path.startswith("recordings/"))):
+                found.append((path, body if exact else _lighten(path, body)))
+    return _assemble(found, code, loader, title or f"{atlas.body.model.name}: atlas")
 
 
 def choose_probes(probes: Sequence[Probe], most: float, *, exact: bool) -> list[Probe]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from html import escape
 
+from glassformer.atlases import Atlas
 from glassformer.errors import GlassformerError
 from glassformer.messages import message
 from glassformer.place import Place
@@ -48,6 +49,14 @@ def write_static_run(run: RunLog, identity: str, language: str) -> str:
     )
     about = message("render.static_run", run=run.name).text(language)
     parts.append(f"<details><summary>{escape(about)}</summary><table><tbody>{rows}</tbody></table></details>")
+    return f'<div id="{identity}">{"".join(parts)}</div>'
+
+
+def write_static_atlas(atlas: Atlas, identity: str, language: str) -> str:
+    """All heads by type, and what was found in words."""
+    parts = [f"<pre>{escape(str(atlas))}</pre>"]
+    with suppress(GlassformerError):  # no font
+        parts.insert(0, _write_picture(figure(atlas, language=language, width="page")))
     return f'<div id="{identity}">{"".join(parts)}</div>'
 
 

@@ -1,7 +1,7 @@
-"""The widgets behind `show`: an anywidget around one recording, or one training run.
+"""The widgets behind `show`: an anywidget around one recording, one training run or one atlas.
 
-In:   a Recording or a RunLog; messages of the views: {"question": number, "path": "recordings/ID/…"},
-      {"abort": number}.
+In:   a Recording, a RunLog or an Atlas; messages of the views: {"question": number, "path":
+      "recordings/ID/…"}, {"abort": number}.
 Out:  answers with the same number, the bytes beside them; none to a question that was aborted.
 """
 
@@ -16,6 +16,7 @@ import anywidget
 import traitlets
 
 from glassformer.api.client import InProcessClient
+from glassformer.atlases import Atlas
 from glassformer.errors import InputError
 from glassformer.messages import get_language
 from glassformer.place import Place
@@ -23,7 +24,7 @@ from glassformer.recording import Recording
 from glassformer.render.choice import choose_head, require_choice
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook import HEIGHT
-from glassformer.render.notebook.static import write_static, write_static_run
+from glassformer.render.notebook.static import write_static, write_static_atlas, write_static_run
 from glassformer.runlog import RunLog
 
 if TYPE_CHECKING:
@@ -184,3 +185,25 @@ class RunWidget(RecordingWidget):
 
     def _describe(self) -> str:
         return f"{self.run.name}: {self.run.state}, {self.run.last_step}"
+
+
+class AtlasWidget(RecordingWidget):
+    """One atlas in a notebook, with the recordings of its examples; close() releases it."""
+
+    def __init__(self, atlas: Atlas, **traits: Any) -> None:
+        client = InProcessClient(atlas)
+        start = urlencode({"study": client.id, "view": "atlas"})
+        anywidget.AnyWidget.__init__(self, selection=start, **traits)
+        self.atlas = atlas
+        self._listen(client)
+
+    def _find_address(self, part: str | None, layer: int | None, place: Place | None) -> str | None:
+        if part is not None or layer is not None:
+            raise InputError("render.place_of_run")
+        return None if place is None else place.address
+
+    def _write_static(self, language: str) -> str:
+        return write_static_atlas(self.atlas, self.static_picture, language)
+
+    def _describe(self) -> str:
+        return str(self.atlas)

@@ -1,0 +1,59 @@
+"""All heads of a model by what they do."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from atlases.invented import invent_atlas
+from glassformer.atlases import Atlas
+from glassformer.atlases.naming import FAMILIES
+from glassformer.errors import InputError
+from glassformer.render.figures import figure
+from glassformer.render.figures.style import head_colour
+
+
+@pytest.fixture(scope="module")
+def atlas() -> Atlas:
+    return invent_atlas()
+
+
+def test_types_have_their_colours_and_a_legend(atlas: Atlas) -> None:
+    drawn = figure(atlas)
+    axes = drawn.canvas.axes[0]
+    cells = axes.images[0].get_array()
+    assert cells.shape[:2] == (6, 4)
+    first = atlas.head("decoder.self.0", 0)
+    assert first.type == "previous_token"
+    assert tuple(cells[0, 0]) == head_colour(FAMILIES.index("previous_token"))
+    shown = {text.get_text() for text in axes.get_legend().get_texts()}
+    assert "looks at the object of a verb" in shown
+    assert "of 24 heads" in drawn.caption
+    assert "动词" in "".join(
+        text.get_text() for text in figure(atlas, language="zh").canvas.axes[0].get_legend().get_texts()
+    )
+
+
+@pytest.mark.parametrize("metric", ["induction", "cost", "entropy"])
+def test_numbers_have_a_scale_and_gaps_where_there_are_none(atlas: Atlas, metric: str) -> None:
+    values = figure(atlas, metric=metric).canvas.axes[0].collections[0].get_array()
+    head = atlas.head("decoder.self.1", 2)
+    found = head.cost if metric == "cost" else head.measures.get(metric) or head.scores[metric]
+    assert values[1, 2] == found.mean
+    assert bool(np.ma.getmaskarray(values).any()) == (metric != "entropy")
+
+
+def test_an_unknown_colouring_is_refused(atlas: Atlas) -> None:
+    with pytest.raises(InputError) as caught:
+        figure(atlas, metric="inductoin")
+    assert caught.value.message.code == "render.figures.unknown_colouring"
+    with pytest.raises(InputError):
+        figure(atlas, "heatmap")
+
+
+def test_the_page_has_the_same_order_of_colours() -> None:
+    source = Path(__file__).parents[3] / "web/src/views/atlas/colouring.ts"
+    listed = re.search(r"const FAMILIES = \[(.*?)\];", source.read_text(encoding="utf-8"), re.DOTALL)
+    assert listed is not None
+    assert tuple(re.findall(r'"(\w+)"', listed[1])) == FAMILIES

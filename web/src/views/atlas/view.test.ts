@@ -1,0 +1,125 @@
+import { expect, test, vi } from "vitest";
+import type { LinkedSelection } from "../../core/selection";
+import type { Stage } from "../../core/view";
+import { inventStudy } from "../../testing/atlas";
+import { invent, setStage } from "../../testing/recording";
+import { findDetectors } from "./searching";
+import shared from "./searching.test.json";
+import { view } from "./view";
+
+const CHOSEN = {
+  place: { stack: "decoder", kind: "self", layer: 1, step: null },
+  head: 1,
+} as const satisfies Partial<LinkedSelection>;
+
+async function mount(change: Partial<LinkedSelection> = {}) {
+  const study = inventStudy();
+  const set = setStage(invent().source, { recording: "", study: "one", ...change });
+  const stage = { ...set.stage, subject: { kind: "study", study }, source: study } as Stage<"study">;
+  const mounted = view.mount(stage);
+  const settle = () => vi.waitFor(() => expect(set.element.querySelector(".labelled[hidden]")).toBeNull());
+  set.selection.subscribe((now, before) => mounted.update(now, before));
+  await settle();
+  const squares = () => [...set.element.querySelectorAll<HTMLButtonElement>(".head-cell")];
+  return { ...set, mounted, squares };
+}
+
+test("every head is a square with words, and its type has a colour, a sign and a count", async () => {
+  const { squares, element } = await mount();
+  expect(squares().map((each) => each.getAttribute("aria-label"))).toEqual([
+    "Layer 0, head 0: previous token",
+    "Layer 0, head 1: no type",
+    "Layer 1, head 0: previous token",
+    "Layer 1, head 1: looks at objects",
+  ]);
+  expect(squares()[0]!.style.background).toBe(squares()[2]!.style.background);
+  expect(squares()[0]!.style.background).not.toBe(squares()[3]!.style.background);
+  expect(squares().map((each) => each.textContent)).toEqual(["pr", "", "pr", "obj"]);
+  expect([...element.querySelectorAll(".chip .count")].map((each) => each.textContent)).toEqual(["2", "1"]);
+});
+
+test("a question in words leaves the heads that it is about", async () => {
+  const { squares, selection, element } = await mount({
+    options: { "atlas.search": "heads that look at the object of a verb" },
+  });
+  const out = () => squares().map((each) => each.hasAttribute("data-out"));
+  expect(out()).toEqual([true, true, true, false]);
+  expect(element.querySelector("[role=status]")!.textContent).toBe("1 head: looks at objects.");
+  selection.option("atlas.search", "宾语");
+  expect(out()).toEqual([true, true, true, false]);
+  selection.option("atlas.search", "zzz");
+  expect(element.querySelector("[role=status]")!.textContent).toContain("No detector");
+  selection.option("atlas.search", null);
+  element.querySelector<HTMLElement>(".chip")!.click();
+  expect(selection.get().options["atlas.type"]).toBe("previous_token");
+  expect(out()).toEqual([false, true, false, true]);
+});
+
+test.each(shared.questions)(
+  "$question names the detectors that the server names",
+  ({ question, detectors }) => {
+    expect(findDetectors(shared.detectors, question)).toEqual(detectors);
+  },
+);
+
+test("a square leads to the card of its head; arrows move on", async () => {
+  const { squares, selection, element } = await mount();
+  squares()[2]!.focus();
+  squares()[2]!.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+  expect(selection.get()).toMatchObject(CHOSEN);
+  expect(squares().map((each) => each.getAttribute("aria-pressed"))).toEqual([
+    "false",
+    "false",
+    "false",
+    "true",
+  ]);
+  expect(squares().map((each) => each.tabIndex)).toEqual([-1, -1, -1, 0]);
+  squares()[3]!.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
+  const card = element.querySelector(".card")!;
+  expect(card.querySelector("h3")!.textContent).toContain("layer 0, self-attention, head 1");
+  expect(card.textContent).toContain("What silencing it costs was not measured");
+  card.querySelector<HTMLElement>('[data-key="close"]')!.click();
+  expect(selection.get().place).toBeNull();
+});
+
+test("a card shows scores beside chance and baseline, the cost, and examples that open", async () => {
+  const { element, selection } = await mount(CHOSEN);
+  const card = element.querySelector(".card")!;
+  await vi.waitFor(() => expect(card.querySelector(".example")).not.toBeNull());
+  const row = [...card.querySelectorAll(".scores tbody tr")][0]!;
+  expect([...row.children].map((cell) => cell.textContent)).toEqual([
+    ...["looks at objects", "", "0.70 (0.68–0.72)", "0.05", "0.30 (−1)", "0.001"],
+  ]);
+  expect(card.querySelector(".cost")!.textContent).toContain("0.100 nats per token (95 %: 0.080 to 0.120");
+  const example = card.querySelector<HTMLElement>(".example")!;
+  expect(example.querySelector("mark.key")!.textContent).toContain("cat");
+  example.click();
+  expect(selection.get()).toMatchObject({ ...CHOSEN, study: "", view: "heatmap", query: 2, key: 1 });
+  expect(selection.get().recording).not.toBe("");
+});
+
+test("another atlas beside: pairs of different types are marked and listed first", async () => {
+  const { element, squares } = await mount({ options: { "atlas.beside": "two" } });
+  await vi.waitFor(() => expect(squares().length).toBe(8));
+  expect(squares().map((each) => each.hasAttribute("data-marked"))).toEqual([
+    ...[false, false, false, true],
+    ...[false, false, false, false],
+  ]);
+  const row = element.querySelector(".pairs tbody tr")!;
+  expect(row.textContent).toContain("looks at objects: 0.70 → 0.10");
+  expect(element.querySelector(".beside p")!.textContent).toContain("1 of them");
+});
+
+test("the picture and the table have every head; of a chosen one, its scores", async () => {
+  const { mounted, selection } = await mount({ options: { "atlas.colour": "cost" } });
+  const picture = await mounted.picture();
+  expect(picture.match(/data-head=/g)!.length).toBe(4);
+  expect(picture).toContain("cost of silencing");
+  const table = await mounted.table();
+  expect(table.rows.length).toBe(4);
+  expect(table.rows[3]!.slice(0, 6)).toEqual(["decoder", "self", 1, 1, "looks at objects", 0.1]);
+  expect(table.rows.every((row) => row.length === table.columns.length)).toBe(true);
+  selection.set(CHOSEN);
+  const scores = await mounted.table();
+  expect(scores.rows[0]).toEqual(["looks at objects", 1, 0.7, 0.68, 0.72, 0.05, 0.3, 0.001, 9]);
+});
