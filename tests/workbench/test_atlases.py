@@ -1,12 +1,16 @@
 """The atlases that ship belong to the models that ship, and what they say of their heads holds."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import glassformer as gf
 from glassformer.corpus.atlas.build import make_probes
-from glassformer.workbench.atlases import OUTPUT, PLANS, list_examples
+from glassformer.workbench.atlases import OUTPUT, PLANS, list_examples, read_links
 
+DATA = Path(__file__).parents[3] / "shared" / "data"
 SHIPPED = sorted(each.name for each in OUTPUT.iterdir()) if OUTPUT.is_dir() else []
 
 
@@ -19,7 +23,7 @@ def test_it_is_of_the_weights_that_ship_and_small(name: str) -> None:
 
 
 def test_every_planned_model_has_one() -> None:
-    assert set(SHIPPED) <= set(PLANS)
+    assert set(SHIPPED) == set(PLANS)
 
 
 @pytest.mark.parametrize("name", SHIPPED)
@@ -42,3 +46,19 @@ def test_induction_heads_of_gpt2_score_high_on_a_repeated_sequence() -> None:
     found = {(card.layer, card.head) for card in atlas.find("induction")}
     assert len(found) >= 2
     assert found == {tuple(pair) for pair in np.argwhere(scores > 0.2).tolist()}
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="the gold links are not on this machine")
+def test_alignment_heads_of_the_translator_beat_the_diagonal() -> None:
+    """The error rate (Och and Ney 2003) on gold links, of every third pair."""
+    atlas, model = gf.open_atlas("zoo/translator"), gf.load("zoo/translator")
+    best = atlas.find("alignment")[0]
+    pairs = sorted(read_links(DATA / "gold" / "alibi_fr-en"), key=lambda each: len(each.source))
+    errors, diagonals = [], []
+    for pair in pairs[::3]:
+        recording = gf.record(model, " ".join(pair.source), " ".join(pair.target), target_language="fr")
+        for by, found in (("attention", errors), ("diagonal", diagonals)):
+            score = gf.score(recording, "alignment_error", gold=pair, by=by)
+            found.append(replace(score, parts=(score.part(best.place),)))
+    error, diagonal = (gf.pool(each).part(best.place).values[best.head] for each in (errors, diagonals))
+    assert error < diagonal

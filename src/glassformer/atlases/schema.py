@@ -49,7 +49,7 @@ class Detector(ResponseModel):
     detail: str | None = None
     threshold: Number  # mean − null of a head has to be at least this
     null: Null
-    baseline: Number | None = None  # the best fixed offset (or the diagonal) on the same texts; low is above
+    baseline: Number | None = None  # the best fixed offset (or the diagonal) on the same texts
     offset: int | None = None  # that offset
     applies: tuple[str, ...]  # "decoder.self", "decoder.cross" …
     texts: int  # texts in which it had something to measure

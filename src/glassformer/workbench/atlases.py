@@ -28,6 +28,8 @@ OUTPUT = Path(__file__).parent.parent / "api" / "shipped_atlases"
 TREES = Path(__file__).with_name("atlas_examples.conllu")
 SENTENCES = Path(__file__).with_name("sentences.toml")
 LONGEST_WORDS = 25  # of gold sentences
+LEAST_WORDS = 8  # of gold pairs: in shorter ones the diagonal is right by itself
+COST_TEXTS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,7 @@ class Plan:
     trees: str | None = None
     links: str | None = None  # a folder of gold links, French first
     language: str | None = None
-    count: int = 300
+    count: int = 200
     sentences: str = "language_modelling"  # where examples come from
 
 
@@ -79,6 +81,7 @@ def make_atlas(model: str, data: Path, output: Path = OUTPUT) -> Path:
         texts,
         name=plan.name,
         examples=[*list_examples(plan), *make_probes(opened, (), 0)],
+        cost_texts=COST_TEXTS,
         target_language=plan.language,
     )
     folder = output / model
@@ -104,12 +107,13 @@ def read_texts(plan: Plan, data: Path) -> Iterator[Any]:
 
 
 def read_links(folder: Path) -> Iterator[Any]:
-    """English–French pairs with gold links, short enough for models of short sentences."""
+    """English–French pairs with gold links, of 8 to 25 words on both sides."""
     for links in sorted(folder.glob("*/ali_*.txt")):
         french, english = links.stem.removeprefix("ali_w2w_").split("_")
         sides = (links.parent / f"{french}_sents.txt", links.parent / f"{english}_sents.txt")
         for pair in read_alignments(links, *sides):
-            if pair.sure and max(len(pair.source), len(pair.target)) <= LONGEST_WORDS:
+            lengths = sorted((len(pair.source), len(pair.target)))
+            if pair.sure and lengths[0] >= LEAST_WORDS and lengths[1] <= LONGEST_WORDS:
                 yield pair.swapped()
 
 

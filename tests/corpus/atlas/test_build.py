@@ -1,9 +1,13 @@
 """Every head of a network that is known by construction is named; in untrained networks, none is."""
 
+import numpy as np
 import pytest
 
 from glassformer.atlases import Atlas, open_atlas
-from glassformer.corpus.atlas.build import atlas
+from glassformer.corpus.atlas.build import _passes, atlas
+from glassformer.corpus.atlas.detector import DETECTORS
+from glassformer.corpus.atlas.estimates import bootstrap
+from glassformer.corpus.atlas.measuring import Column
 from glassformer.errors import InputError
 from known_heads import build_known, build_random, write_texts
 
@@ -81,3 +85,13 @@ def test_an_atlas_of_nothing_is_refused() -> None:
         atlas(model, ["w1 " * 80])
     with pytest.raises(InputError, match="not a text"):
         atlas(model, [3])
+
+
+def test_a_head_has_to_beat_the_best_fixed_offset_text_by_text() -> None:
+    shares = np.random.default_rng(0).uniform(0.1, 0.8, 30)  # of words for which the offset is right
+    scores = np.stack([shares + 0.05, shares, shares - 0.05], axis=1)
+    column = Column(DETECTORS["governor"], "obj", list(range(30)), list(scores), list(0 * scores))
+    column.guesses = [{-1: share, 2: 0.0} for share in shares]
+    bounds = [bootstrap(np.array(each), 0) for each in (column.scores, column.nulls)]
+    assert _passes(column, *bounds, np.zeros(3)).tolist() == [True, False, False]
+    assert bounds[0].low[0] < shares.mean()  # the intervals of both overlap: texts differ more than heads

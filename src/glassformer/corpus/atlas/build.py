@@ -1,15 +1,16 @@
 """`atlas`: what every head of a model does, over many texts.
 
 In:   a model that `load` opens, and texts, some with trees, links or mentions.
-Out:  `Atlas`. Texts are read one by one, and memory grows by a few numbers a head for each.
+Out:  `Atlas`. Texts are read a few at a time, and memory grows by a few numbers a head for each.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from glassformer.atlases import Atlas
 from glassformer.atlases.schema import (
@@ -29,7 +30,6 @@ from glassformer.corpus.atlas.clusters import cluster, place_points
 from glassformer.corpus.atlas.costs import can_cost, collect, measure_costs
 from glassformer.corpus.atlas.detector import DETECTORS
 from glassformer.corpus.atlas.estimates import (
-    LEAST_TEXTS,
     SIGNIFICANT,
     Bounds,
     adjust,
@@ -40,7 +40,15 @@ from glassformer.corpus.atlas.estimates import (
     tidy,
 )
 from glassformer.corpus.atlas.examples import Candidate, choose_examples
-from glassformer.corpus.atlas.measuring import Column, Slots, Table, Where, find_layers, group_words
+from glassformer.corpus.atlas.measuring import (
+    LEAST_TEXTS,
+    Column,
+    Slots,
+    Table,
+    Where,
+    find_layers,
+    group_words,
+)
 from glassformer.corpus.atlas.profile import MEASURES, Profile, profile_all
 from glassformer.corpus.atlas.texts import (
     MarkedText,
@@ -56,7 +64,7 @@ from glassformer.loaded.opening import load
 from glassformer.messages import Message, message
 from glassformer.metrics.scores import Numbers
 from glassformer.place import Place
-from glassformer.recorders.record import record
+from glassformer.recorders.many import record_many
 from glassformer.recording import Recording
 
 COST_TEXTS = 24
@@ -65,6 +73,7 @@ CANDIDATES = 48  # short texts among which examples are chosen
 PROBES = 16  # random sequences that are read twice, for induction
 PROBED = 24  # their length
 SHOWN = 8  # the same in an example
+TOGETHER = 1 << 18  # weights of one head, of texts that are read together
 
 Progress = Callable[[int, int], None]  # how much is done, of how much
 
@@ -126,7 +135,7 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     notes += _note_missing(judged)
     shown = [*_repeat(loaded, given, 2, SHOWN, seed), *(() if examples is None else as_marked(examples))]
     candidates = reading.candidates if examples is None else []
-    candidates = [*candidates, *(each for each in map(reading.try_out, shown) if each is not None)]
+    candidates = [*candidates, *reading.try_out(shown)]
     short = [each for each in candidates if each.short]
     recordings, edges = choose_examples(short, judged.types, bundles)
     corpus = AtlasCorpus(name=name, texts=len(reading.read), tokens=reading.tokens, skipped=reading.skipped)
@@ -208,24 +217,23 @@ class Reading:
         self.error: Message | str = ""  # of the last text that could not be read
         self._randomness = np.random.default_rng(seed)
 
-    def read_all(self, texts: Iterable[MarkedText]) -> None:
-        """Measure texts one after the other; those that the model cannot read are counted."""
-        for text in texts:
-            try:
-                self._read(text)
-            except GlassformerError as error:
-                self.skipped += text.probe is None
-                self.error = error.message
-            if text.probe is None:
+    def read_all(self, texts: Sequence[MarkedText]) -> None:
+        """Measure texts, several at a time; those that the model cannot read are counted."""
+        for together in _gather(texts):
+            found = self._record([(each.text, each.target) for each in together])
+            ready = [twin for each in zip(together, found, strict=True) if (twin := self._prepare(*each))]
+            shuffled = self._record([(each.source, each.target) for each in ready])
+            read = [self._add(*each) for each in zip(ready, shuffled, strict=True)]
+            given = sum(text.probe is None for text in together)
+            self.skipped += given - sum(read)
+            for _ in range(given):
                 self.report()
 
-    def try_out(self, text: MarkedText) -> Candidate | None:
-        """A text that could be shown; None: the model cannot read it."""
-        try:
-            recording = self._record(text)
-            return Candidate(recording, find_layers(recording, text))
-        except GlassformerError:
-            return None
+    def try_out(self, texts: Sequence[MarkedText]) -> list[Candidate]:
+        """Texts that could be shown, without those that the model cannot read."""
+        found = self._record([(each.text, each.target) for each in texts])
+        ready = (self._prepare(*each) for each in zip(texts, found, strict=True))
+        return [each.candidate for each in ready if each is not None]
 
     def measure_costs(self, most: int) -> list[dict[tuple[Place, int], float]]:
         """How much the loss grows when a head is silenced, on some of the texts."""
@@ -240,36 +248,79 @@ class Reading:
                 yield place, heads, where, first
                 first += heads
 
-    def _read(self, text: MarkedText) -> None:
-        recording = self._record(text)
-        layers = find_layers(recording, text)
-        if not layers:
-            raise InputError("recording.no_maps")
-        shuffled, slots = self._shuffle(recording, text)
-        self.table.add(layers, shuffled, slots)
-        if text.probe is None:
-            profile_all(self.profiles, layers)
-            self.read.append(text)
-            self.tokens += len(recording.source) + (0 if recording.target is None else len(recording.target))
+    def _prepare(self, text: MarkedText, recording: Recording | None) -> "Twin | None":
+        """A text with its words in another order, and where they stand now; None: it cannot be measured."""
+        if recording is None:
+            return None
+        try:
+            candidate = Candidate(recording, find_layers(recording, text))
+            source, slots = shuffle(recording.source, group_words(recording.source, text), self._randomness)
+            target = target_slots = None
+            if recording.target is not None:
+                groups = group_words(recording.target, text)
+                target, target_slots = shuffle(recording.target, groups, self._randomness)
+                target = target[1:]  # without the start token
+        except GlassformerError as error:
+            self.error = error.message
+            return None
+        return Twin(text, candidate, source, target, Slots(slots, target_slots)) if candidate.layers else None
+
+    def _add(self, twin: "Twin", shuffled: Recording | None) -> bool:
+        """Measure a text; whether it was one of the corpus."""
+        if shuffled is None:
+            return False
+        text, (recording, layers) = twin.text, (twin.candidate.recording, twin.candidate.layers)
+        self.table.add(layers, shuffled, twin.slots)
         for where, each in layers.items():
             self.places.setdefault(where, [(one.place, one.heads) for one in each.maps])
-        candidate = Candidate(recording, layers)
-        if candidate.short and len(self.candidates) < CANDIDATES * (1 if text.probe is None else 2):
-            self.candidates.append(candidate)
+        if twin.candidate.short and len(self.candidates) < CANDIDATES * (1 if text.probe is None else 2):
+            self.candidates.append(twin.candidate)
+        if text.probe is not None:
+            return False
+        profile_all(self.profiles, layers)
+        self.read.append(text)
+        self.tokens += len(recording.source) + (0 if recording.target is None else len(recording.target))
+        return True
 
-    def _record(self, text: MarkedText) -> Recording:
-        language = self.target_language if isinstance(text.text, str) else None
-        return record(self.model, text.text, text.target, target_language=language, want=("weights",))
+    def _record(self, texts: Sequence[tuple[Any, Any]]) -> list[Recording | None]:
+        """Recordings of texts with their targets, None where that fails; ids name their language already."""
+        found: list[Recording | None] = [None] * len(texts)
+        for written in (True, False):
+            numbers = [
+                number for number, (source, _) in enumerate(texts) if isinstance(source, str) == written
+            ]
+            given = [texts[number][0] if texts[number][1] is None else texts[number] for number in numbers]
+            language = self.target_language if written else None
+            recordings = record_many(self.model, given, target_language=language, want=("weights",))
+            for number, recording in recordings:
+                found[numbers[number]] = recording
+            self.error = recordings.failed[-1].reason if recordings.failed else self.error
+        return found
 
-    def _shuffle(self, recording: Recording, text: MarkedText) -> tuple[Recording, Slots]:
-        """The same text with its words in another order, and where they stand now."""
-        source, slots = shuffle(recording.source, group_words(recording.source, text), self._randomness)
-        target = target_slots = None
-        if recording.target is not None:
-            groups = group_words(recording.target, text)
-            target, target_slots = shuffle(recording.target, groups, self._randomness)
-            target = target[1:]  # without the start token
-        return record(self.model, source, target, want=("weights",)), Slots(slots, target_slots)
+
+class Twin(NamedTuple):
+    """A text that was recorded, and the same one shuffled, to be recorded."""
+
+    text: MarkedText
+    candidate: Candidate
+    source: NDArray[np.int64]
+    target: NDArray[np.int64] | None
+    slots: Slots
+
+
+def _gather(texts: Sequence[MarkedText]) -> Iterator[list[MarkedText]]:
+    """Texts that are read together: at most 64, and fewer where they are long."""
+    together: list[MarkedText] = []
+    room = TOGETHER
+    for text in texts:
+        tokens = len(text.text) if isinstance(text.text, tuple) else len(text.text) // 4
+        if together and (len(together) == 64 or tokens**2 > room):
+            yield together
+            together, room = [], TOGETHER
+        together.append(text)
+        room -= tokens**2
+    if together:
+        yield together
 
 
 @dataclass(slots=True)
@@ -290,7 +341,7 @@ class Judged:
 
 def judge(reading: Reading, seed: int) -> Judged:
     """Intervals, chance levels and adjusted p-values of all columns; which detectors each head passes."""
-    columns = {key: each for key, each in reading.table.columns.items() if len(each.texts) >= LEAST_TEXTS}
+    columns = {key: each for key, each in reading.table.columns.items() if len(each.texts) >= each.least}
     tested = {
         key: compare_with_chance(np.array(each.scores), np.array(each.nulls)) for key, each in columns.items()
     }
@@ -322,7 +373,10 @@ def _passes(column: Column, scores: Bounds, nulls: Bounds, p: Numbers) -> np.nda
     """Which heads (head,) do what a detector looks for, beyond chance, luck and a fixed offset."""
     passed = (scores.mean - nulls.mean >= column.kind.threshold) & (p <= SIGNIFICANT)
     baseline = find_baseline(column.guesses)
-    return passed if baseline is None else passed & (scores.low > baseline[1])
+    if baseline is None:
+        return passed
+    guessed = np.array([each.get(baseline[0], 0.0) for each in column.guesses])[:, None]
+    return passed & (compare_with_chance(np.array(column.scores), guessed) <= SIGNIFICANT)
 
 
 def _write_score(scores: Bounds, nulls: Bounds, p: Numbers, head: int, texts: int) -> HeadScore:

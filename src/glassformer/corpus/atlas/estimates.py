@@ -15,7 +15,6 @@ from glassformer.metrics.scores import Numbers
 
 RESAMPLES = 1000
 SIGNIFICANT = 0.05  # of what is found, at most this share may be chance
-LEAST_TEXTS = 8  # of which a detector is believed
 DIGITS = 4  # of numbers in atlas.json
 
 
@@ -45,7 +44,7 @@ def bootstrap(values: Numbers, seed: int) -> Bounds:
 
 def compare_with_chance(scores: Numbers, nulls: Numbers) -> Numbers:
     """The p-value (head,) of "no higher than chance": one-sided, paired by text (Student's t)."""
-    from scipy.stats import t
+    from scipy.special import stdtr
 
     differences = scores - nulls
     count = len(differences)
@@ -55,7 +54,7 @@ def compare_with_chance(scores: Numbers, nulls: Numbers) -> Numbers:
     error = differences.std(axis=0, ddof=1) / np.sqrt(count)
     with np.errstate(divide="ignore", invalid="ignore"):
         statistic = np.where(error > 0, mean / error, np.where(mean > 0, np.inf, -np.inf))
-    found: Numbers = t.sf(statistic, count - 1)
+    found: Numbers = stdtr(count - 1, -statistic)
     return found
 
 

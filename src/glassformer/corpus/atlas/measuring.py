@@ -24,6 +24,8 @@ from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.recording.axes import name_rows
 
 FARTHEST = 8  # words: fixed offsets that are tried as a baseline
+LEAST_TEXTS = 8
+LEAST_OF_RELATION = 20
 Weights = NDArray[np.float32]  # (head of all layers, query, key)
 Where = tuple[str, Kind]  # stack and kind
 
@@ -55,6 +57,11 @@ class Column:
     scores: list[Numbers] = field(default_factory=list)  # (head,) of all layers
     nulls: list[Numbers] = field(default_factory=list)
     guesses: list[dict[int, float]] = field(default_factory=list)  # by offset: how often it is right
+
+    @property
+    def least(self) -> int:
+        """How many texts it takes to be believed; of one relation of many, more."""
+        return LEAST_TEXTS if self.detail is None or self.kind.unit != "word" else LEAST_OF_RELATION
 
 
 class Table:

@@ -4,6 +4,8 @@ In:   the maps of one text after the other.
 Out:  one number for each text and head; entropy by the position of the query, over all texts.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from glassformer.atlases.schema import ByPosition
@@ -53,7 +55,7 @@ class Profile:
         return ByPosition(entropy=tuple(means), edges=edges)
 
 
-def profile_all(profiles: dict[Where, Profile], layers: dict[Where, Layers]) -> None:
+def profile_all(profiles: dict[Where, Profile], layers: Mapping[Where, Layers]) -> None:
     """Add one text to the profiles of all stacks and kinds."""
     for where, each in layers.items():
         profiles.setdefault(where, Profile(len(each.weights))).add(each)
