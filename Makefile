@@ -43,7 +43,7 @@ test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run ev
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 test-quick: $(VENV)/.developing  ## a minute: one case of each test of Python that is neither slow, long nor in a browser
-	$(BIN)/python -m pytest $(PARALLEL) --quick $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal --quick $(ARGS)
 
 test-avx2: $(VENV)/.developing  ## the tests of numbers again, as on a processor without AVX-512
 	@if grep -qs '^flags.* avx2' /proc/cpuinfo && ! grep -qs '^flags.* avx512f' /proc/cpuinfo; \

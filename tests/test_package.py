@@ -56,6 +56,7 @@ def test_the_command_line_starts_without_anything_heavy() -> None:
     assert loaded_after(start, "torch", "transformers", "numpy", "tokenizers") == "[]"
 
 
+@pytest.mark.slow
 def test_packages_without_torch_never_load_it() -> None:
     modules = modules_without_torch()
     assert len(modules) > 90

@@ -84,10 +84,11 @@ def test_python_uses_the_public_api(document: Path) -> None:
 
 @every_document
 def test_commands_parse(document: Path) -> None:
+    parser = build_parser()
     for line in "".join(blocks(document, "sh", "bash", "console")).splitlines():
         words = shlex.split(line.removeprefix("$ "), comments=True)
         if words[:1] == ["glassformer"] and "--help" not in words:
-            build_parser().parse_args(words[1:])
+            parser.parse_args(words[1:])
         if words[:1] == ["make"]:
             makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
             assert all(f"\n{target}:" in makefile for target in words[1:] if "=" not in target), line

@@ -60,6 +60,7 @@ def test_branches_survive_their_parent(library: Library) -> None:
     assert left.parent is None
 
 
+@pytest.mark.slow
 def test_a_name_is_kept(tmp_path: Path) -> None:
     first = Library(tmp_path)
     child = keep(first, "a", "c", parent=keep(first, "a", "b"), step=1)

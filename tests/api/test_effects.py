@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from glassformer.api.effects import EffectsRequest, EffectsStep, Measuring, PatchingRequest, PatchingStep
 
 RUN = {"kind": "record", "model": "zoo/tiny", "text": "the cat"}
@@ -43,6 +45,7 @@ def test_without_a_workbench_nothing_is_measured(build_site: Callable[..., Any])
     assert site.client.post("/api/effects", json={"run": RUN, "outcome": {}}).status_code == 409
 
 
+@pytest.mark.slow
 def test_events_are_in_the_schema(site: Any) -> None:
     schemas = site.app.openapi()["components"]["schemas"]
     for sent in (EffectsStep, PatchingStep):

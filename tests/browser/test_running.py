@@ -153,6 +153,7 @@ def test_effects_of_heads_are_measured_and_a_head_is_silenced(bench: Bench, open
     )
     cell.click()
     page.get_by_role("tab", name="Overview").click()
+    settle(page)  # it listens to keys now
     page.locator(".over-scroll").focus()
     page.keyboard.press("ContextMenu")
     page.get_by_role("menuitem", name="Silence this head").click()

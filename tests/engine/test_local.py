@@ -27,6 +27,7 @@ def wait_until(path: Path) -> str:
     return path.read_text()
 
 
+@pytest.mark.slow
 def test_every_task_has_one_result() -> None:
     with open_engine("local", jobs=2) as engine:
         for number in range(9):

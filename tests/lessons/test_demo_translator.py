@@ -30,6 +30,7 @@ def test_it_learns(pupil: Pupil) -> None:
     assert losses[-1] < 0.05 < losses[0]
 
 
+@pytest.mark.slow
 def test_it_translates_sentences_that_it_was_not_shown_on_purpose(pupil: Pupil) -> None:
     network, tokenizer, _ = pupil
     random = Random(12345)
@@ -40,6 +41,7 @@ def test_it_translates_sentences_that_it_was_not_shown_on_purpose(pupil: Pupil) 
     assert right >= 38
 
 
+@pytest.mark.slow
 def test_the_drawn_head_looks_at_the_word_it_translates(pupil: Pupil) -> None:
     network, tokenizer, _ = pupil
     recording = load(network, tokenizer, name="demo").record(SENTENCE)

@@ -8,6 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from campaigns import campaign
 from glassformer.config import Activation, ModelConfig, Positions, Similarity
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.transformer import Transformer
@@ -114,7 +115,7 @@ def test_every_parameter_is_trained(similarity, activation):
     assert untouched == []
 
 
-@pytest.mark.parametrize(
+@campaign(
     "changes",
     [
         {"basic_attention": True, "similarity": "dot", "heads": 1},
@@ -128,8 +129,8 @@ def test_every_parameter_is_trained(similarity, activation):
         {"positions": "rotary", "similarity": "additive"},
         {"similarity": "cosine", "decoder_layers": 1},
     ],
+    sample=4,
 )
-@pytest.mark.slow
 def test_each_kind_learns_a_tiny_task(changes):
     """Copy four tokens: the loss must fall well below that of guessing."""
     network = build(**changes).train()

@@ -168,6 +168,7 @@ def test_a_step_may_be_a_number_of_numpy(models) -> None:
     assert (made.branch.step, type(made.branch.step)) == (1, int)
 
 
+@pytest.mark.slow
 def test_the_branch_of_a_translation_keeps_its_source() -> None:
     root = record("zoo/translator", "The cat sleeps.", target_language="fr")
     made = branch(root, 1)

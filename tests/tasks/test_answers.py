@@ -30,6 +30,7 @@ def translator(school: School, book: Path) -> NativeModel:
     return NativeModel(network, task.tokenizer, generation=settings)
 
 
+@pytest.mark.slow
 def test_a_saved_translator_answers_as_before(translator: NativeModel, tmp_path: Path) -> None:
     from transformers import AutoTokenizer, MarianMTModel
 

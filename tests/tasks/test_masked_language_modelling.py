@@ -182,6 +182,7 @@ def test_what_cannot_fill_gaps_is_refused(school: School, text: dict[str, Any]) 
         school.make_task(text | {"share": 1.5})
 
 
+@pytest.mark.slow
 def test_samples_show_hidden_words_and_what_is_filled_in(school: School, text: dict[str, Any]) -> None:
     line = "the quick brown fox jumps over the lazy dog ."
     for split in ("train", "dev"):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from campaigns import rounds
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.text.opening import open_tokenizer
 from glassformer.text.tokenizer import LibraryTokenizer
@@ -214,9 +215,9 @@ def test_a_wordpiece_is_merged_from_the_most_frequent_pair() -> None:
 @pytest.mark.parametrize(
     ("kind", "letters"), [("bpe", "ab"), ("bpe", " "), ("wordpiece", "ab"), ("unigram", "ab")]
 )
-@pytest.mark.slow
+@pytest.mark.long
 def test_one_endless_word_is_learnt_from(kind: Kind, letters: str) -> None:
-    endless = letters * (3_000_000 // len(letters))
+    endless = letters * (rounds(600_000, 3_000_000) // len(letters))
     tokenizer = train_vocabulary(
         [*TEXT, endless], VocabularySettings(kind, 400)
     )  # hours, if it were one word

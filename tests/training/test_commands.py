@@ -84,6 +84,7 @@ def test_no_fork_is_advised_for_another_model_or_task(recipe: Path, tmp_path: Pa
     assert train(alone, [f"model.start={start}", "train.steps=1"], runs=tmp_path, silent=True).step == 1
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_cannot_be_written_advises_what_works(
     recipe: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,7 @@ from glassformer.training.evaluate import evaluate
 from training.runs import run
 
 
+@pytest.mark.slow
 def test_a_checkpoint_is_evaluated_as_training_does(recipe: Path, tmp_path: Path) -> None:
     folder = run(recipe, "train.steps=4")
     expected = read_run(folder).scalars["dev_loss"].values[-1]

@@ -87,6 +87,7 @@ def test_a_run_keeps_its_files_and_evaluates_with_them(example: Path) -> None:
     assert "error_rate" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_resumed_run_has_the_same_losses(example: Path) -> None:
     """The memory of an optimiser that is not ours is kept, too."""
     whole = go(example, "whole", train__schedule="constant")

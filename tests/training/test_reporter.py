@@ -36,6 +36,7 @@ def test_gradients_of_layers_are_logged_every_few_steps(recipe: Path) -> None:
     np.testing.assert_allclose(together, scalars["norm"].values[2::3])
 
 
+@pytest.mark.slow
 def test_the_overview_of_a_run_is_kept_when_it_ends(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first list of many old runs would otherwise open the index of each."""
     folder = run(recipe)

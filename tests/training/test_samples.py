@@ -35,6 +35,7 @@ def test_samples_change_no_loss_and_are_what_the_checkpoint_writes(
         assert not (recipe.parent / "runs" / "plain" / SAMPLES).exists()
 
 
+@pytest.mark.slow
 def test_what_cannot_be_written_ends_no_run(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> list[Sample]:
         raise InputError("tasks.no_name", known=())

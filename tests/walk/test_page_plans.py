@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from glassformer.walk import make_plan
 from traces import record_recurrent, record_trace
 
@@ -52,6 +54,7 @@ TRANSFORMERS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.slow
 def test_the_page_is_tested_with_plans_as_they_are() -> None:
     plans = {
         name: make_plan(record_trace(**{"layers": 1, **settings})) for name, settings in TRANSFORMERS.items()

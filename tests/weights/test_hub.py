@@ -136,6 +136,7 @@ def fetch(name: str, home: Path, endpoint: str, **environment: str) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.slow
 def test_a_model_is_fetched_once_and_only_what_is_needed(
     server: Hub,
     saved: Callable[..., Path],
@@ -169,6 +170,7 @@ def test_a_model_is_fetched_once_and_only_what_is_needed(
     assert server.fetched == []
 
 
+@pytest.mark.slow
 def test_what_the_hub_does_not_give_is_said_in_one_sentence(server: Hub, tmp_path: Path) -> None:
     server.gated.add("someone/gated")
     server.models["someone/pickled"] = {"config.json": b"{}", "pytorch_model.bin": b"\x80"}
@@ -190,6 +192,7 @@ def test_what_the_hub_does_not_give_is_said_in_one_sentence(server: Hub, tmp_pat
     assert "pytorch_model.bin" not in server.fetched
 
 
+@pytest.mark.slow
 def test_offline_and_unreachable(tmp_path: Path) -> None:
     text = fetch("someone/model", tmp_path, "http://127.0.0.1:9", HF_HUB_OFFLINE="1")
     assert text.startswith("refused: someone/model was never downloaded, and HF_HUB_OFFLINE forbids")

@@ -136,6 +136,7 @@ def test_patching_is_that_of_python(measure: Callable[..., Any], zoo: Path, ask:
     near(steps[0]["clean"], gf.sweep(model, clean, outcome=gf.LogitDifference(7, 9)).baseline)
 
 
+@pytest.mark.slow
 def test_the_example_of_the_page_works_in_gpt2() -> None:
     """views/patching/view.ts offers this pair, and docs/how-to/causes.md says what is seen."""
     page = (Path(__file__).parents[2] / "web/src/views/patching/view.ts").read_text(encoding="utf-8")

@@ -164,6 +164,7 @@ def test_edits_are_made_and_said(run: Run, edit: dict[str, object], said: str) -
     assert said in str(recording.evidence.edits[0])
 
 
+@pytest.mark.slow
 def test_a_model_of_transformers_records_and_writes(run: Run) -> None:
     recording, events = run(model="zoo/theirs", layers=1, multiplier=2.0)
     assert len(recording.maps) == 1

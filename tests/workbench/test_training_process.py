@@ -1,11 +1,12 @@
 """The process that really trains, as the server starts it."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from glassformer.api.training import ResumeRequest, StartRequest
-from glassformer.runlog import find_process, read_run
+from glassformer.runlog import find_process, is_run, read_run
 from glassformer.workbench import LocalTrainer, TrainerSettings
 from recipe_mutants import RECIPE
 from training_stand_in import wait
@@ -26,6 +27,9 @@ def test_the_real_process_trains_stops_and_resumes(trainer: LocalTrainer, tmp_pa
     trainer.start(START)
     wait(trainer, "first", "running")
     assert find_process(tmp_path / "runs" / "first") is not None
+    while not is_run(tmp_path / "runs" / "first"):  # stopped before, it leaves no log
+        wait(trainer, "first", "running")
+        time.sleep(0.01)
     trainer.stop("first")
     wait(trainer, "first", "ended")
     before = read_run(tmp_path / "runs" / "first")

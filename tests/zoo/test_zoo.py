@@ -89,6 +89,7 @@ def translator() -> LoadedModel:
     return open_model("zoo/translator")
 
 
+@pytest.mark.slow
 def test_the_translator_speaks_four_languages(translator: LoadedModel) -> None:
     greedy = GenerationSettings(max_new_tokens=30)
 

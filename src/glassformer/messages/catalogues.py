@@ -17,7 +17,12 @@ SHIPPED = Path(__file__).parent
 
 def known_languages() -> tuple[str, ...]:
     """Codes of the languages that have catalogues, English first."""
-    found = {entry.name for folder in _folders() for entry in folder.iterdir() if any(entry.glob("*.toml"))}
+    return _find_languages(tuple(_folders()))
+
+
+@lru_cache(maxsize=16)
+def _find_languages(folders: tuple[Path, ...]) -> tuple[str, ...]:
+    found = {entry.name for folder in folders for entry in folder.iterdir() if any(entry.glob("*.toml"))}
     return (FALLBACK, *sorted(found - {FALLBACK}))
 
 

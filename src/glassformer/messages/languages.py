@@ -15,7 +15,8 @@ def get_language() -> str:
     """The language of `str(message)`: what was set, else GLASSFORMER_LANGUAGE, else English."""
     if _current is not None:
         return _current
-    return match_language(os.environ.get("GLASSFORMER_LANGUAGE", "")) or FALLBACK
+    wish = os.environ.get("GLASSFORMER_LANGUAGE")
+    return (match_language(wish) if wish else None) or FALLBACK
 
 
 def set_language(language: str | None) -> None:

@@ -137,6 +137,7 @@ def test_languages_and_pairs(translator: Path, build: Callable[..., Path], run: 
     assert summary["source"]["tokens"] == ["the", "animal", "</s>", "the", "street", "</s>"]
 
 
+@pytest.mark.slow
 def test_a_folder_of_another_architecture_is_recorded_by_transformers(tmp_path: Path, run: Command) -> None:
     transformers = pytest.importorskip("transformers")
     tokenizer = build_words(TEXT.split())

@@ -89,6 +89,7 @@ def test_gradient_times_input_is_the_slope_towards_no_embedding(kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_integrated_gradients_are_complete(kind: str) -> None:
     """In a smooth network: at the kinks of ReLU an integral converges slowly."""
     subject, reads = make_subject(kind)

@@ -16,6 +16,7 @@ OUTCOME = gf.LogitDifference(" were", " was")
 TEXT = "The men on the road"
 
 
+@pytest.mark.slow
 def test_heads_are_compared_with_heads_silenced() -> None:
     from scipy import stats  # half a second that other tests need not wait for
 
@@ -33,6 +34,7 @@ def test_heads_are_compared_with_heads_silenced() -> None:
     assert found.row("value_weighted", "edges").parts == 5
 
 
+@pytest.mark.slow
 def test_tokens_are_compared_with_tokens_hidden() -> None:
     from scipy import stats  # half a second that other tests need not wait for
 
@@ -47,6 +49,7 @@ def test_tokens_are_compared_with_tokens_hidden() -> None:
     assert found.row("gradient_input", "tokens").pearson == pytest.approx(wanted, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_an_encoder_decoder_is_compared_too() -> None:
     found = gf.faithfulness(
         "zoo/translator", ["The cat sleeps."], gf.TextScore(), ["gradient_rollout"], target_language="fr"
@@ -54,6 +57,7 @@ def test_an_encoder_decoder_is_compared_too() -> None:
     assert -1 <= found.row("gradient_rollout", "tokens").spearman <= 1
 
 
+@pytest.mark.slow
 def test_what_comes_with_glassformer_is_what_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "path", [str(ROOT / "benchmarks"), *sys.path])
     import faithfulness as script
@@ -82,6 +86,7 @@ def test_what_comes_with_glassformer_is_what_is_measured(monkeypatch: pytest.Mon
     assert str(again).splitlines()[1].startswith("gradient_rollout (tokens): Spearman")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_is_refused() -> None:
     subject, _ = make_subject("our decoder")
     with pytest.raises(InputError, match="list of texts"):

@@ -52,6 +52,7 @@ def test_every_head_silenced_is_what_hooks_by_hand_give(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_the_size_of_batches_changes_nothing(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     subject, reads = make_subject(kind)
     edits = [

@@ -218,6 +218,7 @@ def test_tokens_before_a_patch_do_not_change(kind: str) -> None:
         assert not same[3:].all(), patch
 
 
+@pytest.mark.slow
 def test_padding_changes_nothing() -> None:
     subject, _ = make_subject("GPT-2")
     padded = {

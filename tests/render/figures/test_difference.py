@@ -26,6 +26,7 @@ def test_the_first_minus_the_second():
     assert drawn.canvas.axes[1].get_ylabel() == "weight: first − second"
 
 
+@pytest.mark.slow
 def test_other_tokens_are_aligned_and_said():
     part = SECOND[..., :3, :3]
     first = from_arrays(FIRST, TOKENS)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from matplotlib.text import Text
 
+from campaigns import campaign
 from drawings import make_recording, read_svg
 from glassformer.errors import GlassformerError, InputError, RecordingError
 from glassformer.recording import from_arrays
@@ -103,15 +104,15 @@ def test_a_notebook_shows_the_printed_size():
     assert "Evidence" in data["text/plain"]
 
 
-@pytest.mark.parametrize(
-    ("view", "width", "inches"),
+@campaign(
+    "view, width, inches",
     [
         *((view, "column", 3.4) for view in ("heatmap", "heads", "lines", "bars", "rollout", "difference")),
         ("heatmap", "page", 7.0),
         ("bars", 5.25, 5.25),
     ],
+    sample=4,
 )
-@pytest.mark.slow
 def test_a_file_is_exactly_as_wide_as_asked_for(view, width, inches):
     from PIL import Image
 

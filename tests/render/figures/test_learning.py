@@ -26,6 +26,7 @@ def log(tmp_path: Path) -> RunLog:
 
 
 @pytest.mark.parametrize("width", [3.4, 7.0])
+@pytest.mark.slow
 def test_a_row_for_each_head_and_a_column_for_each_look(log: RunLog, width: float) -> None:
     drawn = figure(log, "learning", width=width)
     assert drawn.canvas.get_size_inches()[0] == width

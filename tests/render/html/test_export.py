@@ -80,6 +80,7 @@ def test_a_file_has_the_templates_of_its_messages_and_no_others() -> None:
         assert len(entries) < len(catalogue) / 2
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_the_server() -> None:
     recording = invent_decoder()
     answers = read_answers(html.render(recording))
@@ -122,6 +123,7 @@ def test_states_and_vectors_come_along_by_choice() -> None:
 
 
 @pytest.mark.parametrize(("layers", "length"), [(1, 1), (2, 4), (12, 8), (12, 32), (6, 128)])
+@pytest.mark.slow
 def test_size_is_at_most_one_and_two_fifths_of_a_byte_a_weight(layers: int, length: int) -> None:
     random = np.random.default_rng(0)
     tokens = Tokens("source", tuple(f"t{place}" for place in range(length)), np.arange(length))
@@ -215,6 +217,7 @@ def test_nothing_that_was_asked_for_is_left_out() -> None:
     assert asked | {f"messages/{language}" for language in known_languages()} == set(answers)
 
 
+@pytest.mark.slow
 def test_an_answer_that_fails_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.api.routes.maps.frame_statistics", lambda *_: 1 / 0)
     with pytest.raises(InputError, match=r"statistics could not be computed \(status 500\)"):

@@ -48,6 +48,7 @@ def make_task(recipe: Path) -> TrialTask:
     return TrialTask(runs / "s", "s", 0, recipe, runs, (("s-000", 1),), ("loss",), None)
 
 
+@pytest.mark.slow
 def test_a_run_of_other_settings_is_not_taken_for_a_trial(recipe: Path) -> None:
     task = make_task(recipe)
     train(recipe, {**SHORT, "train.rate": 0.5}, name="s-000", runs=task.runs, silent=True)
@@ -90,6 +91,7 @@ def test_a_run_that_another_process_has_just_started_is_not_removed(
 
 
 @pytest.mark.parametrize("ending", ["interrupted", "alarm"])
+@pytest.mark.slow
 def test_a_run_that_was_stopped_is_no_result(
     recipe: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
