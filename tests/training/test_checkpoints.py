@@ -88,3 +88,9 @@ def test_two_states_and_the_best_one_are_kept(tmp_path: Path) -> None:
     assert checkpoints.steps() == [2, 4, 5]
     assert checkpoints.all() == checkpoints.states()
     assert load_state(checkpoints.place(4)).numbers == {"step": 4}
+    checkpoints.remove_states()
+    assert checkpoints.steps() == []
+    assert checkpoints.all() == [checkpoints.place(2), checkpoints.place(5)]  # the best and the last model
+    with pytest.raises(TrainingError) as error:
+        checkpoints.newest_state()
+    assert error.value.message.code == "training.checkpoint.only_models"

@@ -123,6 +123,8 @@ class Checkpoints:
                 return State(place, state.tensors, state.numbers, tuple(damaged))
         if damaged:
             raise damaged[0]
+        if models := self.all():
+            raise TrainingError("training.checkpoint.only_models", run=self.run.name, folder=models[-1])
         raise TrainingError("training.checkpoint.none", run=self.run.name, command=remove_command(self.run))
 
     def discard_after(self, place: Path) -> None:
