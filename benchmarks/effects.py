@@ -3,16 +3,19 @@
     python benchmarks/effects.py
 
 In:   a built page (web/), Chromium, Playwright; zoo/gpt2.
-Out:  a row for benchmarks/results.md: medians in seconds. The first word loads the model and is not counted.
+Out:  a row for benchmarks/results.md: seconds to estimates and to real passes, and seconds of processor
+      (server, worker, browser) for both: median (least, most). The first word loads the model.
 """
 
 import argparse
+import os
 import re
 import statistics
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from shutil import which
 
 from playwright.sync_api import Page, sync_playwright
@@ -20,21 +23,51 @@ from playwright.sync_api import Page, sync_playwright
 HEADS = 48  # of zoo/gpt2
 
 
-def wait_for(page: Page, confirmed: str) -> None:
-    """Until every head has such a number."""
-    cells = page.locator(f".effects-grid button{confirmed}")
-    while cells.count() < HEADS:
-        pass
+# In the page, so that nothing asks it again and again from outside: seconds until every head has a number.
+CHOOSE = """([word, heads]) => new Promise((done) => {
+  const begin = performance.now();
+  const since = () => (performance.now() - begin) / 1000;
+  const count = (how) => document.querySelectorAll(`.effects-grid button[data-confirmed=${how}]`).length;
+  let fresh = count("true") === 0; // otherwise numbers of the word before are still there
+  let estimated = null;
+  const look = () => {
+    fresh ||= count("true") === 0;
+    if (fresh && estimated === null && count("false") + count("true") === heads) estimated = since();
+    if (!fresh || count("true") < heads) return;
+    watcher.disconnect();
+    done([estimated, since()]);
+  };
+  const watcher = new MutationObserver(look);
+  watcher.observe(document.body, { childList: true, subtree: true, attributes: true });
+  const list = document.querySelector("[data-option=word] select");
+  list.selectedIndex = word;
+  list.dispatchEvent(new Event("change", { bubbles: true }));
+  look();
+})"""
 
 
-def choose(page: Page, word: int) -> tuple[float, float]:
-    """Seconds to the estimates and to the real passes after a word is chosen."""
-    begin = time.perf_counter()
-    page.locator("[data-option=word] select").select_option(index=word)
-    wait_for(page, "[data-confirmed=false]")
-    estimated = time.perf_counter() - begin
-    wait_for(page, "[data-confirmed=true]")
-    return estimated, time.perf_counter() - begin
+def read_cpu() -> dict[int, float]:
+    """Seconds of processor of each process that this one has started: server, worker and browser."""
+    ticks, parents = {}, {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            process = int(path.parent.name)
+            parents[process], ticks[process] = int(fields[1]), int(fields[11]) + int(fields[12])
+
+    def is_ours(process: int) -> bool:
+        parent = parents.get(process, 0)
+        return parent == os.getpid() or (parent > 1 and is_ours(parent))
+
+    return {each: ticks[each] / os.sysconf("SC_CLK_TCK") for each in ticks if is_ours(each)}
+
+
+def choose(page: Page, word: int) -> tuple[float, float, float]:
+    """Seconds to the estimates and to the real passes of a word; seconds of processor for both."""
+    before = read_cpu()
+    estimated, confirmed = page.evaluate(CHOOSE, [word, HEADS])
+    used = sum(seconds - before.get(process, 0) for process, seconds in read_cpu().items())
+    return estimated, confirmed, used
 
 
 def main() -> None:
@@ -52,22 +85,26 @@ def main() -> None:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
             page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
+            page.set_default_timeout(120_000)  # on a busy machine
             page.goto(address[0])
             page.get_by_label("Model", exact=True).select_option("zoo/gpt2")
             page.get_by_label("Text", exact=True).fill(options.text)
             page.get_by_role("button", name="Run model").click()
             page.wait_for_url(re.compile("recording=zoo-gpt2"))
             page.get_by_role("tab", name="Effects").click()
+            page.locator("[data-option=word] select").wait_for()
             found = [choose(page, word) for word in range(1, options.words + 1)][1:]
             browser.close()
     finally:
         server.terminate()
         server.wait()
-    estimated, confirmed = (statistics.median(each) for each in zip(*found, strict=True))
-    today = datetime.now(UTC).date()
-    print(
-        f"| {today} | {len(options.text.split())} words, {HEADS} heads | {estimated:.2f} | {confirmed:.2f} |"
-    )
+    figures = [
+        f"{statistics.median(each):.2f} ({min(each):.2f}, {max(each):.2f})"
+        for each in zip(*found, strict=True)
+    ]
+    load = f"load of {os.getloadavg()[0]:.0f}"
+    what = f"{len(options.text.split())} words, {HEADS} heads; {load}"
+    print(f"| {datetime.now(UTC).date()} | {what} | {' | '.join(figures)} |")
 
 
 if __name__ == "__main__":

@@ -180,6 +180,12 @@ def test_a_model_whose_edges_cannot_be_cut_has_effects_of_heads_alone(
     assert heads_of(steps, confirmed=True)
     assert not any(step["edges"] for step in steps)
     assert not (tmp_path / "edges.bundle").exists()
+    patching = PatchingRequest(
+        run=ask(model="zoo/recurrent"), corrupted=TEXT, outcome=OutcomeRequest(token=7, position=0)
+    )
+    with pytest.raises(InputError) as caught:
+        measure(patching)
+    assert caught.value.message.code == "workbench.effects.nothing_to_patch"
 
 
 def test_what_cannot_be_measured_is_refused(
@@ -189,6 +195,9 @@ def test_what_cannot_be_measured_is_refused(
     with pytest.raises(InputError) as caught:
         measure(PatchingRequest(run=ask(), corrupted="the animal", outcome=outcome))
     assert caught.value.message.code == "workbench.effects.other_length"
+    with pytest.raises(InputError) as caught:
+        measure(EffectsRequest(run=ask(), outcome=OutcomeRequest(against=7)))
+    assert caught.value.message.code == "workbench.effects.nothing_against"
     monkeypatch.setattr(effects, "MOST_TOKENS", 3)
     with pytest.raises(InputError) as caught:
         measure(EffectsRequest(run=ask(), outcome=outcome))

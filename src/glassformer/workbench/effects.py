@@ -55,6 +55,8 @@ def read_outcome(asked: OutcomeRequest) -> Outcome:
     if asked.label is not None:
         return ClassProbability(asked.label)
     if asked.token is None:
+        if asked.against is not None:
+            raise InputError("workbench.effects.nothing_against", against=str(asked.against))
         return TextScore()
     if asked.against is None:
         return LogProbability(asked.token, asked.position)
@@ -282,6 +284,8 @@ def measure_patching(
         for each in recordings[0].maps
         if each.place.stack == stack and each.place.kind == "self" and each.place.step is None
     }
+    if not maps:
+        raise InputError("workbench.effects.nothing_to_patch", model=model.name)
     clean: float | None = None
     for done, (layer, attention_map) in enumerate(maps.items(), 1):
         reporter.check()

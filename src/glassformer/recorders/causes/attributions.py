@@ -92,9 +92,7 @@ class Attribution:
             texts = (self.source if side == "source" else self.tokens).texts
             for position in np.argsort(-np.abs(scores), kind="stable")[:count]:
                 code = "token" if len(self.scores) == 1 else f"token_of_{side}"
-                name = message(
-                    f"recorders.attribution.{code}", token=texts[position], position=int(position)
-                )
+                name = message(f"recorders.attribution.{code}", token=texts[position], position=int(position))
                 found.append((name, float(scores[position])))
         for place, edges in self.maps.items():
             for at in np.argsort(-np.abs(edges), axis=None, kind="stable")[:count]:

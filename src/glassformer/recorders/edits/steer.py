@@ -85,5 +85,7 @@ def _read_vector(given: Any) -> tuple[float, ...]:
         or not 0 < len(numbers) <= WIDEST
         or not all(type(each) in (int, float) and math.isfinite(each) for each in numbers)
     ):
-        raise InputError("recorders.edits.bad_vector", seen=shorten(repr(given), 80, placeholder=" …"), most=WIDEST)
+        raise InputError(
+            "recorders.edits.bad_vector", seen=shorten(repr(given), 80, placeholder=" …"), most=WIDEST
+        )
     return tuple(map(float, numbers))

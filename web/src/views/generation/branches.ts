@@ -214,6 +214,7 @@ export class Branches {
       if (busy) this.say(() => `${say.writing}: ${run.steps.map((step) => step.text).join(" ")}`);
       else if (run.state === "cancelled") this.say(() => say.cancelled);
       else if (run.state === "failed") this.say(() => formatText(errorText(run.error), stage.language));
+      this.said.scrollIntoView?.({ block: "nearest" }); // the button may be the last thing in view
     };
     run.show(tell);
     tell();
