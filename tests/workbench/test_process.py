@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from glassformer.workbench.process import make_worker_environment
 from texts import text_of
 from workbench.worker_watching import ENDLESS, Ask, Fresh, Wait, is_alive, wait_for_word, worker_of
 
@@ -77,3 +78,10 @@ def test_a_stopped_worker_is_ended_too(fresh: Fresh, ask: Ask, wait: Wait) -> No
     os.kill(worker_of(bench), signal.SIGSTOP)
     bench.cancel(job.id)
     assert wait(bench, bench.submit(ask())).state == "done"
+
+
+def test_threads_sleep_while_they_wait_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    assert make_worker_environment(offline=True)["OMP_WAIT_POLICY"] == "passive"
+    monkeypatch.setenv("OMP_WAIT_POLICY", "active")
+    assert make_worker_environment(offline=True)["OMP_WAIT_POLICY"] == "active"

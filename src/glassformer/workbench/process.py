@@ -47,7 +47,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self._home.name,
-            env=make_environment(offline=offline),
+            env=make_worker_environment(offline=offline),
         )
         self._readers = [
             threading.Thread(target=target, args=(pipe,), name="glassformer-worker", daemon=True)
@@ -125,6 +125,11 @@ def measure_memory(number: int) -> int:
         return 0
     fields = dict(line.split(":", 1) for line in lines if ":" in line)
     return sum(1024 * int(fields[name].split()[0]) for name in ("RssAnon", "VmSwap") if name in fields)
+
+
+def make_worker_environment(*, offline: bool) -> dict[str, str]:
+    """That of a worker, whose threads sleep while they wait: if they spin, a busy machine has no time to work."""
+    return {"OMP_WAIT_POLICY": "passive"} | make_environment(offline=offline)
 
 
 def make_environment(*, offline: bool) -> dict[str, str]:
