@@ -51,7 +51,7 @@ def test_a_new_server_goes_on_where_the_last_one_ended(
     zoo: Path, tmp_path: Path, ask: Ask, wait: Wait
 ) -> None:
     def open_bench() -> LocalWorkbench:
-        def keep(path: Path, _: object) -> str:
+        def keep(path: Path, *_: object) -> str:
             return path.replace(tmp_path / f"{path.parent.name}.bundle").name
 
         settings = WorkbenchSettings(offline=True)
