@@ -74,9 +74,14 @@ def serve(
         line.bind(("127.0.0.1", 0))
         line.listen(128)
         known = library.runs
-        app = create_app(
-            library, workbench, Settings(static=static, runs=runs, shipped_runs=None), trainer=trainer
+        settings = Settings(
+            static=static,
+            runs=runs,
+            shipped_runs=None,
+            atlases=runs.with_name("atlases"),
+            shipped_atlases=None,
         )
+        app = create_app(library, workbench, settings, trainer=trainer)
         library.runs = (*library.runs, *known)  # several servers share a library: each finds its own probes
         server = uvicorn.Server(
             uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)

@@ -77,7 +77,9 @@ export function mount(element: HTMLElement, source: Source, options: MountOption
         ? view.title(app.language.value)
         : subject.kind === "recording"
           ? app.text(subject.now.description.title)
-          : subject.kind === "runs" && subject.runs.map(({ run }) => run.id).join(", ");
+          : subject.kind === "study"
+            ? subject.study.atlas.entry.model.name
+            : subject.kind === "runs" && subject.runs.map(({ run }) => run.id).join(", ");
     element.ownerDocument.title = title ? `${title} – Glassformer` : "Glassformer";
   });
   render(

@@ -34,7 +34,7 @@ export function drawCard(head: AtlasHead, look: CardLook): HTMLElement[] {
   const close = button(say.close, () => look.choose(null));
   close.dataset.key = "close";
   return [
-    make("div", { class: "card-head" }, make("h3", {}, look.mapName(head)), close),
+    make("div", { class: "card-head" }, make("h2", {}, look.mapName(head)), close),
     make("p", { class: "card-type" }, swatch, make("strong", {}, nameType(atlas, head.type, look))),
     make("p", {}, type ? look.text(type.about) : head.type === null ? say.untyped : ""),
     ...(others.length > 0 ? [make("p", {}, `${say.alsoPasses} ${others.join(say.or)}`)] : []),
@@ -48,7 +48,7 @@ export function drawCard(head: AtlasHead, look: CardLook): HTMLElement[] {
 }
 
 export function drawPart(title: string, ...content: readonly (Element | string)[]): HTMLElement {
-  return make("section", {}, make("h4", {}, title), ...content);
+  return make("section", {}, make("h3", {}, title), ...content);
 }
 
 export function describeCost({ cost }: AtlasHead, { say }: Palette): string {
@@ -116,7 +116,7 @@ function drawTable(scores: ReturnType<typeof scoresOf>, head: AtlasHead, look: C
   );
   return make(
     "div",
-    { class: "scroll" },
+    { class: "scroll", tabindex: 0 },
     make(
       "table",
       { class: "scores" },
@@ -218,7 +218,7 @@ function drawPositions({ by_position }: AtlasHead, { say }: CardLook): HTMLEleme
     ...bars,
     ...ticks,
   );
-  return [drawPart(say.byPosition, make("div", { class: "scroll" }, chart))];
+  return [drawPart(say.byPosition, make("div", { class: "scroll", tabindex: 0 }, chart))];
 }
 
 /** The nearest heads of its cluster. */

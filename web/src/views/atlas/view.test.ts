@@ -76,7 +76,7 @@ test("a square leads to the card of its head; arrows move on", async () => {
   expect(squares().map((each) => each.tabIndex)).toEqual([-1, -1, -1, 0]);
   squares()[3]!.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowUp", bubbles: true }));
   const card = element.querySelector(".card")!;
-  expect(card.querySelector("h3")!.textContent).toContain("layer 0, self-attention, head 1");
+  expect(card.querySelector("h2")!.textContent).toContain("layer 0, self-attention, head 1");
   expect(card.textContent).toContain("What silencing it costs was not measured");
   card.querySelector<HTMLElement>('[data-key="close"]')!.click();
   expect(selection.get().place).toBeNull();

@@ -405,7 +405,7 @@ class AtlasView extends MountedView<Words, Asked, "study", StudySource> implemen
           choose: (head) => this.chooseIn(atlas, head),
         });
       });
-      return make("div", { class: "one" }, ...(heading ? [make("h3", {}, heading)] : []), ...drawn);
+      return make("div", { class: "one" }, ...(heading ? [make("h2", {}, heading)] : []), ...drawn);
     };
     refill(
       this.maps,
@@ -432,7 +432,7 @@ class AtlasView extends MountedView<Words, Asked, "study", StudySource> implemen
     });
     refill(
       this.points,
-      make("h4", {}, say.behaviour),
+      make("h2", {}, say.behaviour),
       make("p", { class: "hint" }, say.behaviourHint),
       chart,
     );
@@ -464,7 +464,7 @@ class AtlasView extends MountedView<Words, Asked, "study", StudySource> implemen
       return make(
         "div",
         { class: "type-line" },
-        make("h5", {}, say.typeLine(nameType(atlas, type, palette), count(heads))),
+        make("h4", {}, say.typeLine(nameType(atlas, type, palette), count(heads))),
         make("p", { class: "hint" }, detector ? palette.text(detector.about) : ""),
         drawHeads(best, palette, `best ${type}`),
       );
