@@ -103,6 +103,7 @@ def _take_all(address: str) -> None:
         cross = "view=heatmap&place=decoder.cross.2&head=1"
         take(page, f"{address}#recording={ids['translator']}&{cross}", "heatmap")
         take(page, f"{address}#recording={ids['long']}&view=heatmap", "long")
+        take(page, f"{address}#study=gpt2&view=atlas&place=decoder.self.5&head=1", "atlas")
         _take_effects(page, address)
         browser.close()
 

@@ -101,7 +101,7 @@ function drawTable(scores: ReturnType<typeof scoresOf>, head: AtlasHead, look: C
         : offset === null
           ? fixed(baseline, 2)
           : say.baselineAt(fixed(baseline, 2), fixed(offset, 0)),
-      score.p < LEAST ? say.below(digits(LEAST)) : digits(score.p, 1),
+      score.p < LEAST ? say.below(digits(LEAST, 1)) : digits(score.p, 1),
     ];
     return make(
       "tr",
