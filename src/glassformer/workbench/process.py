@@ -128,7 +128,7 @@ def measure_memory(number: int) -> int:
 
 
 def make_worker_environment(*, offline: bool) -> dict[str, str]:
-    """That of a worker, whose threads sleep while they wait: if they spin, a busy machine has no time to work."""
+    """That of a worker, whose threads sleep while they wait: spinning ones take the time of busy machines."""
     return {"OMP_WAIT_POLICY": "passive"} | make_environment(offline=offline)
 
 
