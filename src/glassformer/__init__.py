@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from glassformer.corpus.atlas.texts import MarkedText as MarkedText
     from glassformer.corpus.compare import Comparison as Comparison
     from glassformer.corpus.compare import compare as compare
+    from glassformer.corpus.sources import TextFiles as TextFiles
+    from glassformer.corpus.study import Progress as Progress
+    from glassformer.corpus.study import study as study
+    from glassformer.corpus.study import study_recordings as study_recordings
     from glassformer.engine.opening import open_engine as open_engine
     from glassformer.lessons.long_text import invent_text as invent_text
     from glassformer.lessons.long_text import open_rotary as open_rotary
@@ -110,6 +114,9 @@ if TYPE_CHECKING:
     from glassformer.runlog import read_run as read_run
     from glassformer.runlog.search import SearchLog as SearchLog
     from glassformer.runlog.search import read_search as read_search
+    from glassformer.studies import Study as Study
+    from glassformer.studies import open_study as open_study
+    from glassformer.studies import pool_studies as pool_studies
     from glassformer.tasks.classification import classify as classify
     from glassformer.tasks.language_modelling import generate as generate
     from glassformer.tasks.long import LongTexts as LongTexts
@@ -135,6 +142,8 @@ _NAMES = {
     "glassformer.corpus.atlas.build": "atlas",
     "glassformer.corpus.atlas.texts": "MarkedText",
     "glassformer.corpus.compare": "Comparison, compare",
+    "glassformer.corpus.sources": "TextFiles",
+    "glassformer.corpus.study": "Progress, study, study_recordings",
     "glassformer.engine.opening": "open_engine",
     "glassformer.lessons.long_text": "invent_text, open_rotary",
     "glassformer.lessons.run": "run_topic",
@@ -170,6 +179,7 @@ _NAMES = {
     "glassformer.render.terminal.heatmap": "draw_recording",
     "glassformer.runlog": "RunLog, find_probes, open_run, read_run",
     "glassformer.runlog.search": "SearchLog, read_search",
+    "glassformer.studies": "Study, open_study, pool_studies",
     "glassformer.tasks.classification": "classify",
     "glassformer.tasks.language_modelling": "generate",
     "glassformer.tasks.long": "LongTexts",

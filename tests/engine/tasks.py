@@ -4,6 +4,10 @@ import os
 import signal
 import time
 from pathlib import Path
+from typing import Any
+
+TEXTS = ["the animal was too tired", "the street", "too tired to cross the street", ""] * 6  # of a study
+DIED = "died"
 
 
 def square(number: int) -> int:
@@ -52,3 +56,14 @@ def wait_for(mark: str, number: int) -> int:
 
 def environment(name: str) -> str | None:
     return os.environ.get(name)
+
+
+def measure_or_die(model: str, device: str | None, texts: Any, settings: Any) -> Any:
+    """The task of a study; the first process that measures text 8 is killed."""
+    from glassformer.corpus.measuring import measure_by_name
+
+    mark = Path(model) / DIED
+    if texts[0][0] == 8 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return measure_by_name(model, device, texts, settings)

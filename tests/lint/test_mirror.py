@@ -22,6 +22,7 @@ PACKAGES = {
     "recording",
     "render",
     "runlog",
+    "studies",
     "tasks",
     "text",
     "training",

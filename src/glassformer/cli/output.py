@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 from glassformer.messages import Message
@@ -79,3 +80,24 @@ def show_progress(label: Message, total: int | None = None) -> Iterator[Callable
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(str(label), total=total)
         yield lambda done: progress.update(task, completed=done)
+
+
+@contextmanager
+def show_remaining(label: Message) -> Iterator[Callable[[int, int | None, float | None], None]]:
+    """The same for work that knows how many seconds are left: the function gets what is done, of how many."""
+    if not sys.stderr.isatty():
+        yield lambda *_: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    left = TextColumn("{task.fields[left]}")
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), left)
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(str(label), total=None, left="")
+
+        def report(done: int, total: int | None, seconds: float | None) -> None:
+            shown = "" if seconds is None else f"-{timedelta(seconds=round(seconds))}"
+            progress.update(task, completed=done, total=total, left=shown)
+
+        yield report

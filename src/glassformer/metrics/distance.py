@@ -12,7 +12,7 @@ from glassformer.metrics.scores import Rows
 from glassformer.recording import AttentionMap
 
 
-@head_metric("distance", unit="tokens", range=(0.0, None))
+@head_metric("distance", unit="tokens", range=(0.0, None), reads_tokens=False)
 def measure_distance(attention_map: AttentionMap) -> Rows:
     """How many tokens away a query looks, averaged by weight and over rows.
 

@@ -16,7 +16,7 @@ from glassformer.recording import AttentionMap
 _EDITED = "metrics.edited_rows"
 
 
-@head_metric("entropy", unit="nats", range=(0.0, None))
+@head_metric("entropy", unit="nats", range=(0.0, None), reads_tokens=False)
 def measure_entropy(attention_map: AttentionMap) -> Rows:
     """The Shannon entropy of a row of weights, averaged over rows.
 
@@ -26,7 +26,7 @@ def measure_entropy(attention_map: AttentionMap) -> Rows:
     return Rows(entropy * defined, defined, _explain(defined))
 
 
-@head_metric("entropy_share", unit="share")
+@head_metric("entropy_share", unit="share", reads_tokens=False)
 def share_entropy(attention_map: AttentionMap) -> Rows:
     """Entropy as a share of what it would be if every row were spread evenly over its allowed keys.
 
@@ -38,7 +38,7 @@ def share_entropy(attention_map: AttentionMap) -> Rows:
     return Rows(np.minimum(entropy, most) * defined, most * defined, reasons)
 
 
-@head_metric("uniform_divergence", unit="nats", range=(0.0, None))
+@head_metric("uniform_divergence", unit="nats", range=(0.0, None), reads_tokens=False)
 def measure_divergence(attention_map: AttentionMap) -> Rows:
     """The Kullback-Leibler divergence of a row from an even spread over allowed keys, averaged over rows.
 

@@ -57,6 +57,11 @@ class Metric:
     parameters: tuple[Parameter, ...]
     family: str  # the file it lives in
     measure: Measure
+    # Of a metric of heads: the same of one map.
+    measure_map: Callable[[AttentionMap, dict[str, Any]], Part] | None = None
+    reads_tokens: bool = (
+        True  # False: statistics and weights alone; maps of many texts may be measured as one
+    )
 
 
 METRICS: Registry[Metric] = Registry("metric", "glassformer.metrics")
@@ -70,14 +75,22 @@ def head_metric(
     rule: Rule = "mean",
     needs: Needs = "statistics",
     label: str | None = None,
+    reads_tokens: bool = True,
 ) -> Callable[[Callable[..., Rows]], Callable[..., Rows]]:
-    """Register a function of one map, (map, parameters) -> Rows, that is then measured on every map."""
+    """Register a function of one map, (map, parameters) -> Rows, that is then measured on every map.
+
+    `reads_tokens=False`: it never looks at the tokens of a map, nor mixes heads, so that the maps of many
+    texts of one length can be measured as one with many heads; `gf.study` is faster then.
+    """
 
     def keep(function: Callable[..., Rows]) -> Callable[..., Rows]:
         def measure(recording: Recording, over: Over, settled: dict[str, Any]) -> tuple[Part, ...]:
             return tuple(_measure_map(function, each, over, rule, settled) for each in recording.maps)
 
-        _register(function, measure, name, label, unit, range, "head", rule, needs)
+        def measure_map(attention_map: AttentionMap, settled: dict[str, Any]) -> Part:
+            return _measure_map(function, attention_map, "head", rule, settled)
+
+        _register(function, measure, name, label, unit, range, "head", rule, needs, measure_map, reads_tokens)
         return function
 
     return keep
@@ -114,6 +127,8 @@ def _register(  # noqa: PLR0913 (what both decorators were given)
     over: Over,
     rule: Rule,
     needs: Needs,
+    measure_map: Callable[[AttentionMap, dict[str, Any]], Part] | None = None,
+    reads_tokens: bool = True,
 ) -> None:
     """Put a metric into the registry; its texts are those of the catalogues, or else those of the code."""
     documented = inspect.cleandoc(function.__doc__ or "").partition("\n")
@@ -138,6 +153,8 @@ def _register(  # noqa: PLR0913 (what both decorators were given)
         declare(function),
         function.__module__.rpartition(".")[2],
         measure,
+        measure_map,
+        reads_tokens,
     )
     METRICS.register(name)(metric)
 

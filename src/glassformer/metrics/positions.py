@@ -16,7 +16,7 @@ from glassformer.recording import AttentionMap
 _NO_ROW = "metrics.no_choice"
 
 
-@head_metric("previous_token", unit="share", needs="weights")
+@head_metric("previous_token", unit="share", needs="weights", reads_tokens=False)
 def look_back(attention_map: AttentionMap) -> Rows:
     """The weight on the token just before, averaged over rows.
 
@@ -25,7 +25,7 @@ def look_back(attention_map: AttentionMap) -> Rows:
     return _along(attention_map, -1)
 
 
-@head_metric("next_token", unit="share", needs="weights")
+@head_metric("next_token", unit="share", needs="weights", reads_tokens=False)
 def look_ahead(attention_map: AttentionMap) -> Rows:
     """The weight on the token just after, averaged over rows; 0 where a causal mask hides it.
 
@@ -34,7 +34,7 @@ def look_ahead(attention_map: AttentionMap) -> Rows:
     return _along(attention_map, 1)
 
 
-@head_metric("self_token", unit="share", needs="weights")
+@head_metric("self_token", unit="share", needs="weights", reads_tokens=False)
 def look_at_self(attention_map: AttentionMap) -> Rows:
     """The weight on the token itself (the diagonal), averaged over rows.
 
@@ -43,7 +43,7 @@ def look_at_self(attention_map: AttentionMap) -> Rows:
     return _along(attention_map, 0)
 
 
-@head_metric("first_token", unit="share")
+@head_metric("first_token", unit="share", reads_tokens=False)
 def look_at_first(attention_map: AttentionMap) -> Rows:
     """The weight on the first key, averaged over rows.
 

@@ -14,7 +14,7 @@ from glassformer.metrics.scores import Part, Rows, UndefinedError
 from glassformer.recording import AttentionMap, Recording, Tokens
 
 
-@head_metric("sink_mass", unit="share")
+@head_metric("sink_mass", unit="share", reads_tokens=False)
 def measure_sink(attention_map: AttentionMap) -> Rows:
     """The share of attention that goes to the most attended key, and to the sink column if there is one.
 

@@ -22,7 +22,7 @@ Threshold = Annotated[float, About("metrics.parameters.threshold", least=0.0)]
 Relative = Annotated[bool, About("metrics.parameters.relative")]
 
 
-@head_metric("overall_sparsity", unit="non-zero : zero", range=(0.0, None))
+@head_metric("overall_sparsity", unit="non-zero : zero", range=(0.0, None), reads_tokens=False)
 def compare_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
@@ -36,7 +36,7 @@ def compare_nonzero(
     return Rows(above, zeros, "metrics.no_zero")
 
 
-@head_metric("nonzero_share", unit="share")
+@head_metric("nonzero_share", unit="share", reads_tokens=False)
 def share_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
@@ -48,7 +48,7 @@ def share_nonzero(
     return Rows(above, attention_map.statistics.allowed)
 
 
-@head_metric("average_nonzero", unit="keys", range=(0.0, None))
+@head_metric("average_nonzero", unit="keys", range=(0.0, None), reads_tokens=False)
 def average_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:
@@ -60,7 +60,7 @@ def average_nonzero(
     return Rows(above, np.ones(above.shape))
 
 
-@head_metric("maximum_nonzero", unit="keys", range=(0.0, None), rule="maximum")
+@head_metric("maximum_nonzero", unit="keys", range=(0.0, None), rule="maximum", reads_tokens=False)
 def maximum_nonzero(
     attention_map: AttentionMap, *, threshold: Threshold = THRESHOLD, relative: Relative = False
 ) -> Rows:

@@ -122,7 +122,7 @@ class TextReader:
     def read(self, number: int, text: Text) -> PreparedText | None:
         """A request, and how long its sides are; None: listed as failed."""
         try:
-            source, target, second = self._divide(text)
+            source, target, second = self.divide(text)
             request = make_request(
                 self.model,
                 source,
@@ -139,7 +139,7 @@ class TextReader:
             return None
         return PreparedText(number, request, _measure_sides(request), tokens)
 
-    def _divide(self, text: Text) -> tuple[Inputs, Inputs | None, str | None]:
+    def divide(self, text: Text) -> tuple[Inputs, Inputs | None, str | None]:
         """Source, target and second text."""
         if not isinstance(text, tuple) or len(text) != 2 or isinstance(text[0], int):
             return text, None, None  # ids may come as a tuple

@@ -1,0 +1,100 @@
+"""`glassformer study`: every head of a model over many texts, with intervals; `--show` prints a study."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from glassformer.cli.inputs import add_language, require_model
+from glassformer.cli.output import show_remaining
+from glassformer.cli.parser import Arguments, Parser
+from glassformer.errors import InputError
+from glassformer.messages import message
+
+if TYPE_CHECKING:
+    from glassformer.studies import Study
+
+POSITION = 76
+EXAMPLES = (
+    "glassformer study zoo/bert texts.txt --output animals",
+    "glassformer study zoo/gpt2 reviews.parquet --column text --loss --output reviews --engine ray",
+    "glassformer study --show animals --json",
+)
+
+
+def add_arguments(parser: Parser) -> None:
+    """A model and texts, or a study to show."""
+    parser.add_argument("model", metavar="MODEL", nargs="?")
+    parser.add_argument("texts", metavar="FILE | FOLDER", type=Path, nargs="?")
+    parser.add_argument("--show", metavar="FOLDER", type=Path)
+    parser.add_argument("--output", metavar="FOLDER", type=Path)
+    parser.add_argument("--column", metavar="NAME", action="append", default=[])
+    parser.add_argument("--parallel", metavar="FILE", type=Path)
+    parser.add_argument("--metric", metavar="NAME", action="append", default=[])
+    parser.add_argument("--loss", action="store_true")
+    parser.add_argument("--values", action="store_true")
+    parser.add_argument("--examples", metavar="N", type=int, default=0)
+    parser.add_argument("--shard", metavar="N", type=int, default=512)
+    parser.add_argument("--jobs", metavar="N", type=int, default=1)
+    parser.add_argument("--engine", choices=("local", "ray"), default="local")
+    parser.add_argument("--address", metavar="HOST:PORT")
+    parser.add_argument("--gpus", metavar="N", type=float, default=0.0)
+    parser.add_argument("--device")
+    add_language(parser)
+    parser.add_argument("--json", action="store_true")
+
+
+def run(arguments: Arguments) -> None:
+    """Study, or show what was found."""
+    from glassformer.studies import open_study
+
+    if arguments.show is not None:
+        if arguments.model is not None:
+            raise InputError("cli.study.show_alone")
+        found = open_study(arguments.show)
+    else:
+        found = _study(arguments)
+    print(json.dumps(_summarise(found), ensure_ascii=False, allow_nan=False) if arguments.json else found)
+
+
+def _study(arguments: Arguments) -> "Study":
+    from glassformer.corpus.sources import TextFiles
+    from glassformer.corpus.study import study
+    from glassformer.recorders.causes.outcomes import Loss
+
+    if arguments.model is None or arguments.texts is None or arguments.output is None:
+        raise InputError("cli.study.what")
+    columns = tuple(int(each) if each.isdecimal() else each for each in arguments.column) or (0,)
+    files = TextFiles(arguments.texts, columns, arguments.parallel)
+    with show_remaining(message("cli.study.progress")) as report:
+        found = study(
+            require_model(arguments.model),
+            files,
+            arguments.output,
+            metrics=arguments.metric or None,
+            outcome=Loss() if arguments.loss else None,
+            values=arguments.values,
+            examples=arguments.examples,
+            target_language=arguments.target_language,
+            device=arguments.device,
+            engine=arguments.engine,
+            jobs=arguments.jobs,
+            address=arguments.address,
+            gpus=arguments.gpus,
+            shard=arguments.shard,
+            on_progress=lambda progress: report(progress.texts, progress.total, progress.remaining),
+        )
+    if not arguments.json:
+        for note in files.problems.notes():
+            print(note)
+    return found
+
+
+def _summarise(study: "Study") -> dict[str, object]:
+    tables = {}
+    for name in ("heads", "effects"):
+        if (study.folder / f"{name}.parquet").exists():
+            rows = study.table(name).to_pylist()
+            tables[name] = [
+                {key: None if value != value else value for key, value in row.items()} for row in rows
+            ]  # NaN is not JSON
+    return {**study.manifest, **tables}

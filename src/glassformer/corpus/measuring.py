@@ -1,0 +1,313 @@
+"""Some texts of a study through a model: the work of one task.
+
+In:   texts with their numbers, the metrics, edits and outcome of a study.
+Out:  `Shard`: sums over the texts, what became of each, and their values where these are asked for.
+
+Statistics need no maps: texts of one length run as one batch, whose maps are one map with many heads, and a
+metric that reads no tokens measures all of them at once. The same texts give the same numbers wherever they
+run, with the same libraries on the same kind of processor.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import GlassformerError, InputError
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.opening import load
+from glassformer.messages import Message
+from glassformer.metrics import METRICS, Metric
+from glassformer.metrics.parameters import settle
+from glassformer.recorders.batch import Batch
+from glassformer.recorders.causes.outcomes import Outcome
+from glassformer.recorders.causes.sweep import sweep
+from glassformer.recorders.edits.edit import Edit
+from glassformer.recorders.many import FailedText, PreparedText, Text, TextReader, make_batches, run_batch
+from glassformer.recorders.record import run_request
+from glassformer.recorders.request import Request
+from glassformer.recording import AttentionMap, Recording
+from glassformer.studies import Moments, draw_weights
+from glassformer.studies.moments import RESAMPLES
+from glassformer.studies.study import State
+
+Numbers = NDArray[np.float64]
+Chosen = tuple[tuple[Metric, dict[str, Any]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What is measured of each text; all of it can be pickled."""
+
+    metrics: Mapping[str, Mapping[str, Any]]
+    edits: tuple[Edit | tuple[Edit, ...], ...] | None = None  # None: every head silenced, with an outcome
+    outcome: Outcome | None = None
+    target_language: str | None = None
+    values: bool = False
+    resamples: int = RESAMPLES
+    most_tokens: int = 4096  # of a batch
+
+    def describe(self) -> dict[str, Any]:
+        """For a person and for the next call, which has to be the same."""
+        edits = None if self.edits is None else [_name_edit(each) for each in self.edits]
+        return {
+            "metrics": {name: dict(each) for name, each in self.metrics.items()},
+            "edits": edits,
+            "outcome": None if self.outcome is None else str(self.outcome),
+            "target_language": self.target_language,
+            "values": self.values,
+            "resamples": self.resamples,
+        }
+
+
+class TextRow(NamedTuple):
+    """What became of a text."""
+
+    number: int
+    tokens: int
+    reason: Message | None  # why it has no values
+
+
+@dataclass(slots=True)
+class Shard:
+    """What a task found; `state` holds sums over its texts."""
+
+    state: State
+    rows: list[TextRow]
+    values: Numbers | None  # (text, column), NaN where there is none
+
+
+def choose_metrics(
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None,
+) -> dict[str, dict[str, Any]]:
+    """Metrics of heads by name with their parameters; by default all that need statistics alone."""
+    if metrics is None:
+        return {name: {} for name in METRICS if _is_plain(METRICS[name])}
+    if isinstance(metrics, str):
+        raise InputError("study.metrics_not_a_list", seen=metrics)
+    given = metrics if isinstance(metrics, Mapping) else {name: {} for name in metrics}
+    for name, parameters in given.items():
+        if METRICS[name].measure_map is None:
+            raise InputError("study.not_of_heads", name=name)
+        settle(name, METRICS[name].parameters, dict(parameters))
+    return {name: dict(parameters) for name, parameters in given.items()}
+
+
+def _is_plain(metric: Metric) -> bool:
+    return metric.measure_map is not None and metric.needs == "statistics"
+
+
+def identify(texts: Sequence[tuple[int, Text]]) -> str:
+    """A digest of some texts and their numbers."""
+    digest = sha256()
+    for number, text in texts:
+        digest.update(f"{number}:".encode() + as_bytes(text) + b"\n")
+    return digest.hexdigest()
+
+
+def as_bytes(text: Text) -> bytes:
+    """A text, a pair or token ids, for digests."""
+    given: Any = text
+    given = given.tolist() if hasattr(given, "tolist") else given
+    return repr(given).encode("utf-8", "surrogatepass")
+
+
+@lru_cache(maxsize=2)
+def open_once(model: str, device: str | None) -> LoadedModel:
+    """A worker process measures many shards with one model."""
+    return load(model, device=device)
+
+
+def measure_by_name(
+    model: str, device: str | None, texts: Sequence[tuple[int, Text]], settings: Settings
+) -> Shard:
+    """The task of an engine."""
+    return measure_shard(open_once(model, device), texts, settings)
+
+
+def measure_shard(model: LoadedModel, texts: Sequence[tuple[int, Text]], settings: Settings) -> Shard:
+    """Run some texts and add up what they give."""
+    return _Measuring(model.name, settings, texts).run(model)
+
+
+def measure_recordings(recordings: Sequence[tuple[int, Recording]], settings: Settings) -> Shard:
+    """The same of recordings that exist."""
+    measuring = _Measuring(
+        recordings[0][1].model, settings, [(at, _read_text(each)) for at, each in recordings]
+    )
+    chosen = measuring.choose()
+    for number, each in recordings:
+        measuring.heads[number] = measuring.read_maps(each.maps, chosen)
+    tokens = {number: len(each.source) for number, each in recordings}
+    return measuring.add_up(tokens, ())
+
+
+def _read_text(recording: Recording) -> Text:
+    """What identifies the text of a recording: its tokens."""
+    source = recording.source.ids.tolist()
+    return source if recording.target is None else (source, recording.target.ids.tolist())
+
+
+@dataclass(slots=True)
+class _Measuring:
+    name: str  # of the model
+    settings: Settings
+    texts: Sequence[tuple[int, Text]]
+    head_keys: tuple[tuple[Any, ...], ...] = ()
+    effect_keys: tuple[tuple[Any, ...], ...] = ()
+    heads: dict[int, Numbers] = field(default_factory=dict)  # by text: totals, counts, values (3, column)
+    effects: dict[int, Numbers] = field(default_factory=dict)  # by text: (edit,)
+
+    def choose(self) -> Chosen:
+        return tuple(
+            (METRICS[name], settle(name, METRICS[name].parameters, dict(parameters)))
+            for name, parameters in self.settings.metrics.items()
+        )
+
+    def run(self, model: LoadedModel) -> Shard:
+        chosen = self.choose()
+        reader = TextReader(model, self.settings.target_language, _ask(self.settings))
+        prepared = [each for number, text in self.texts if (each := reader.read(number, text)) is not None]
+        if chosen:
+            for group in make_batches(prepared, self.settings.most_tokens):
+                batch = run_batch(model, group)
+                if batch is None:
+                    self._measure_alone(group, chosen, reader)
+                else:
+                    self._measure_together(group, batch, chosen)
+        if self.settings.outcome is not None:
+            failed = {each.number for each in reader.failed}
+            self._sweep([each.number for each in prepared if each.number not in failed], reader)
+        return self.add_up({each.number: each.tokens for each in prepared}, reader.failed)
+
+    def _measure_together(self, group: Sequence[PreparedText], batch: Batch, chosen: Chosen) -> None:
+        """Metrics that read no tokens measure all texts at once, the others text by text."""
+        maps = [each for each in batch.maps if each.place.step is None]
+        texts = len(group)
+        parts: list[Numbers] = []  # (3, text, head)
+        for each in maps:
+            own: list[AttentionMap] = []
+            for metric, settled in chosen:
+                if not metric.reads_tokens:
+                    parts.append(_read(metric, each, settled).reshape(3, texts, -1))
+                    continue
+                own = own or [batch.take(number, [each])[0] for number in range(texts)]
+                parts.append(np.stack([_read(metric, one, settled) for one in own], axis=1))
+        self._name_heads(maps, [each.heads // texts for each in maps], chosen)
+        joined = np.concatenate(parts, axis=2)  # (3, text, column)
+        for at, text in enumerate(group):
+            self.heads[text.number] = joined[:, at]
+
+    def _measure_alone(self, group: Sequence[PreparedText], chosen: Chosen, reader: TextReader) -> None:
+        for each in group:
+            try:
+                request = replace(each.request, kernel=None)
+                recording = run_request(reader.model, request, self.settings.target_language)
+                self.heads[each.number] = self.read_maps(recording.maps, chosen)
+            except GlassformerError as error:
+                reader.failed.append(FailedText(each.number, error.message))
+
+    def read_maps(self, found: Sequence[AttentionMap], chosen: Chosen) -> Numbers:
+        maps = [each for each in found if each.place.step is None]
+        self._name_heads(maps, [each.heads for each in maps], chosen)
+        return read_maps(maps, chosen)
+
+    def _name_heads(self, maps: Sequence[AttentionMap], heads: Sequence[int], chosen: Chosen) -> None:
+        keys = tuple(name_columns(maps, heads, chosen))
+        if self.head_keys and keys != self.head_keys:
+            raise InputError("study.other_maps", name=self.name)
+        self.head_keys = keys
+
+    def _sweep(self, numbers: Iterable[int], reader: TextReader) -> None:
+        """What each edit does to the outcome, in passes of one text each."""
+        outcome, given = self.settings.outcome, dict(self.texts)
+        assert outcome is not None
+        for number in numbers:
+            try:
+                source, target, second = reader.divide(given[number])
+                found = sweep(
+                    reader.model,
+                    source,
+                    target,
+                    outcome=outcome,
+                    edits=self.settings.edits,
+                    target_language=self.settings.target_language,
+                    second_text=second,
+                )
+            except GlassformerError as error:
+                self.heads.pop(number, None)
+                reader.failed.append(FailedText(number, error.message))
+                continue
+            names = ("", *(_name_edit(row) for row in found.edits))
+            self.effect_keys = tuple((name, str(outcome)) for name in names)
+            self.effects[number] = np.array([found.baseline, *found.effects])
+
+    def add_up(self, tokens: Mapping[int, int], failed: Sequence[FailedText]) -> Shard:
+        """Sums over the texts that did not fail."""
+        reasons = {each.number: each.reason for each in failed}
+        rows = [TextRow(number, tokens.get(number, 0), reasons.get(number)) for number, _ in self.texts]
+        kept = [(number, text) for number, text in self.texts if number not in reasons]
+        state = State(
+            shards=1,
+            texts=len(kept),
+            failed=len(reasons),
+            tokens=sum(tokens[number] for number, _ in kept),
+            head_keys=self.head_keys,
+            effect_keys=self.effect_keys,
+        )
+        weights = np.array([draw_weights(as_bytes(text), at, self.settings.resamples) for at, text in kept])
+        values = None
+        if self.heads and kept:
+            totals, counts, values = np.stack([self.heads[number] for number, _ in kept], axis=1)
+            state.heads = Moments.of_texts(totals, counts, values, weights)
+        if self.effects and kept:
+            effects = np.stack([self.effects[number] for number, _ in kept])
+            state.effects = Moments.of_texts(effects, np.ones_like(effects), effects, weights)
+        return Shard(state, rows, values if self.settings.values else None)
+
+
+def read_maps(maps: Sequence[AttentionMap], chosen: Chosen) -> Numbers:
+    """Totals, counts and values (3, column) of the maps of one text."""
+    return np.concatenate(
+        [_read(metric, each, settled) for each in maps for metric, settled in chosen], axis=1
+    )
+
+
+def name_columns(
+    maps: Sequence[AttentionMap], heads: Sequence[int], chosen: Chosen
+) -> Iterator[tuple[Any, ...]]:
+    """Stack, kind, layer, head and metric of each column."""
+    for each, count in zip(maps, heads, strict=True):
+        for metric, _ in chosen:
+            for head in range(count):
+                yield (*each.place[:3], head, metric.name)
+
+
+def _read(metric: Metric, attention_map: AttentionMap, settled: dict[str, Any]) -> Numbers:
+    """Totals, counts and values (3, head) of one map; largest values are averaged over texts."""
+    assert metric.measure_map is not None
+    part = metric.measure_map(attention_map, settled)
+    assert part.totals is not None
+    assert part.counts is not None
+    counts = part.counts if metric.rule == "mean" else (part.counts > 0).astype(np.float64)
+    return np.stack([part.totals, counts, part.values])
+
+
+def _ask(settings: Settings) -> Callable[[Request], Request]:
+    """What a request of the study records: statistics on the fast path, weights where a metric reads them."""
+    given = settings.metrics.items()
+    weights = any(parameters or METRICS[name].needs == "weights" for name, parameters in given)
+
+    def complete(request: Request) -> Request:
+        want = frozenset({"weights"} if weights else {"statistics"})
+        return replace(request, want=want, kernel="fast" if weights else None)
+
+    return complete
+
+
+def _name_edit(edit: Edit | Sequence[Edit]) -> str:
+    return str(edit) if isinstance(edit, Edit) else " + ".join(map(str, edit))

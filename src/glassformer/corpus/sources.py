@@ -1,0 +1,80 @@
+"""Where the texts of a study come from.
+
+In:   an iterable of texts; or paths of files (plain text, TSV, CSV, JSON lines, Parquet, CoNLL-U), of folders
+      of them, or of two parallel files.
+Out:  texts, or pairs of texts, one at a time. Damaged lines are counted and listed, never fatal.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from glassformer.errors import InputError
+from glassformer.metrics.gold import read_conllu
+from glassformer.text.arrow import is_dataset
+from glassformer.text.files import Problems, find_format
+from glassformer.text.readers import FORMATS, read_parallel, read_rows
+from glassformer.text.table import Column
+
+
+@dataclass(slots=True)
+class TextFiles:
+    """Texts of files, read anew by each iteration.
+
+    >>> from pathlib import Path
+    >>> _ = Path("texts.txt").write_text("The cat sleeps." + chr(10) + "A dog barks." + chr(10))
+    >>> list(gf.TextFiles("texts.txt"))
+    ['The cat sleeps.', 'A dog barks.']
+
+    A pair of `columns` gives pairs of texts; so do two `parallel` files, line by line.
+    """
+
+    path: str | Path
+    columns: Sequence[Column] = (0,)
+    parallel: str | Path | None = None  # a second file, whose lines translate those of the first
+    problems: Problems = field(default_factory=lambda: Problems("skip"))  # of the last iteration
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.columns) <= 2:
+            raise InputError("study.columns", count=len(self.columns))
+        for path in (self.path, self.parallel):
+            if path is not None and not Path(path).exists():
+                raise InputError("study.no_file", path=path)
+
+    def __iter__(self) -> Iterator[str | tuple[str, str]]:
+        self.problems = Problems("skip")
+        if self.parallel is not None:
+            yield from ((row[0], row[1]) for row in read_parallel(self.path, self.parallel, self.problems))
+            return
+        for path in list_text_files(Path(self.path)):
+            if _is_conllu(path):
+                yield from self._read_trees(path)
+            else:
+                for row in read_rows(path, self.columns, self.problems):
+                    yield row[0] if len(row) == 1 else (row[0], row[1])
+
+    def _read_trees(self, path: Path) -> Iterator[str]:
+        """Sentences up to the first that is damaged: what follows may be shifted."""
+        try:
+            yield from (sentence.text for sentence in read_conllu(path))
+        except InputError as error:
+            self.problems.report(path, 0, error.message)
+
+    def count(self) -> int:
+        """How many there are, by reading them all."""
+        return sum(1 for _ in self)
+
+
+def list_text_files(path: Path) -> list[Path]:
+    """A file, or the files of a folder that can be read, by name, those of its folders included."""
+    if not path.is_dir() or is_dataset(path):
+        return [path]
+    found = [each for each in sorted(path.rglob("*")) if each.is_file()]
+    known = [each for each in found if _is_conllu(each) or find_format(each) in FORMATS]
+    if not known:
+        raise InputError("study.no_files", folder=path, known=(*sorted(FORMATS), "conllu"))
+    return known
+
+
+def _is_conllu(path: Path) -> bool:
+    return path.name.endswith((".conllu", ".conllu.gz"))

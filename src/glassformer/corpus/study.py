@@ -1,0 +1,355 @@
+"""`study`: one model over many texts, shard by shard, so that it can be killed at any moment and go on.
+
+In:   a model that `load` opens, texts, what to measure, a folder.
+Out:  a `Study`. A shard is a fixed run of texts; sums of shards are added in order, so that neither
+      interruptions nor the engine change the result. Memory does not grow with the texts.
+"""
+
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from glassformer import bundle
+from glassformer.corpus.measuring import (
+    Settings,
+    Shard,
+    choose_metrics,
+    identify,
+    measure_by_name,
+    measure_recordings,
+    measure_shard,
+)
+from glassformer.corpus.sources import TextFiles
+from glassformer.engine import Resources, open_engine
+from glassformer.errors import InputError
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.opening import load
+from glassformer.recorders.causes.outcomes import Outcome
+from glassformer.recorders.edits.edit import Edit
+from glassformer.recorders.many import MOST_TOKENS, Text, record_many
+from glassformer.recording import Recording
+from glassformer.studies import Study
+from glassformer.studies.files import FORMAT, MANIFEST, load_arrow, read_manifest, write_json, write_table
+from glassformer.studies.moments import RESAMPLES
+from glassformer.studies.study import State, finish_study
+
+SHARD = 512  # texts
+
+Numbered = list[tuple[int, Text]]
+
+
+class Progress(NamedTuple):
+    """How far a study is.
+
+    >>> seen = []
+    >>> _ = gf.study("zoo/bert", ["The cat sleeps."], metrics=["entropy"], on_progress=seen.append)
+    >>> seen[0].texts, seen[0].total, seen[0].remaining
+    (1, 1, 0.0)
+    """
+
+    texts: int  # read, those that failed included
+    total: int | None  # None: not known
+    tokens: int
+    seconds: float  # since this call began
+    remaining: float | None  # seconds, if it goes on as fast
+
+
+def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
+    model: Any,
+    texts: Iterable[Text] | Path,
+    folder: str | Path | None = None,
+    *,
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    edits: Sequence[Edit | Sequence[Edit]] | None = None,
+    outcome: Outcome | None = None,
+    values: bool = False,
+    examples: int = 0,
+    target_language: str | None = None,
+    tokenizer: Any = None,
+    device: str | None = None,
+    engine: str = "local",
+    jobs: int = 1,
+    address: str | None = None,
+    gpus: float = 0.0,
+    shard: int = SHARD,
+    most_tokens: int = MOST_TOKENS,
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Study:
+    """Measure every head of a model over many texts; each number has a 95 % interval over the texts.
+
+    Arguments:
+        model, tokenizer, device, target_language: see `record`. On other processes or machines: a name or a
+            path that can be opened there.
+        texts: any iterable of texts or pairs (see `record_many`), a `TextFiles`, or the path of a file or
+            folder. It has to give the same texts again when a study goes on.
+        folder: where the study is kept; the same call with the same folder goes on with a study that was
+            interrupted, and refuses other settings, weights or texts. None: a new temporary folder.
+        metrics: names of metrics of heads, or a mapping from names to parameters; by default all that need
+            statistics alone. () measures none.
+        edits, outcome: what each edit does to an outcome, see `sweep`. With an outcome and no edits, every
+            head is silenced, one after the other.
+        values: also keep one row for each text, head and metric.
+        examples: keep the recordings of so many texts.
+        engine, jobs, address, gpus: "local" with 1 job runs in this process; more run in processes, "ray" on
+            a cluster, with so many GPUs for each task. Results are the same.
+        shard: texts that are measured, and kept, together. An interruption loses those that are under way.
+        most_tokens: of a batch.
+        on_progress: called with a `Progress` after each shard.
+
+    A text that cannot be measured is counted and listed in the table "texts", with the reason.
+
+    >>> study = gf.study("zoo/bert", ["The cat sleeps.", "", "A dog barks at the moon."], metrics=["entropy"])
+    >>> study.frame("heads")[["value", "low", "high"]].shape  # one row for each head
+    (48, 3)
+    >>> study.frame("texts")["failed"].tolist()
+    [False, True, False]
+    """
+    load_arrow()
+    if isinstance(texts, str) or shard < 1 or jobs < 1:
+        raise InputError("study.wrong_call", shard=shard, jobs=jobs)
+    given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else texts
+    loaded = load(model, tokenizer, device=device)
+    loaded.require("records")
+    settings = Settings(
+        choose_metrics(metrics),
+        None if edits is None else tuple(each if isinstance(each, Edit) else tuple(each) for each in edits),
+        outcome,
+        target_language,
+        values,
+        RESAMPLES,
+        most_tokens,
+    )
+    if (edits is not None and outcome is None) or not (settings.metrics or outcome):
+        raise InputError("study.nothing_to_measure")
+    remote = engine != "local" or jobs > 1
+    if remote and not isinstance(model, str | Path):
+        raise InputError("study.live_model", name=loaded.name)
+    about = {"model": loaded.name, "model_hash": loaded.identity.hash()}
+    described = {**settings.describe(), "shard": shard, "examples": examples, "most_tokens": most_tokens}
+    place = Path(tempfile.mkdtemp(prefix="glassformer-study-")) if folder is None else Path(folder)
+    driver = _Driver(place, _begin(place, about, described), _count(given), on_progress, settings.values)
+    if remote:
+        run: Any = _Engine(engine, jobs, address, Resources(gpus=gpus), str(model), device, settings)
+    else:
+        run = _InProcess(loaded, settings)
+    first = list(islice(given, examples))
+    whole = chain(first, given) if iter(given) is given else given  # an iterator is read once only
+    done = driver.run(whole, shard, run)
+    _keep_examples(place, loaded, first, target_language)
+    return done
+
+
+def study_recordings(
+    recordings: Iterable[Recording | str | Path],
+    folder: str | Path | None = None,
+    *,
+    metrics: Iterable[str] | Mapping[str, Mapping[str, Any]] | None = None,
+    values: bool = False,
+) -> Study:
+    """Pool recordings of one model, or bundles that were saved, into a study: no model runs.
+
+    >>> recordings = [gf.record("zoo/bert", text) for text in ("The cat sleeps.", "A dog barks.")]
+    >>> gf.study_recordings(recordings, metrics=["entropy", "previous_token"]).texts
+    2
+    """
+    load_arrow()
+    settings = Settings(choose_metrics(metrics), values=values)
+    place = Path(tempfile.mkdtemp(prefix="glassformer-study-")) if folder is None else Path(folder)
+    opened = (each if isinstance(each, Recording) else bundle.open(Path(each)) for each in recordings)
+    first = next(opened, None)
+    if first is None:
+        raise InputError("study.nothing_to_pool")
+
+    def check(recording: Recording) -> Recording:
+        if recording.evidence.model_hash != first.evidence.model_hash:
+            raise InputError("study.other_model", seen=recording.model, known=first.model)
+        return recording
+
+    about = {"model": first.model, "model_hash": first.evidence.model_hash}
+    described = {**settings.describe(), "shard": SHARD, "examples": 0, "most_tokens": MOST_TOKENS}
+    driver = _Driver(place, _begin(place, about, described), None, None, values)
+    return driver.run((check(each) for each in (first, *opened)), SHARD, _InProcess(None, settings))
+
+
+def _begin(folder: Path, about: dict[str, str], settings: dict[str, Any]) -> dict[str, Any]:
+    """The manifest of a new study, or that of one that goes on; refuses what is another study."""
+    manifest = {"format": FORMAT, **about, "settings": settings, "complete": False}
+    manifest |= {"texts": 0, "failed": 0, "tokens": 0, "digest": ""}
+    if not folder.exists() or not any(folder.iterdir()):
+        folder.mkdir(parents=True, exist_ok=True)
+        write_json(folder / MANIFEST, manifest)
+        return manifest
+    found = read_manifest(folder)
+    for name, value in settings.items():
+        if found["settings"].get(name) != value:
+            seen = str(found["settings"].get(name))
+            raise InputError("study.other_setting", folder=folder, name=name, seen=seen, given=str(value))
+    if found["model_hash"] != about["model_hash"]:
+        raise InputError("study.other_weights", folder=folder, seen=found["model"], given=about["model"])
+    return found
+
+
+def _count(texts: Iterable[Any]) -> int | None:
+    if isinstance(texts, TextFiles):
+        return texts.count()
+    return len(texts) if isinstance(texts, Sized) else None
+
+
+@dataclass(slots=True)
+class _InProcess:
+    """Measures one shard after the other, here."""
+
+    model: LoadedModel | None
+    settings: Settings
+
+    def measure(self, shards: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Shard]]:
+        for number, texts in shards:
+            if self.model is None:
+                yield number, measure_recordings(texts, self.settings)
+            else:
+                yield number, measure_shard(self.model, texts, self.settings)
+
+
+@dataclass(slots=True)
+class _Engine:
+    """Measures several shards at a time, elsewhere; a lost worker's shard is measured again."""
+
+    name: str
+    jobs: int
+    address: str | None
+    resources: Resources
+    model: str
+    device: str | None
+    settings: Settings
+
+    def measure(self, shards: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Shard]]:
+        """In the order in which they end; no more than a few wait, however many there are."""
+        with open_engine(self.name, jobs=self.jobs, address=self.address) as engine:
+            waiting = 2 * max(1, engine.slots)
+            while True:
+                for number, texts in islice(shards, max(0, waiting - len(engine.keys))):
+                    engine.submit(
+                        str(number),
+                        measure_by_name,
+                        self.model,
+                        self.device,
+                        texts,
+                        self.settings,
+                        resources=self.resources,
+                    )
+                result = engine.wait()
+                if result is None:
+                    return
+                yield int(result.key), result.get()
+
+
+@dataclass(slots=True)
+class _Driver:
+    """Reads texts, adds shards up in their order and keeps them."""
+
+    folder: Path
+    manifest: dict[str, Any]
+    total: int | None
+    on_progress: Callable[[Progress], None] | None
+    values: bool
+
+    def run(self, texts: Iterable[Any], size: int, measuring: Any) -> Study:
+        state = State.open(self.folder)
+        if self.manifest["complete"]:
+            self._skip(texts, size, state.shards, state.digest, whole=True)
+            return Study(self.folder, self.manifest)
+        start, began = time.monotonic(), state.texts + state.failed
+        remaining = self._skip(texts, size, state.shards, state.digest)
+        digests: dict[int, str] = {}
+
+        def announce() -> Iterator[tuple[int, Numbered]]:
+            for number, part in enumerate(remaining, state_shards):
+                digests[number] = identify(part)
+                yield number, part
+
+        state_shards = state.shards
+        ready: dict[int, Shard] = {}
+        for number, found in measuring.measure(announce()):
+            ready[number] = found
+            while (shard := ready.pop(state.shards, None)) is not None:
+                at = state.shards
+                self._write_tables(at, shard)  # before the state: they are written again if it is not kept
+                state.add(shard.state, self.folder)
+                state.digest = _chain(state.digest, digests.pop(at))
+                state.save(self.folder)
+                self._tell(state, start, began)
+        if state.texts + state.failed == 0:
+            raise InputError("study.no_texts")
+        return finish_study(self.folder, self.manifest, state)
+
+    def _skip(
+        self, texts: Iterable[Any], size: int, shards: int, digest: str, *, whole: bool = False
+    ) -> Iterator[Numbered]:
+        """The shards that are not measured yet; those before must be the texts that were measured."""
+        parts = _divide(texts, size)
+        seen = ""
+        for part in islice(parts, shards):
+            seen = _chain(seen, identify(part))
+        if seen != digest or (whole and next(parts, None) is not None):
+            raise InputError("study.other_texts", folder=self.folder)
+        return parts
+
+    def _write_tables(self, number: int, shard: Shard) -> None:
+        rows = shard.rows
+        write_table(
+            self.folder / "texts" / f"{number:05}.parquet",
+            {
+                "text": [row.number for row in rows],
+                "tokens": [row.tokens for row in rows],
+                "failed": [row.reason is not None for row in rows],
+                "reason": ["" if row.reason is None else str(row.reason) for row in rows],
+            },
+        )
+        if shard.values is not None:
+            write_values(self.folder / "values" / f"{number:05}.parquet", shard)
+
+    def _tell(self, state: State, start: float, began: int) -> None:
+        if self.on_progress is None:
+            return
+        texts, seconds = state.texts + state.failed, time.monotonic() - start
+        left = None if self.total is None else (self.total - texts) * seconds / max(1, texts - began)
+        self.on_progress(Progress(texts, self.total, state.tokens, seconds, left))
+
+
+def write_values(path: Path, shard: Shard) -> None:
+    """One row for each text, head and metric of a shard."""
+    assert shard.values is not None
+    numbers = [row.number for row in shard.rows if row.reason is None]
+    keys = shard.state.head_keys
+    columns = {
+        name: [key[at] for key in keys] * len(numbers)
+        for at, name in enumerate(("stack", "kind", "layer", "head", "metric"))
+    }
+    texts = [number for number in numbers for _ in keys]
+    write_table(path, {"text": texts, **columns, "value": shard.values.ravel()})
+
+
+def _divide(texts: Iterable[Any], size: int) -> Iterator[Numbered]:
+    """Runs of texts with their numbers."""
+    numbered = enumerate(texts)
+    while part := list(islice(numbered, size)):
+        yield part
+
+
+def _chain(before: str, digest: str) -> str:
+    return sha256(f"{before}{digest}".encode()).hexdigest()
+
+
+def _keep_examples(
+    folder: Path, model: LoadedModel, texts: Sequence[Text], target_language: str | None
+) -> None:
+    for number, recording in record_many(model, texts, target_language=target_language):
+        path = folder / "examples" / f"{number:05}.bundle"
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            recording.save(path)

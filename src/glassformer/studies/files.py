@@ -1,0 +1,93 @@
+"""The files of a study's folder, each written beside its place and moved there: whole, or not there.
+
+In:   tables as columns, sums, and what a study is about.
+Out:  `study.json`, `state.npz`, Parquet tables; the same read back.
+
+    study.json           the model, the settings, how far the study is
+    state.npz            all sums, after the last shard that is finished
+    texts/NNNNN.parquet  one row for each text of a shard
+    values/NNNNN.parquet one row for each text, head and metric of a shard, where they are asked for
+    heads.parquet        one row for each head and metric: what the study found
+    effects.parquet      one row for each edit, where there are some
+    examples/            recordings of the first texts, where they are asked for
+"""
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from glassformer.errors import InputError
+
+FORMAT = 1
+MANIFEST = "study.json"
+STATE = "state.npz"
+
+
+def write_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Whole or not at all, whatever happens meanwhile."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    write(beside)
+    with beside.open("rb") as file:
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+
+
+def write_json(path: Path, content: Mapping[str, Any]) -> None:
+    """What a study is about, for people, too."""
+    text = json.dumps(content, ensure_ascii=False, indent=2)
+    write_file(path, lambda beside: beside.write_text(text + "\n", encoding="utf-8"))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What a study is about; refuses a folder that is none."""
+    try:
+        content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError("study.not_a_study", folder=folder) from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InputError("study.not_a_study", folder=folder)
+    return content
+
+
+def write_state(folder: Path, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+    """Arrays by name, and what they are about."""
+    memory = BytesIO()
+    np.savez(memory, about=np.array(json.dumps(about)), **arrays)
+    write_file(folder / STATE, lambda beside: beside.write_bytes(memory.getbuffer()))
+
+
+def read_state(folder: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """Arrays by name, and what they are about; None where nothing has been finished yet."""
+    path = folder / STATE
+    if not path.exists():
+        return None
+    with np.load(path) as content:
+        arrays = {name: content[name] for name in content.files}
+    return arrays, json.loads(str(arrays.pop("about")))
+
+
+def write_table(path: Path, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> None:
+    """A Parquet file of these columns."""
+    arrow, parquet = load_arrow()
+    write_file(path, lambda beside: parquet.write_table(arrow.table(dict(columns)), beside))
+
+
+def read_tables(paths: Sequence[Path]) -> Any:
+    """Parquet files of the same columns as one table of pyarrow."""
+    arrow, parquet = load_arrow()
+    return arrow.concat_tables([parquet.read_table(path) for path in paths])
+
+
+def load_arrow() -> tuple[Any, Any]:
+    """pyarrow, which is installed on request, and its module for Parquet."""
+    try:
+        return import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise InputError("study.no_pyarrow") from error

@@ -1,0 +1,239 @@
+"""`Study`: what one model does over many texts.
+
+In:   a folder that `gf.study` wrote.
+Out:  its tables, for pyarrow or pandas; several studies pooled into one.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from glassformer.errors import InputError
+from glassformer.messages import message
+from glassformer.studies.files import (
+    FORMAT,
+    MANIFEST,
+    read_manifest,
+    read_state,
+    read_tables,
+    write_json,
+    write_state,
+    write_table,
+)
+from glassformer.studies.moments import Moments
+
+if TYPE_CHECKING:
+    import pandas
+
+HEAD_KEYS = ("stack", "kind", "layer", "head", "metric")
+EFFECT_KEYS = ("edit", "outcome")
+TABLES = ("heads", "effects", "texts", "values")
+SAME = ("model_hash", "settings")  # of studies that are pooled
+
+
+@dataclass(slots=True)
+class State:
+    """How far a study is: sums over all shards before `shards`."""
+
+    shards: int = 0
+    digest: str = ""  # of all texts so far
+    texts: int = 0
+    failed: int = 0
+    tokens: int = 0
+    head_keys: tuple[tuple[Any, ...], ...] = ()  # as HEAD_KEYS
+    effect_keys: tuple[tuple[Any, ...], ...] = ()  # as EFFECT_KEYS
+    heads: Moments | None = None
+    effects: Moments | None = None
+
+    def add(self, other: "State", folder: Path) -> None:
+        """The texts of another part of the same study, or of another study of the same model."""
+        for name, keys in (("heads", "head_keys"), ("effects", "effect_keys")):
+            found = getattr(other, name)
+            if found is None:
+                continue
+            if getattr(self, name) is None:
+                setattr(self, keys, getattr(other, keys))
+                setattr(self, name, Moments.of_none(len(found.texts), len(found.resampled_texts)))
+            if getattr(self, keys) != getattr(other, keys):
+                raise InputError("study.other_heads", folder=folder)
+            getattr(self, name).add(found)
+        for name in ("shards", "texts", "failed", "tokens"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+    def save(self, folder: Path) -> None:
+        about = {name: getattr(self, name) for name in _PLAIN}
+        parts = {"heads": self.heads, "effects": self.effects}
+        arrays = {
+            f"{part}/{name}": array
+            for part, moments in parts.items()
+            if moments is not None
+            for name, array in moments.arrays().items()
+        }
+        write_state(folder, arrays, about)
+
+    @classmethod
+    def open(cls, folder: Path) -> "State":
+        found = read_state(folder)
+        if found is None:
+            return cls()
+        arrays, about = found
+        state = cls(**{name: about[name] for name in _PLAIN})
+        state.head_keys, state.effect_keys = (
+            tuple(map(tuple, each)) for each in (state.head_keys, state.effect_keys)
+        )
+        for part in ("heads", "effects"):
+            own = {name.partition("/")[2]: array for name, array in arrays.items() if name.startswith(part)}
+            setattr(state, part, Moments(**own) if own else None)
+        return state
+
+
+_PLAIN = ("shards", "digest", "texts", "failed", "tokens", "head_keys", "effect_keys")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Study:
+    """One model over many texts; the tables are described in docs/how-to/corpus.md.
+
+    >>> study = gf.study("zoo/bert", ["The cat sleeps.", "A dog barks at the moon."], metrics=["entropy"])
+    >>> study.texts, study.failed
+    (2, 0)
+    >>> study.frame("heads").columns.tolist()[:7]
+    ['stack', 'kind', 'layer', 'head', 'metric', 'texts', 'value']
+    """
+
+    folder: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def model(self) -> str:
+        return str(self.manifest["model"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether all texts were read; otherwise the same call goes on with it."""
+        return bool(self.manifest["complete"])
+
+    @property
+    def texts(self) -> int:
+        """That were measured."""
+        return int(self.manifest["texts"])
+
+    @property
+    def failed(self) -> int:
+        """Texts that could not be measured; the table "texts" says why."""
+        return int(self.manifest["failed"])
+
+    @property
+    def tokens(self) -> int:
+        return int(self.manifest["tokens"])
+
+    def paths(self, name: str) -> list[Path]:
+        """The Parquet files of a table: "heads", "effects", "texts" or "values"."""
+        if name not in TABLES:
+            raise InputError("study.unknown_table", name=name, known=TABLES)
+        single = self.folder / f"{name}.parquet"
+        found = [single] if single.exists() else sorted((self.folder / name).glob("[0-9]*.parquet"))
+        if not found:
+            raise InputError("study.no_table", name=name, folder=self.folder)
+        return found
+
+    def table(self, name: str = "heads") -> Any:
+        """A table of pyarrow."""
+        return read_tables(self.paths(name))
+
+    def frame(self, name: str = "heads") -> "pandas.DataFrame":
+        """The same for pandas."""
+        return self.table(name).to_pandas()
+
+    def __str__(self) -> str:
+        code = "study.summary" if self.complete else "study.summary_incomplete"
+        counts: dict[str, Any] = {"texts": self.texts, "failed": self.failed, "tokens": self.tokens}
+        return str(message(code, model=self.model, folder=self.folder, **counts))
+
+    __repr__ = __str__
+
+
+def open_study(folder: str | Path) -> Study:
+    """A study that `gf.study` wrote, finished or not.
+
+    >>> study = gf.study("zoo/bert", ["The cat sleeps."], "cats", metrics=["entropy"])
+    >>> gf.open_study("cats").texts
+    1
+    """
+    folder = Path(folder)
+    return Study(folder, read_manifest(folder))
+
+
+def finish_study(folder: Path, manifest: Mapping[str, Any], state: State) -> Study:
+    """Write the tables of a study whose texts have all been read."""
+    for name, keys, names in (
+        ("heads", state.head_keys, HEAD_KEYS),
+        ("effects", state.effect_keys, EFFECT_KEYS),
+    ):
+        moments = getattr(state, name)
+        if moments is not None:
+            columns = {each: [key[at] for key in keys] for at, each in enumerate(names)}
+            counted = {"texts": moments.texts.astype(np.int64)}
+            write_table(folder / f"{name}.parquet", {**columns, **counted, **moments.describe()})
+    counts = {"texts": state.texts, "failed": state.failed, "tokens": state.tokens, "digest": state.digest}
+    done = {**manifest, **counts, "complete": True}
+    write_json(folder / MANIFEST, done)
+    return Study(folder, done)
+
+
+def pool_studies(studies: Iterable[Study | str | Path], folder: str | Path) -> Study:
+    """Several finished studies of one model, with the same settings, as one; their texts count alike.
+
+    >>> cats = gf.study("zoo/bert", ["The cat sleeps."], metrics=["entropy"])
+    >>> dogs = gf.study("zoo/bert", ["A dog barks at the moon."], metrics=["entropy"])
+    >>> gf.pool_studies([cats, dogs], "both").texts
+    2
+    """
+    opened = [each if isinstance(each, Study) else open_study(each) for each in studies]
+    folder = Path(folder)
+    _check_pool(opened, folder)
+    state = State()
+    for each in opened:
+        state.add(State.open(each.folder), each.folder)
+    pooled = [{"model": each.model, "digest": each.manifest["digest"]} for each in opened]
+    first = opened[0].manifest
+    manifest = {"format": FORMAT, "model": opened[0].model, "model_hash": first["model_hash"]}
+    manifest |= {"settings": first["settings"], "pooled": pooled}
+    _copy_tables(opened, folder)
+    state.save(folder)
+    return finish_study(folder, manifest, state)
+
+
+def _check_pool(studies: Sequence[Study], folder: Path) -> None:
+    if not studies:
+        raise InputError("study.nothing_to_pool")
+    if folder.exists() and any(folder.iterdir()):
+        raise InputError("study.folder_in_use", folder=folder)
+    for each in studies:
+        if not each.complete:
+            raise InputError("study.pool_incomplete", folder=each.folder)
+        for name in SAME:
+            if each.manifest[name] != studies[0].manifest[name]:
+                raise InputError("study.pool_differs", folder=each.folder, name=name)
+    digests = [each.manifest["digest"] for each in studies]
+    if len(set(digests)) < len(digests):
+        raise InputError("study.pool_twice")
+
+
+def _copy_tables(studies: Sequence[Study], folder: Path) -> None:
+    """Texts and their values, numbered through."""
+    before = shard = 0
+    for each in studies:
+        paths = each.paths("texts")
+        for path in paths:
+            for name in ("texts", "values"):
+                source = each.folder / name / path.name
+                if source.exists():
+                    table = read_tables([source]).to_pydict()
+                    table["text"] = [number + before for number in table["text"]]
+                    write_table(folder / name / f"{shard:05}.parquet", table)
+            shard += 1
+        before += each.texts + each.failed

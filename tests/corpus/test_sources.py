@@ -1,0 +1,49 @@
+from pathlib import Path
+
+import pytest
+
+from glassformer.corpus.sources import TextFiles
+from glassformer.errors import InputError
+
+TREE = "# text = cats sleep\n1\tcats\t_\t_\t_\t_\t2\tnsubj\t_\t_\n2\tsleep\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+
+
+def test_texts_of_many_formats(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra `data` is not installed")
+    from pyarrow import parquet
+
+    (tmp_path / "a.txt").write_bytes(b"one\n\xff\ntwo\n")
+    (tmp_path / "b.tsv").write_text("text\tlabel\nthree\tx\n")
+    (tmp_path / "c.conllu").write_text(TREE + "broken\n")
+    parquet.write_table(pyarrow.table({"label": ["x"], "text": ["four"]}), tmp_path / "d.parquet")
+    texts = TextFiles(tmp_path / "a.txt")
+    assert list(texts) == list(texts) == ["one", "two"]  # each iteration reads anew
+    assert texts.problems.count == 1
+    assert texts.count() == 2
+    assert list(TextFiles(tmp_path / "d.parquet", ("text",))) == ["four"]
+    assert list(TextFiles(tmp_path / "b.tsv", ("text", "label"))) == [("three", "x")]
+    trees = TextFiles(tmp_path / "c.conllu")
+    assert list(trees) == ["cats sleep"]
+    assert trees.problems.count == 1
+
+
+def test_folders_and_parallel_files(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "b.txt").write_text("two\n")
+    (tmp_path / "a.txt").write_text("one\n")
+    (tmp_path / "picture.png").write_bytes(b"\x89")
+    assert list(TextFiles(tmp_path)) == ["one", "two"]
+    assert list(TextFiles(tmp_path / "a.txt", parallel=tmp_path / "in" / "b.txt")) == [("one", "two")]
+
+
+def test_refusals(tmp_path: Path) -> None:
+    for code, wrong in {
+        "study.no_file": (tmp_path / "none.txt",),
+        "study.columns": (tmp_path, (0, 1, 2)),
+    }.items():
+        with pytest.raises(InputError) as error:
+            TextFiles(*wrong)
+        assert error.value.message.code == code
+    with pytest.raises(InputError) as error:
+        list(TextFiles(tmp_path))
+    assert error.value.message.code == "study.no_files"

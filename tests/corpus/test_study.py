@@ -1,0 +1,223 @@
+"""A study gives what recordings of its texts give, however often it is interrupted and wherever it runs."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import glassformer as gf
+from campaigns import campaign
+from engine import tasks
+from glassformer.corpus import study as module
+from glassformer.errors import InputError
+from glassformer.rounding import SHARPEST
+from our_networks import WORDS, build
+from tiny_models import build_model
+from tolerances import assert_near
+
+TEXTS = [
+    "the cat sees",
+    "the big dog sees the red cat",
+    "",
+    "the dog sees",
+    "a red dog",
+    "the cat sees the dog",
+    "big cat",
+    "the red dog sees the big cat",
+] * 2
+METRICS = ["entropy", "maximum_nonzero", "previous_token", "delimiter", "nonzero_share"]
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return gf.load(build(shape="encoder"), WORDS, name="ours")
+
+
+def as_bytes(study: gf.Study) -> dict[str, bytes]:
+    """The tables and the state of a study; state.npz holds dates."""
+    paths = sorted(study.folder.rglob("*.parquet"))
+    tables = {str(path.relative_to(study.folder)): path.read_bytes() for path in paths}
+    return {**tables, "digest": study.manifest["digest"].encode()}
+
+
+def test_a_study_pools_what_recordings_give(model: Any, tmp_path: Path) -> None:
+    seen: list[gf.Progress] = []
+    study = gf.study(
+        model, TEXTS, tmp_path, metrics=METRICS, values=True, examples=2, shard=5, on_progress=seen.append
+    )
+    assert (study.texts, study.failed, study.complete) == (14, 2, True)
+    assert [each.texts for each in seen] == [5, 10, 15, 16]
+    assert seen[-1].remaining == 0
+    recordings = [gf.record(model, text) for text in TEXTS if text]
+    heads, values = study.frame("heads"), study.frame("values")
+    for name in METRICS:
+        rows = heads[heads["metric"] == name]
+        scores = [gf.score(each, name, over="head").values.ravel() for each in recordings]  # (text, head)
+        near = {"layers": 2, "scores": SHARPEST, "where": name}
+        assert_near(values[values["metric"] == name]["value"].to_numpy().reshape(14, -1), scores, **near)
+        assert_near(rows["mean"], np.mean(scores, axis=0), **near)
+        if gf.METRICS[name].rule == "mean":
+            pooled = gf.pool(gf.score(each, name) for each in recordings)
+            assert_near(rows["value"], pooled.values.ravel(), **near)
+        assert (rows["low"] <= rows["value"]).all()
+        assert (rows["value"] <= rows["high"]).all()
+    texts = study.frame("texts")
+    assert texts[texts["failed"]]["text"].tolist() == [2, 10]
+    assert texts["reason"][2]
+    assert gf.Recording.open(tmp_path / "examples" / "00001.bundle").source.text == TEXTS[1]
+    assert gf.open_study(tmp_path).frame("heads").equals(heads)
+    assert "14 texts" in str(study)
+
+
+def test_effects_of_edits_have_intervals(tmp_path: Path) -> None:
+    model = gf.load(build(shape="decoder"), WORDS)
+    texts = ["the cat sees the dog", "the red dog sees", "the big cat"]
+    study = gf.study(model, texts, tmp_path, metrics=(), outcome=gf.Loss())
+    effects = study.frame("effects")
+    sweeps = [gf.sweep(model, text, outcome=gf.Loss()) for text in texts]
+    near = {"layers": 2, "scores": SHARPEST}
+    assert_near(effects["mean"][1:], np.mean([each.effects for each in sweeps], axis=0), **near)
+    assert_near(effects["mean"][0], np.mean([each.baseline for each in sweeps]), **near)
+    assert effects["edit"][0] == ""
+    assert (effects["mean_low"] <= effects["mean"]).all()
+
+
+@campaign("when", range(20), sample=2)
+def test_an_interrupted_study_equals_one_that_was_not(when: int, model: Any, tmp_path: Path) -> None:
+    """Killed after each of many steps of writing; then it goes on from what is there."""
+    whole = gf.study(model, TEXTS, tmp_path / "whole", metrics=METRICS, values=True, shard=3)
+    replace, left = os.replace, [0]
+
+    def die_later(*names: Any) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt  # no cleaning up follows: nothing of the study catches it
+        replace(*names)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "replace", die_later)
+        for attempt in range(40):
+            left[0] = 1 + (when + attempt) % 4
+            try:
+                parts = gf.study(model, TEXTS, tmp_path / "parts", metrics=METRICS, values=True, shard=3)
+            except KeyboardInterrupt:
+                continue
+            break
+    assert attempt >= 3
+    assert as_bytes(parts) == as_bytes(whole)
+
+
+@pytest.mark.slow
+def test_a_study_survives_kill_9(tmp_path: Path) -> None:
+    path = build_model(tmp_path / "model", "encoder")
+    texts = ["the animal was too tired", "the street", "too tired to cross the street"] * 30
+    program = (
+        "import os, signal, sys, glassformer as gf\n"
+        "def die(progress):\n    if progress.texts >= 40: os.kill(os.getpid(), signal.SIGKILL)\n"
+        f"gf.study(sys.argv[1], {texts!r}, sys.argv[2], metrics=['entropy'], shard=10, on_progress=die)"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path), str(tmp_path / "parts")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert not gf.open_study(tmp_path / "parts").complete
+    begun: list[gf.Progress] = []
+    parts = gf.study(path, texts, tmp_path / "parts", metrics=["entropy"], shard=10, on_progress=begun.append)
+    assert begun[0].texts == 50  # not from the beginning
+    whole = gf.study(path, texts, tmp_path / "whole", metrics=["entropy"], shard=10)
+    assert as_bytes(parts) == as_bytes(whole)
+
+
+CHANGES: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
+    "another metric": (lambda model: {"metrics": ["distance"]}, "study.other_setting"),
+    "another shard": (lambda model: {"shard": 4}, "study.other_setting"),
+    "other texts": (lambda model: {"texts": ["the dog", *TEXTS[1:]]}, "study.other_texts"),
+    "more texts": (lambda model: {"texts": [*TEXTS, "the dog"]}, "study.other_texts"),
+    "other weights": (
+        lambda model: {"model": gf.load(build(shape="encoder", layers=1), WORDS)},
+        "study.other_weights",
+    ),
+}
+
+
+def test_what_has_changed_is_refused(model: Any, tmp_path: Path) -> None:
+    call = {"model": model, "texts": TEXTS, "folder": tmp_path, "metrics": ["entropy"], "shard": 8}
+    first = gf.study(**call)
+    assert gf.study(**call).manifest == first.manifest
+    for name, (change, code) in CHANGES.items():
+        with pytest.raises(InputError) as error:
+            gf.study(**{**call, **change(model)})
+        assert error.value.message.code == code, name
+
+
+def test_wrong_calls_are_refused(model: Any) -> None:
+    for code, wrong in {
+        "study.wrong_call": {"texts": "one text"},
+        "study.metrics_not_a_list": {"metrics": "entropy"},
+        "study.not_of_heads": {"metrics": ["rollout"]},
+        "study.nothing_to_measure": {"metrics": ()},
+        "study.live_model": {"jobs": 2},
+        "study.no_texts": {"texts": []},
+    }.items():
+        with pytest.raises(InputError) as error:
+            gf.study(**{"model": model, "texts": TEXTS, **wrong})
+        assert error.value.message.code == code
+
+
+def test_studies_and_recordings_are_pooled(model: Any, tmp_path: Path) -> None:
+    parts = [
+        gf.study(model, TEXTS[part], tmp_path / name, metrics=METRICS, values=True)
+        for name, part in {"one": slice(0, 5), "two": slice(5, 8)}.items()
+    ]
+    pooled = gf.pool_studies([parts[0], tmp_path / "two"], tmp_path / "pooled")
+    whole = gf.study(model, TEXTS[:8], tmp_path / "whole", metrics=METRICS, values=True)
+    assert (pooled.texts, pooled.failed) == (whole.texts, whole.failed) == (7, 1)
+    for name in ("value", "mean", "deviation", "most"):
+        assert_near(pooled.frame()[name], whole.frame()[name])
+    assert pooled.frame("texts")["text"].tolist() == list(range(8))
+    for code, wrong in {
+        "study.pool_twice": [parts[0], parts[0]],
+        "study.nothing_to_pool": [],
+        "study.pool_differs": [parts[0], gf.study(model, TEXTS[5:8], metrics=["entropy"])],
+    }.items():
+        with pytest.raises(InputError) as error:
+            gf.pool_studies(wrong, tmp_path / "never")
+        assert error.value.message.code == code
+    recordings = [recording for _, recording in gf.record_many(model, TEXTS[:8])]
+    recordings[0].save(tmp_path / "first.bundle")
+    found = gf.study_recordings([tmp_path / "first.bundle", *recordings[1:]], metrics=METRICS)
+    assert_near(found.frame()["value"], whole.frame()["value"], layers=2, scores=SHARPEST)
+
+
+@pytest.mark.slow
+def test_a_lost_process_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = build_model(tmp_path / "model", "encoder")
+    call: Any = {"model": str(model), "texts": tasks.TEXTS, "values": True, "shard": 4}
+    here = gf.study(**call)
+    monkeypatch.setattr(module, "measure_by_name", tasks.measure_or_die)
+    spread = gf.study(**call, jobs=2)
+    assert (model / tasks.DIED).exists()
+    assert spread.manifest == here.manifest
+    for name in ("heads", "texts", "values"):
+        assert spread.frame(name).equals(here.frame(name)), name
+
+
+def test_no_more_than_a_few_shards_wait(model: Any, tmp_path: Path) -> None:
+    """Texts are read as they are needed: memory does not grow with them."""
+    read = [0]
+
+    def texts() -> Any:
+        for text in TEXTS:
+            read[0] += 1
+            yield text
+
+    ahead = []
+    gf.study(
+        model, texts(), tmp_path, metrics=["entropy"], shard=2,
+        on_progress=lambda progress: ahead.append(read[0] - progress.texts),
+    )  # fmt: skip
+    assert max(ahead) <= 2

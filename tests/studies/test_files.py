@@ -1,0 +1,30 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from glassformer.errors import InputError
+from glassformer.studies import files
+
+
+def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
+    path = tmp_path / "study.json"
+    files.write_json(path, {"format": files.FORMAT})
+
+    def fail(beside: Path) -> None:
+        beside.write_text("half")
+        raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        files.write_file(path, fail)
+    assert files.read_manifest(tmp_path) == {"format": files.FORMAT}
+    path.write_text("{")
+    with pytest.raises(InputError) as error:
+        files.read_manifest(tmp_path)
+    assert error.value.message.code == "study.not_a_study"
+
+
+def test_without_pyarrow_there_is_an_error_to_act_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(InputError, match="glassformer\\[data\\]"):
+        files.load_arrow()
