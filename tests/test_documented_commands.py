@@ -25,6 +25,7 @@ HUB = {
     "runs/my-translator/best": "zoo/recurrent",
 }
 SKIPPED = {
+    "atlas": "reads a large file: tests/cli/verbs/test_atlas.py",
     "serve": "does not end by itself: tests/cli/verbs/test_serve.py",
     "train": "takes minutes: tests/training",
     "evaluate": "needs a training run: tests/cli/verbs/test_evaluate.py",

@@ -63,6 +63,7 @@ OTHERS = {
     "math": "the standard library",
     "pathlib": "the standard library",
     "typing": "the standard library",
+    "glassformer.corpus.atlas.detector": "authors of a detector",
     "glassformer.metrics": "authors of a metric",
     "glassformer.recording": "authors of a metric",
 }
