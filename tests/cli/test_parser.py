@@ -26,7 +26,7 @@ def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str
         cli.main(["recrod"])
     said = capsys.readouterr().err
     assert said.startswith("glassformer: There is no verb 'recrod'. Did you mean 'record'? Known: ")
-    assert said.endswith(", translate, tree. `glassformer --help` lists what is possible.\n")
+    assert said.endswith(", tree, users. `glassformer --help` lists what is possible.\n")
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,7 @@ def test_the_help_of_each_verb(verb: cli.Verb, speak: Callable[[str], tuple[int,
     }
     usual["branch"] = "weights,output"
     usual["serve"] = "warning text"  # of --log-level and --log-format
+    usual["users"] = "list add passwd token role remove viewer"
     values = usual.get(verb.name, "")
     assert left_over(text, f"{verb.name} {values}") == []
 

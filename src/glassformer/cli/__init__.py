@@ -11,11 +11,12 @@ import os
 import sys
 from argparse import SUPPRESS
 from collections.abc import Sequence
+from typing import Any
 
 from glassformer import __version__
 from glassformer.cli.output import print_error
 from glassformer.cli.parser import Arguments, Parser, translate_argparse
-from glassformer.cli.verb import Verb
+from glassformer.cli.verb import LAST, Verb
 from glassformer.cli.verbs import find_verbs
 from glassformer.errors import GlassformerError, is_out_of_memory
 from glassformer.messages import detect_language, message, set_language
@@ -23,6 +24,7 @@ from glassformer.messages import detect_language, message, set_language
 __all__ = ["Arguments", "Parser", "Verb", "build_parser", "find_verbs", "main"]
 
 DEFAULT_VERB = "serve"
+SELDOM = 172  # verbs from this position up to those of plug-ins share one line: the help fits on one screen
 
 
 def build_parser() -> Parser:
@@ -32,7 +34,10 @@ def build_parser() -> Parser:
         "glassformer [-h] [--version] VERB ..."  # what options do is clear: the list of verbs has the screen
     )
     about = str(message("cli.about"))
-    parser = Parser(prog="glassformer", usage=usage, description=about, add_help=False)
+    verbs = find_verbs()
+    seldom = [verb.name for verb in verbs if SELDOM <= verb.position < LAST]
+    more = str(message("cli.more_verbs", verbs=", ".join(seldom)))
+    parser = Parser(prog="glassformer", usage=usage, description=about, epilog=more, add_help=False)
     parser.add_argument("-h", "--help", action="help", help=SUPPRESS)
     version = f"glassformer {__version__}"
     parser.add_argument("--version", action="version", version=version, help=SUPPRESS)
@@ -40,11 +45,12 @@ def build_parser() -> Parser:
     parsers = parser.add_subparsers(
         title=str(message("cli.verbs_title")), metavar="VERB", dest="verb", prog="glassformer"
     )
-    for verb in find_verbs():
+    for verb in verbs:
         summary = str(verb.describe()).replace("%", "%%")
+        listed: dict[str, Any] = {} if verb.name in seldom else {"help": summary}
         verb_parser = parsers.add_parser(
             verb.name,
-            help=summary,
+            **listed,
             description=str(message("cli.description", summary=f"{summary[:1].upper()}{summary[1:]}")),
             epilog="\n  ".join((str(message("cli.examples")), *verb.examples)) if verb.examples else None,
         )
