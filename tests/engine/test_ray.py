@@ -33,7 +33,9 @@ def _add_node(cluster: Any, **settings: Any) -> Any:
         try:
             return cluster.add_node(**settings)
         except Exception as error:
-            if "timed out during startup" not in str(error):
+            if not any(
+                words in str(error) for words in ("timed out during startup", "Timed out while waiting")
+            ):
                 raise
     pytest.skip("Ray did not start within its own time limit on this machine")
 

@@ -31,7 +31,7 @@ class RayEngine:
     """Tasks run where the cluster has the CPUs and GPUs that they need."""
 
     def __init__(self, address: str | None = None) -> None:
-        self._ray = _import_ray()
+        self.ray = self._ray = _import_ray()
         self._refs: dict[str, Any] = {}
         self._opened = not self._ray.is_initialized()
         if self._opened:

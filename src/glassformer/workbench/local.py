@@ -23,6 +23,7 @@ from glassformer.api.jobs import (
     Preset,
     WorkerState,
 )
+from glassformer.engine.ray_cluster import RayEngine
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult
 from glassformer.lessons.topics import find_topic, read_parameters, read_topics
@@ -31,9 +32,11 @@ from glassformer.workbench.job_table import JobTable
 from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model, ModelCatalog
 from glassformer.workbench.presets import list_presets
+from glassformer.workbench.process import WorkerProcess
+from glassformer.workbench.remote import RayWorker
 from glassformer.workbench.requests import check_measurement, check_request, describe_job
 from glassformer.workbench.settings import WorkbenchSettings
-from glassformer.workbench.slot import WorkerSlot
+from glassformer.workbench.slot import Worker, WorkerSlot
 from glassformer.workbench.topics import ask, describe_task
 
 # Takes a finished bundle into the library, for its owner, and gives its id.
@@ -69,10 +72,11 @@ class LocalWorkbench:
         self.store = JobStore(settings.queue, settings.kept, table)
         self.keeps_jobs = table is not None
         self.slots = [
-            WorkerSlot(self.store, settings, folder, device, self._describe, self._keep)
+            WorkerSlot(self.store, settings, folder, device, self._start_worker, self._describe, self._keep)
             for device in settings.list_devices()
         ]
         self._closing = threading.Event()
+        self._cluster = RayEngine(settings.address) if settings.engine == "ray" else None
         if self.store.count_unfinished():
             self._start()
 
@@ -190,12 +194,20 @@ class LocalWorkbench:
         deadline = time.monotonic() + PATIENCE
         for slot in self.slots:
             slot.join(max(0.0, deadline - time.monotonic()))
+        if self._cluster is not None:
+            self._cluster.close()
 
     # Functions for the slots
 
     def _start(self) -> None:
         for slot in self.slots:
             slot.start()
+
+    def _start_worker(self, device: str | None) -> Worker:
+        chosen = self.settings
+        limits: dict[str, Any] = {"offline": chosen.offline, "device": device}
+        limits |= {"memory": chosen.worker_memory, "loaded": chosen.loaded_bytes}
+        return WorkerProcess(**limits) if self._cluster is None else RayWorker(self._cluster, **limits)
 
     def _describe(self, entry: Entry, path: Path) -> dict[str, Any]:
         """A job as its worker reads it. One of an earlier server is checked again: models may have gone."""

@@ -7,6 +7,7 @@ Out:  a frozen `WorkbenchSettings` with every limit filled in.
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from glassformer.api.settings import RunSettings
 
@@ -23,6 +24,8 @@ class WorkbenchSettings(RunSettings):
     patience: float = 0.75  # seconds that a worker has to stop by itself before it is ended
     new_tokens: int = 1_024  # that one generation may write
     beams: int = 32
+    engine: Literal["local", "ray"] = "local"  # where workers run: this machine, or a Ray cluster
+    address: str | None = None  # of the cluster
     devices: tuple[str, ...] = ()  # that workers use in turn, as "cuda:1"; none: the CPU
     memory: int = field(default_factory=lambda: find_memory() * 6 // 10)  # bytes of all worker processes
     growth: int = 256 << 20  # bytes, beside models, that a worker may grow by before another one replaces it

@@ -11,20 +11,43 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from glassformer.api.jobs import LAST_EVENTS, PlayRequest, WorkerState
 from glassformer.errors import GlassformerError
 from glassformer.messages import Message, message
 from glassformer.workbench.jobs import Entry, JobStore
-from glassformer.workbench.process import WorkerProcess
 from glassformer.workbench.settings import GIGABYTE, WorkbenchSettings
 
 TICK = 0.05  # seconds between two looks at a running job
 log = logging.getLogger("glassformer.workbench")
 
+
+class Worker(Protocol):
+    """A process that runs one job at a time, here or elsewhere: WorkerProcess, RayWorker."""
+
+    errors: deque[str]  # what it wrote to stderr
+    first_memory: int | None  # bytes beside models after its first job
+    models: tuple[str, ...]
+    models_size: int
+    gpu_memory: int
+
+    @property
+    def alive(self) -> bool: ...
+
+    def send(self, message: Mapping[str, Any]) -> None: ...
+
+    def receive(self, seconds: float) -> dict[str, Any] | None: ...
+
+    def memory(self) -> int: ...
+
+    def end(self) -> int | None: ...
+
+
+Start = Callable[[str | None], Worker]  # a worker on a device
 Describe = Callable[
     [Entry, Path], dict[str, Any]
 ]  # a job as its worker reads it; ApiError where it cannot run
@@ -40,6 +63,7 @@ class WorkerSlot:
         settings: WorkbenchSettings,
         folder: Path,
         device: str | None,
+        start_worker: Start,
         describe: Describe,
         keep: Keep,
     ) -> None:
@@ -47,9 +71,10 @@ class WorkerSlot:
         self.settings = settings
         self.folder = folder
         self.device = device
+        self.start_worker = start_worker
         self.describe = describe
         self.keep = keep
-        self.worker: WorkerProcess | None = None
+        self.worker: Worker | None = None
         self.using = threading.Lock()
         self._closing = threading.Event()
         self._warm = threading.Event()  # a worker is wanted, though no job waits
@@ -140,7 +165,7 @@ class WorkerSlot:
         worker.send(self.describe(entry, path))
         return self._follow(entry, worker, path)
 
-    def _follow(self, entry: Entry, worker: WorkerProcess, path: Path) -> bool:
+    def _follow(self, entry: Entry, worker: Worker, path: Path) -> bool:
         """Pass on what the worker says, until the job is finished; False: it sent nothing about it."""
         deadline = time.monotonic() + self.settings.seconds
         answered = False
@@ -199,7 +224,7 @@ class WorkerSlot:
         more = {"play": entry.play} if isinstance(entry.request, PlayRequest) else {}
         self.store.finish(entry, recording, **more)
 
-    def _stop(self, entry: Entry, worker: WorkerProcess) -> None:
+    def _stop(self, entry: Entry, worker: Worker) -> None:
         """Ask the worker to stop; end it where it does not do so at once."""
         if self._closing.is_set():
             self.end_worker()
@@ -220,18 +245,12 @@ class WorkerSlot:
 
     # The worker
 
-    def find_worker(self) -> WorkerProcess:
+    def find_worker(self) -> Worker:
         """The worker; a new one where there is none, or it has died in the meantime."""
         if self.worker is not None and not self.worker.alive:
             self.end_worker()
         if self.worker is None:
-            limits = self.settings
-            self.worker = WorkerProcess(
-                offline=limits.offline,
-                memory=limits.worker_memory,
-                loaded=limits.loaded_bytes,
-                device=self.device,
-            )
+            self.worker = self.start_worker(self.device)
         return self.worker
 
     def end_worker(self) -> int | None:

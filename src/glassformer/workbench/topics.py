@@ -15,7 +15,7 @@ from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, Value
 from glassformer.messages import Message
 from glassformer.workbench.models import Model
-from glassformer.workbench.process import WorkerProcess
+from glassformer.workbench.slot import Worker
 
 MAX_SECONDS = 40.0  # seconds that a topic may take once the worker has begun it
 STARTING = 180.0  # seconds that a worker may take to begin: importing takes long on a slow machine
@@ -42,7 +42,7 @@ def describe_task(
 
 
 def ask(
-    worker: WorkerProcess,
+    worker: Worker,
     topic: Topic,
     parameters: Mapping[str, Value],
     models: Sequence[Model],

@@ -77,6 +77,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--train-jobs", metavar="N", type=int)
     parser.add_argument("--workers", metavar="N", type=int, default=1)
     parser.add_argument("--device", metavar="NAME,NAME")
+    parser.add_argument("--engine", choices=("local", "ray"), default="local")
+    parser.add_argument("--address", metavar="HOST:PORT")
     parser.add_argument("--model-memory", metavar="GIGABYTES", type=float)
     parser.add_argument("--offline", action="store_true")
     parser.add_argument("--no-models", action="store_true")
@@ -277,6 +279,8 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
         offline=arguments.offline,
         jobs=arguments.workers,
         devices=_read_devices(arguments.device),
+        engine=arguments.engine,
+        address=arguments.address,
         loaded=None if gigabytes is None else int(gigabytes * 1e9),
     )
     return LocalWorkbench(
@@ -295,6 +299,8 @@ def _check_workers(arguments: Arguments) -> None:
     for device in _read_devices(arguments.device):
         if not DEVICE.fullmatch(device):
             raise InputError("cli.serve.wrong_device", device=device)
+    if arguments.address is not None and arguments.engine != "ray":
+        raise InputError("engine.address_of_local", address=arguments.address)
     if arguments.model_memory is not None and not 0 < arguments.model_memory < 1e6:
         raise InputError("cli.serve.wrong_model_memory", gigabytes=arguments.model_memory)
 
