@@ -5,8 +5,8 @@ Out:  a line of JSON: what was asked and answered, what was lost, memory in the 
       It must hold: no 5xx but for 503, every job ends or is kept over the restart, every recording that was
       made can be opened in the end, memory of the last quarter ≤ 1.05 × that of the third.
 
-Faults: the worker is killed now and then, readers that do not read, hostile uploads, and once, after a quarter,
-the server itself is restarted. A full disk needs a file system of its own and is not among them.
+Faults: the worker is killed now and then, readers that do not read, hostile uploads, and once, after a
+quarter, the server itself is restarted. A full disk needs a file system of its own and is not among them.
 
     python benchmarks/server_soak.py [--people 30] [--minutes 2]
 """
