@@ -2,9 +2,11 @@
 
 import gzip
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,6 +14,8 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
+from glassformer.recorders.record import record
+from glassformer.recording.axes import name_rows
 from glassformer.tasks.answers import open_model
 from glassformer.tasks.classification import classify
 from glassformer.tasks.language_modelling import generate
@@ -103,6 +107,34 @@ def test_the_translator_speaks_four_languages(translator: LoadedModel) -> None:
     assert say("我爱你", "en") == "I love you."
     (by_beam,) = translate(translator, ["汤姆追逐杰瑞"], target_language="en")
     assert say("汤姆追逐杰瑞", "en") == by_beam == "Tom chased Jerry."  # the data have neither name nor verb
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("汤姆追逐杰瑞", {"Tom": "汤姆", " ch": "追逐", " J": "杰瑞"}),
+        ("我爱你", {"I": "我", " love": "爱", " you": "你"}),
+    ],
+)
+def test_words_are_written_where_a_head_looks_at_what_they_translate(
+    translator: LoadedModel, text: str, words: dict[str, str]
+) -> None:
+    """One head of cross-attention looks most at the right characters for every word."""
+    recording = record(translator, text, target_language="en")
+
+    def looks_right(weights: np.ndarray, rows: Sequence[str], keys: Sequence[str]) -> bool:
+        seen = {row: keys[at] for row, at in zip(rows, weights.argmax(-1), strict=True)}
+        return all(seen[word] in characters for word, characters in words.items())
+
+    heads = [
+        looks_right(weights, name_rows(recording, cross).texts, cross.key.texts)
+        for cross in recording.maps
+        if cross.kind == "cross"
+        for weights in cross.weights()
+    ]
+    assert any(heads)
+    assert not all(heads)
 
 
 def test_the_recurrent_one_translates_too() -> None:
