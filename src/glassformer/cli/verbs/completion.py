@@ -27,10 +27,10 @@ def run(arguments: Arguments) -> None:
 def list_options(parser: Parser) -> dict[str, tuple[str, list[str]]]:
     """Every verb with its summary and its options."""
     table = next(each for each in parser._actions if isinstance(each, argparse._SubParsersAction))
-    summaries = {each.dest: each.help or "" for each in table._choices_actions}
+    summaries = {name: (each.description or "").rstrip(".。") for name, each in table.choices.items()}
     return {
         name: (
-            summaries.get(name, ""),
+            summaries[name],
             [name for action in each._actions for name in action.option_strings if name.startswith("--")],
         )
         for name, each in table.choices.items()
