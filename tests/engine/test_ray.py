@@ -13,10 +13,12 @@ import pytest
 import glassformer as gf
 from engine import tasks
 from engine.test_local import collect
+from glassformer.corpus import study
 from glassformer.engine import open_engine
 from glassformer.engine.local import LocalEngine
 from glassformer.engine.ray_cluster import RayEngine
 from glassformer.errors import EngineError
+from tiny_models import build_model
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "first.toml"
 pytestmark = [
@@ -60,6 +62,21 @@ def cluster() -> Iterator[Any]:
         finally:
             ray.shutdown()
             cluster.shutdown()
+
+
+def test_a_study_is_the_same_when_a_worker_is_killed(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes, _ = cluster
+    model = build_model(tmp_path / "model", "encoder")
+    call: Any = {"model": str(model), "texts": tasks.TEXTS, "values": True, "shard": 4}
+    here = gf.study(**call)
+    monkeypatch.setattr(study, "measure_by_name", tasks.measure_or_die)
+    spread = gf.study(**call, engine="ray", address=nodes.address)
+    assert (model / tasks.DIED).exists()  # a worker was killed in the middle
+    assert spread.manifest == here.manifest
+    for name in ("heads", "texts", "values"):
+        assert spread.frame(name).equals(here.frame(name)), name
 
 
 def test_a_search_on_two_nodes_finds_what_it_finds_here(cluster: Any, tmp_path: Path) -> None:
