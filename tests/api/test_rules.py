@@ -3,7 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,11 +15,13 @@ from starlette.testclient import TestClient
 
 from atlases.invented import invent_atlas
 from glassformer.api.app import GROUPS, create_app
+from glassformer.api.identity import Found
 from glassformer.api.library import Library
 from glassformer.api.owners import Visibility
 from glassformer.api.people import PERSON, People, Person, add_person, change_people, hash_token
 from glassformer.api.responses import _get_context
 from glassformer.api.rules import RULES, Rule, authorise
+from glassformer.api.security import Guard
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 from glassformer.runlog import Event, RunWriter
@@ -303,7 +305,8 @@ def test_messages_about_training_do_not_name_the_runs_of_others(fresh: Team) -> 
 
 def test_without_users_everything_is_as_it_was(build_site: Callable[..., Any]) -> None:
     site = build_site()
-    assert site.json("/api/session") == {"users": False, "name": None, "role": None, "signs_out": False}
+    session = site.json("/api/session")
+    assert (session["users"], session["name"], session["signs_out"]) == (False, None, False)
     assert site.client.put(f"{site.of('single')}/visibility", json={"visibility": "team"}).status_code == 409
     assert site.client.get(f"{site.of('single')}/thumbnails").headers["cache-control"].endswith("immutable")
     assert site.client.post("/sign-in", content="name=a&password=b").status_code == 409
@@ -321,3 +324,68 @@ def test_visitors_see_the_atlases_that_ship_and_the_team_all(fresh: Team, tmp_pa
     assert "ours" not in fresh.ask(None, "GET", "/api/atlases").text
     assert fresh.ask(None, "GET", "/api/recordings/gpt2:example:0").status_code == 200
     assert fresh.ask("adam", "DELETE", "/api/recordings/ours:example:0").status_code == 403
+
+
+def test_quotas_of_one_person(
+    fresh: Team, invented: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = fresh.app.state.context
+    body, used = invented["long"].read_bytes(), context.library.bytes_of("rita")
+    assert fresh.ask("rita", "GET", "/api/session").json()["storage"] == used > 0
+    limited = replace(context.settings, person_bytes=used + len(body) - 1, person_jobs=2)
+    monkeypatch.setattr(fresh.app.state, "context", replace(context, settings=limited))
+    for content in (body, iter([body])):  # with a length, and in pieces
+        answer = fresh.ask("rita", "POST", "/api/recordings", content=content)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "storage_full")
+    assert not list(fresh.library.folder.glob(".*.part"))
+    asked = {"kind": "record", "model": "zoo/tiny", "text": "x"}
+    statuses = [
+        fresh.ask(who, "POST", "/api/jobs", json=asked).status_code for who in ("rob",) * 3 + ("rita",)
+    ]
+    assert statuses == [202, 202, 429, 202]  # another's quota is not mine
+    full = replace(limited, person_bytes=used)
+    monkeypatch.setattr(fresh.app.state, "context", replace(context, settings=full))
+    assert fresh.ask("rita", "POST", "/api/jobs", json=asked).status_code == 413
+
+
+def test_requests_of_one_person_at_the_same_time_are_limited() -> None:
+    async def wait(scope: Any, receive: Any, send: Any) -> None:
+        waiting.append(scope)
+        await done.wait()
+
+    async def ask(name: str) -> int:
+        sent: list[Any] = []
+        headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {name}".encode())]
+        scope = {"type": "http", "method": "GET", "path": "/x", "query_string": b"", "headers": headers}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await guard(scope, None, send)  # type: ignore[arg-type]
+        return sent[0]["status"] if sent else 0
+
+    async def ask_all() -> list[int]:
+        found: list[int] = []
+
+        async def keep(name: str) -> None:
+            found.append(await ask(name))
+            if len(found) + len(waiting) == 4:
+                done.set()
+
+        async with anyio.create_task_group() as tasks:
+            for name in ("rita", "rob", "rob", "rob"):
+                tasks.start_soon(keep, name)
+                await anyio.sleep(0)
+        return [*found, await ask("rob")]
+
+    waiting: list[Any] = []
+    done = anyio.Event()
+    people = {name: Person(name=name, role="runner") for name in ("rob", "rita")}
+    identity: Any = SimpleNamespace(
+        attempts=SimpleNamespace(check=lambda _: None),
+        find=lambda scope, headers, cookie, tokens: Found(people[tokens[0]]),
+    )
+    guard = Guard(wait, Settings(person_requests=2), identity)
+    statuses = anyio.run(ask_all)
+    assert sorted(statuses) == [0, 0, 0, 0, 429]
+    assert len(waiting) == 4

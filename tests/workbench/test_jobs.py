@@ -192,3 +192,27 @@ def test_of_several_who_wait_the_best_placed_gets_the_job(ask: Ask) -> None:
     store.submit(ask(), MODEL)
     store._idle.append(occupied)
     assert store.take(0.0, poor) is not None
+
+
+def test_people_take_turns_and_are_told_their_place() -> None:
+    store = JobStore(20, 20)
+    model = Model("zoo/tiny", None, None)
+
+    def submit(owner: str) -> str:
+        return store.submit(JobRequest(kind="record", model="zoo/tiny", text="x"), model, owner).id
+
+    many = [submit("greedy") for _ in range(4)]
+    late = [submit("late"), submit("late")]
+    assert [store.job(id).position for id in (*many, *late)] == [0, 2, 4, 5, 1, 3]
+    order = []
+    while (entry := store.take(0)) is not None:
+        order.append(entry.id)
+        store.finish(entry, None)
+        if len(order) == 1:
+            newest = submit("new")  # never served: before those who were
+    assert order == [many[0], late[0], newest, many[1], late[1], many[2], many[3]]
+    assert store.job(submit("late")).wait is not None  # jobs have ended: it is known how long they take
+    only = JobStore(20, 20)
+    ids = [only.submit(JobRequest(kind="record", model="m", text="x"), model).id for _ in range(3)]
+    assert [only.take(0).id for _ in ids] == ids  # type: ignore[union-attr]
+    assert only.job(ids[0]).position is None

@@ -76,6 +76,14 @@ class Access:
             raise ApiError("api.no_users", status=409)
         return self.owners
 
+    def check_storage(self, most: int | None, more: int = 0) -> None:
+        """ApiError where somebody's recordings take more disk than they may, or would with so many bytes."""
+        if most is None or self.person is None:
+            return
+        used = self.library.bytes_of(self.person.name)
+        if used + more > most or used >= most:
+            raise ApiError("api.storage_full", status=413, used=used / 1e9, most=most / 1e9, more=more / 1e9)
+
     # Recordings
 
     def sees(self, id: str) -> bool:

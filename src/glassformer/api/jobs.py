@@ -125,6 +125,8 @@ class Job(ResponseModel):
     parent: str | None = None  # id of the recording that it is derived from
     prefix: tuple[int, ...] | None = None  # ids of the tokens that the generated text begins with
     owner: str | None = None  # whose it is, on a server with users
+    position: int | None = None  # how many jobs are before it, while it waits
+    wait: float | None = None  # about how many seconds it has to wait, where that is known
 
 
 class Event(ResponseModel):

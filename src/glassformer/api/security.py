@@ -16,7 +16,9 @@ Out:  the same request, or an error. Responses get headers that restrict what a 
 import hmac
 import ipaddress
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -68,6 +70,7 @@ class Guard:
         self.app = app
         self.settings = settings
         self.identity = identity
+        self._busy: Counter[str] = Counter()  # requests at the same time, by person
         self.hosts = {"localhost", *(host.lower().rstrip(".") for host in settings.hosts)}
         self._attempts = Attempts(settings.attempts) if identity is None else identity.attempts
 
@@ -81,28 +84,49 @@ class Guard:
             scope["path"] = scope["path"].removeprefix(root)
         probe = scope["path"] in PROBES
         response: Response | None = None
+        with ExitStack() as held:
+            try:
+                if not probe:
+                    self._check_caller(scope, headers)
+                    response = self._check_sender(scope, headers)
+                    held.enter_context(self._hold(scope.get(PERSON)))
+            except ApiError as error:
+                response = respond_with_error(error, choose_language(scope))
+
+            renewed = self._renew(scope, headers) if response is None and not probe else None
+
+            async def send_guarded(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    own = scope.get(OWN_HEADERS)
+                    sent = [pair for pair in message.get("headers", ()) if pair[0].lower() not in _NAMES]
+                    if renewed is not None and scope.get(SESSION, True) is not None:
+                        sent.append((b"set-cookie", renewed.encode("latin-1")))
+                    message["headers"] = sent + (_encode(HEADERS | own) if own else _PAIRS)
+                await send(message)
+
+            await (response or self.app)(scope, receive, send_guarded)
+
+    @contextmanager
+    def _hold(self, person: Person | None) -> Iterator[None]:
+        """One more request of a person; ApiError where they have too many at the same time."""
+        if person is None:
+            yield
+            return
+        if self._busy[person.name] >= self.settings.person_requests:
+            raise ApiError("api.too_many_of_yours", "busy", 429, most=self.settings.person_requests)
+        self._busy[person.name] += 1
         try:
-            if not probe:
-                self._check_caller(scope, headers)
-                if self.identity is None:
-                    response = self._check_token(scope, headers)
-                else:
-                    self._identify(self.identity, scope, headers)
-        except ApiError as error:
-            response = respond_with_error(error, choose_language(scope))
+            yield
+        finally:
+            self._busy[person.name] -= 1
+            if not self._busy[person.name]:
+                del self._busy[person.name]
 
-        renewed = self._renew(scope, headers) if response is None and not probe else None
-
-        async def send_guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                own = scope.get(OWN_HEADERS)
-                sent = [pair for pair in message.get("headers", ()) if pair[0].lower() not in _NAMES]
-                if renewed is not None:
-                    sent.append((b"set-cookie", renewed.encode("latin-1")))
-                message["headers"] = sent + (_encode(HEADERS | own) if own else _PAIRS)
-            await send(message)
-
-        await (response or self.app)(scope, receive, send_guarded)
+    def _check_sender(self, scope: Scope, headers: Headers) -> Response | None:
+        if self.identity is None:
+            return self._check_token(scope, headers)
+        self._identify(self.identity, scope, headers)
+        return None
 
     def _check_caller(self, scope: Scope, headers: Headers) -> None:
         hosts = headers.getlist("host")

@@ -36,6 +36,9 @@ class Settings(RunSettings):
     hosts: tuple[str, ...] = ()  # names of the server beside localhost
     any_address: bool = False  # also any IP address: for servers on a network
     root_path: str = ""  # below which a proxy shows this server, as "/glass"
+    person_bytes: int | None = None  # of disk that the recordings of one person may take; None: any
+    person_jobs: int | None = None  # of one person that wait or run; None: their share of the queue
+    person_requests: int = 100  # of one person at the same time, event streams too
     proxies: tuple[str, ...] = ()  # addresses and networks whose X-Forwarded-… headers are believed
     user_header: str | None = None  # in which such a proxy names who sends a request
     header_role: Role | None = (

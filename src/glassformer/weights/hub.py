@@ -6,7 +6,9 @@ Out:  a folder on this machine, or an error that says why there is none.
 The hub is that of huggingface_hub; HF_ENDPOINT, HF_HOME, HF_TOKEN and HF_HUB_OFFLINE work as there.
 """
 
+import math
 import re
+from fnmatch import fnmatch
 from pathlib import Path
 
 from glassformer.errors import CheckpointError
@@ -77,6 +79,26 @@ def _is_path(name: str) -> bool:
     word = r"\w([\w.-]*\w)?"
     named = re.fullmatch(f"{word}(/{word})?", name, re.ASCII) and not re.search(r"--|\.\.", name)
     return not named or len(name) > LONGEST_NAME
+
+
+def check_download(name: str, most: int) -> None:
+    """CheckpointError where what would be downloaded has more bytes, or nobody can say how many."""
+    from huggingface_hub import HfApi, constants
+
+    if constants.HF_HUB_OFFLINE:
+        return
+    try:
+        files = HfApi().model_info(name, files_metadata=True, timeout=30).siblings or []
+    except Exception as error:  # of the HTTP library, which differs between versions of huggingface_hub
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise CheckpointError(
+            "weights.hub.failed", name=name, hub=constants.ENDPOINT, reason=reason
+        ) from error
+    wanted = [each for each in files if any(fnmatch(each.rfilename, pattern) for pattern in DOWNLOADED)]
+    sizes = [each.size for each in wanted]
+    size = math.inf if None in sizes else sum(each or 0 for each in sizes)
+    if size > most:
+        raise CheckpointError("weights.hub.too_large", name=name, size=size / 1e9, most=most / 1e9)
 
 
 def _download(name: str) -> Path:

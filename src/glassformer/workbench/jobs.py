@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import zip_longest
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Protocol
@@ -74,6 +75,9 @@ class JobStore:
         self._waiting: deque[Entry] = deque()
         self._changed = threading.Condition()
         self._closed = False
+        self._served: dict[str | None, float] = {}  # when a job of each owner was taken last
+        self._began: dict[str, float] = {}  # when jobs that run were taken, by id
+        self._seconds: deque[float] = deque(maxlen=20)  # that the last jobs took
         for each in [] if table is None else table.read():
             self._restore(each)
 
@@ -95,7 +99,7 @@ class JobStore:
             self._wait(entry)
             self._forget()
             self._changed.notify_all()
-            return entry.job
+            return self._show(entry)
 
     def find(
         self, request: JobRequest, is_kept: Callable[[str], bool], owner: str | None = None
@@ -103,7 +107,9 @@ class JobStore:
         """A job of the same person and request that waits, runs, or made a recording that is still there."""
         with self._changed:
             entries = self._entries.values()
-            same = [each.job for each in entries if each.job.owner == owner and each.request == request]
+            same = [
+                self._show(each) for each in entries if (each.job.owner, each.request) == (owner, request)
+            ]
         for job in same:
             done = job.state == "done" and job.recording is not None and is_kept(job.recording)
             if done or job.state in ("queued", "running"):
@@ -126,6 +132,8 @@ class JobStore:
             if self._closed or not self._is_next(taker):
                 return None
             entry = self._waiting.popleft()
+            self._served[entry.job.owner] = self._began[entry.id] = time.monotonic()
+            self._arrange()
             entry.change(state="running", stage="loading")
             if self.table is not None:
                 self.table.start(entry.job)
@@ -140,12 +148,12 @@ class JobStore:
 
     def job(self, id: str) -> Job:
         with self._changed:
-            return self._find(id).job
+            return self._show(self._find(id))
 
     def jobs(self) -> list[Job]:
         """Newest first."""
         with self._changed:
-            return [entry.job for entry in reversed(self._entries.values())]
+            return [self._show(entry) for entry in reversed(self._entries.values())]
 
     def cancel(self, id: str) -> Job:
         """Mark a job as cancelled at once; the thread that runs it notices this and stops."""
@@ -238,6 +246,36 @@ class JobStore:
     def _wait(self, entry: Entry) -> None:
         self._waiting.append(entry)
         self._append(entry, "progress", QUEUED)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        """Put those who wait in order: one of each owner in turn, who was served longest ago first.
+
+        With one owner, or none, it is the order in which they came.
+        """
+        queues: dict[str | None, list[Entry]] = {}
+        for entry in self._waiting:
+            queues.setdefault(entry.job.owner, []).append(entry)
+        turns = sorted(queues, key=lambda owner: self._served.get(owner, 0.0))  # stable: first come, first
+        rounds = zip_longest(*(queues[owner] for owner in turns))
+        self._waiting = deque(entry for each in rounds for entry in each if entry is not None)
+
+    def _estimate(self, place: int) -> float | None:
+        """About how many seconds a job has to wait at its place; None where no job has ended yet."""
+        if not self._seconds:
+            return None
+        running = [entry.id for entry in self._entries.values() if entry.job.state == "running"]
+        workers = max(1, len(running) + len(self._idle))
+        mean, now = sum(self._seconds) / len(self._seconds), time.monotonic()
+        left = sum(max(0.0, mean - (now - self._began.get(id, now))) for id in running)
+        return (place * mean + left) / workers
+
+    def _show(self, entry: Entry) -> Job:
+        """A job as the page sees it; one that waits with its place."""
+        if entry.job.state != "queued" or entry not in self._waiting:
+            return entry.job
+        place = self._waiting.index(entry)
+        return entry.job.model_copy(update={"position": place, "wait": self._estimate(place)})
 
     def _is_next(self, taker: Taker | None) -> bool:
         """Whether the next job is for this one, and not for a better one who waits, too."""
@@ -261,6 +299,9 @@ class JobStore:
     def _finish(self, entry: Entry, state: State, data: dict[str, Any]) -> None:
         if entry in self._waiting:
             self._waiting.remove(entry)
+            self._arrange()
+        if (began := self._began.pop(entry.id, None)) is not None and state == "done":
+            self._seconds.append(time.monotonic() - began)
         entry.change(state=state, share=None, detail=None)
         assert state in ("done", "failed", "cancelled")
         self._append(entry, state, data)

@@ -31,6 +31,7 @@ from glassformer.weights.hub import ZOO
 from glassformer.workbench.job_table import JobTable
 from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model, ModelCatalog
+from glassformer.workbench.policy import ModelPolicy
 from glassformer.workbench.presets import list_presets
 from glassformer.workbench.process import WorkerProcess
 from glassformer.workbench.remote import RayWorker
@@ -43,6 +44,7 @@ from glassformer.workbench.topics import ask, describe_task
 Add = Callable[[Path, JobRequest | MeasureRequest, str | None], str]
 Locate = Callable[[str], Path]  # the bundle of a recording in the library; ApiError where there is none
 
+ANY_MODEL = ModelPolicy()
 PATIENCE = 10.0  # seconds that workers have to end
 TURN = 10.0  # seconds that a play waits for those before it
 LOOK = 0.05  # seconds between two looks for a free worker
@@ -62,6 +64,7 @@ class LocalWorkbench:
         locate: Locate | None = None,
         zoo: Path = ZOO,
         table: JobTable | None = None,
+        policy: ModelPolicy = ANY_MODEL,
     ) -> None:
         """Without `locate` nothing can branch off from a recording; without `table` jobs end with this."""
         self.settings = settings
@@ -69,6 +72,7 @@ class LocalWorkbench:
         self.add = add
         self.locate = locate
         self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline, runs=settings.runs)
+        self.policy = policy
         self.store = JobStore(settings.queue, settings.kept, table)
         self.keeps_jobs = table is not None
         self.slots = [
@@ -84,15 +88,14 @@ class LocalWorkbench:
 
     def models(self) -> Sequence[ModelDescription]:
         here = [model.description for model in self.catalog.models() if model.description is not None]
-        return [*here, *self.catalog.published()]
+        return [*here, *(each for each in self.catalog.published() if self.policy.allows(each.name))]
 
     def presets(self) -> Sequence[Preset]:
         return list_presets({model.name for model in self.catalog.models()})
 
     def submit(self, request: JobRequest, owner: str | None = None) -> Job:
         """Queue a run, or refuse it in one sentence. What is in no list is made once."""
-        model = self.catalog.find(request.model)
-        check_request(request, model, self.settings)
+        model = self._find_model(request)
         self._find_parent(request)
         known = None if request.listed else self.store.find(request, self._is_kept, owner)
         job = known or self.store.submit(request, model, owner)
@@ -101,8 +104,7 @@ class LocalWorkbench:
 
     def measure(self, request: MeasureRequest, owner: str | None = None) -> Job:
         """Queue a measurement of causes, or refuse it in one sentence."""
-        model = self.catalog.find(request.run.model)
-        check_request(request.run, model, self.settings)
+        model = self._find_model(request.run)
         check_measurement(request)
         job = self.store.submit(request, model, owner)
         self._start()
@@ -207,6 +209,7 @@ class LocalWorkbench:
         chosen = self.settings
         limits: dict[str, Any] = {"offline": chosen.offline, "device": device}
         limits |= {"memory": chosen.worker_memory, "loaded": chosen.loaded_bytes}
+        limits["hub_token"] = chosen.hub_token
         return WorkerProcess(**limits) if self._cluster is None else RayWorker(self._cluster, **limits)
 
     def _describe(self, entry: Entry, path: Path) -> dict[str, Any]:
@@ -217,8 +220,7 @@ class LocalWorkbench:
             return describe_task(entry.id, topic, request.parameters, self.catalog.models(), streams=True)
         run = request if isinstance(request, JobRequest) else request.run
         if entry.model is None:
-            entry.model = self.catalog.find(run.model)
-            check_request(run, entry.model, self.settings)
+            entry.model = self._find_model(run)
         task = describe_job(run, entry.model, self.settings, path)
         if request is not run:
             task["measure"] = request.model_dump()
@@ -231,6 +233,13 @@ class LocalWorkbench:
         if isinstance(request, PlayRequest) or (not isinstance(request, JobRequest) and not path.is_file()):
             return None
         return self.add(path, request, entry.job.owner)
+
+    def _find_model(self, request: JobRequest) -> Model:
+        """The model of a request that can be run; ApiError for any other."""
+        model = self.catalog.find(request.model)
+        self.policy.check(model)
+        check_request(request, model, self.settings)
+        return model
 
     def _find_parent(self, request: JobRequest) -> Path | None:
         """The bundle that a branch goes on from; ApiError where it is not there (any more)."""

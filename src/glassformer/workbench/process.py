@@ -29,7 +29,9 @@ KEPT_LINES = 40  # of what a worker wrote to stderr
 class WorkerProcess:
     """One process that imports torch and runs models, one job at a time."""
 
-    def __init__(self, *, offline: bool, memory: int, loaded: int, device: str | None = None) -> None:
+    def __init__(
+        self, *, offline: bool, memory: int, loaded: int, device: str | None = None, hub_token: bool = True
+    ) -> None:
         self.messages: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.errors: deque[str] = deque(maxlen=KEPT_LINES)
         self.first_memory: int | None = None  # bytes beside models after its first job
@@ -47,7 +49,7 @@ class WorkerProcess:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=self._home.name,
-            env=make_worker_environment(offline=offline),
+            env=make_worker_environment(offline=offline, hub_token=hub_token),
         )
         self._readers = [
             threading.Thread(target=target, args=(pipe,), name="glassformer-worker", daemon=True)
@@ -127,12 +129,12 @@ def measure_memory(number: int) -> int:
     return sum(1024 * int(fields[name].split()[0]) for name in ("RssAnon", "VmSwap") if name in fields)
 
 
-def make_worker_environment(*, offline: bool) -> dict[str, str]:
+def make_worker_environment(*, offline: bool, hub_token: bool = True) -> dict[str, str]:
     """That of a worker, whose threads sleep while they wait: spinning ones take the time of busy machines."""
-    return {"OMP_WAIT_POLICY": "passive"} | make_environment(offline=offline)
+    return {"OMP_WAIT_POLICY": "passive"} | make_environment(offline=offline, hub_token=hub_token)
 
 
-def make_environment(*, offline: bool) -> dict[str, str]:
+def make_environment(*, offline: bool, hub_token: bool = True) -> dict[str, str]:
     """Ours, with the package on the path that we came from ourselves."""
     home = str(Path(glassformer.__file__).parent.parent)
     known = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
@@ -145,6 +147,10 @@ def make_environment(*, offline: bool) -> dict[str, str]:
     }
     for name in ("GLASSFORMER_TOKEN", "GLASSFORMER_SERVE_TOKEN"):  # not for the code of models
         variables.pop(name, None)
+    if not hub_token:  # it is the operator's, and whoever names a model is another
+        for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN"):
+            variables.pop(name, None)
+        variables |= {"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "HF_TOKEN_PATH": os.devnull}
     if offline:
         variables |= {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1"}
     return variables

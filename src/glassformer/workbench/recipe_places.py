@@ -7,7 +7,7 @@ Out:  the same as training reads them, or the message of a fault. A link that le
 
 import glob
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
@@ -26,11 +26,19 @@ MOST_FILES = 500  # in the list
 class Places:
     """What training that is started over HTTP may read."""
 
-    def __init__(self, data: Path, models: Sequence[Path] = (), *, offline: bool = False) -> None:
+    def __init__(
+        self,
+        data: Path,
+        models: Sequence[Path] = (),
+        *,
+        offline: bool = False,
+        allows: Callable[[str], bool] = lambda _: True,
+    ) -> None:
         self.data = data.expanduser()  # as the person who started the server wrote it
         self.root = self.data.resolve()
         self.models = {folder.expanduser().resolve().name: folder.expanduser() for folder in models}
         self.offline = offline
+        self.allows = allows  # which names on the hub may be used
 
     def find_faults(self, tables: Mapping[str, Any]) -> Iterator[Fault]:
         """What is wrong with the paths and models of a recipe whose values are of the right types."""
@@ -98,7 +106,7 @@ class Places:
         if first == "zoo":
             return name if "/" not in rest and (ZOO / rest / "config.json").is_file() else None
         named = HUB_NAME.fullmatch(name) is not None and len(name) <= LONGEST_HUB_NAME
-        return name if named and (not self.offline or was_fetched(name)) else None
+        return name if named and self.allows(name) and (not self.offline or was_fetched(name)) else None
 
     def find_model_folder(self, name: str) -> Path | None:
         """The folder of a model on this machine; None for one of the hub."""

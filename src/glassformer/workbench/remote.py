@@ -29,7 +29,14 @@ class RayWorker:
     """See `Worker` in slot.py."""
 
     def __init__(
-        self, cluster: RayEngine, *, offline: bool, memory: int, loaded: int, device: str | None
+        self,
+        cluster: RayEngine,
+        *,
+        offline: bool,
+        memory: int,
+        loaded: int,
+        device: str | None,
+        hub_token: bool = True,
     ) -> None:
         self.messages: queue.Queue[dict[str, Any] | None] = queue.Queue()
         self.errors: deque[str] = deque(maxlen=KEPT_LINES)
@@ -44,7 +51,7 @@ class RayWorker:
         options = {"num_cpus": 1, "num_gpus": int(on_gpu), "max_concurrency": 4}
         host = self._ray.remote(Host).options(**options)
         # Ray shows an actor its own GPU alone.
-        self._host = host.remote(offline, memory, loaded, "cuda" if on_gpu else device)
+        self._host = host.remote(offline, memory, loaded, "cuda" if on_gpu else device, hub_token)
         threading.Thread(target=self._read, name="glassformer-worker", daemon=True).start()
 
     @property
@@ -114,9 +121,13 @@ class RayWorker:
 class Host:
     """The actor: a worker process, and the files of its jobs."""
 
-    def __init__(self, offline: bool, memory: int, loaded: int, device: str | None) -> None:
+    def __init__(
+        self, offline: bool, memory: int, loaded: int, device: str | None, hub_token: bool = True
+    ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="glassformer-remote-")
-        self._worker = WorkerProcess(offline=offline, memory=memory, loaded=loaded, device=device)
+        self._worker = WorkerProcess(
+            offline=offline, memory=memory, loaded=loaded, device=device, hub_token=hub_token
+        )
 
     def send(self, task: dict[str, Any], parent: bytes | None) -> None:
         """Pass a message on, with paths of this machine."""

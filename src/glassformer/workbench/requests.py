@@ -65,6 +65,7 @@ def describe_job(
         "request": request.model_dump(),
         "tokens": settings.tokens,
         "new_tokens": settings.new_tokens,
+        "download": settings.download,
     }
 
 

@@ -23,6 +23,7 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.recorders.store import ArrayStore, writing_to
 from glassformer.recording import Recording
+from glassformer.weights.hub import check_download
 from glassformer.workbench.effects import measure_effects, measure_patching
 from glassformer.workbench.generating import choose_settings, go_on, report_answers, write
 from glassformer.workbench.inputs import JobInputs, read_inputs
@@ -53,7 +54,7 @@ class Runner:
         """From a task to a bundle."""
         request = JobRequest.model_validate(task["request"])
         reporter.progress("loading", detail=task["name"])
-        model = self.open(task["name"], task["folder"])
+        model = self.open(task["name"], task["folder"], task.get("download"))
         if request.branch is not None:
             self._branch(model, request.branch, task, request.want, reporter)
             return
@@ -72,7 +73,7 @@ class Runner:
         patches = task["measure"]["kind"] == "patching"
         request = (PatchingRequest if patches else EffectsRequest).model_validate(task["measure"])
         reporter.progress("loading", detail=task["name"])
-        model = self.open(task["name"], task["folder"])
+        model = self.open(task["name"], task["folder"], task.get("download"))
         reporter.progress("running")
         given = read_inputs(model, request.run, task)
         if isinstance(request, PatchingRequest):
@@ -114,7 +115,7 @@ class Runner:
         result = run_topic(task["topic"], task["parameters"], zoo, report)
         reporter.send("played", play=result.model_dump(mode="json"))
 
-    def open(self, name: str, folder: str | None) -> LoadedModel:
+    def open(self, name: str, folder: str | None, download: int | None = None) -> LoadedModel:
         """A model, from memory if it is there and its files have not changed."""
         changed = 0.0 if folder is None else (Path(folder) / "config.json").stat().st_mtime
         key = folder or name
@@ -122,6 +123,8 @@ class Runner:
             self.models.move_to_end(key)
             return self.models[key][1]
         self.models.pop(key, None)
+        if folder is None and download is not None:
+            check_download(name, download)
         try:
             model = load(folder or name, name=name, device=self.device)
         except CheckpointError as error:

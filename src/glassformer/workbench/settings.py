@@ -5,6 +5,7 @@ Out:  a frozen `WorkbenchSettings` with every limit filled in.
 """
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -30,6 +31,8 @@ class WorkbenchSettings(RunSettings):
     memory: int = field(default_factory=lambda: find_memory() * 6 // 10)  # bytes of all worker processes
     growth: int = 256 << 20  # bytes, beside models, that a worker may grow by before another one replaces it
     loaded: int | None = None  # bytes of models kept in memory by all workers; None: a third of `memory`
+    download: int | None = None  # bytes of a model that may be downloaded; None: any
+    hub_token: bool = True  # whether downloads use the token of whoever started the server
 
     @property
     def worker_memory(self) -> int:
@@ -60,6 +63,8 @@ class TrainerSettings:
     memory: int = field(
         default_factory=lambda: find_memory() * 6 // 10
     )  # bytes of one run, estimated and real
+    allows: Callable[[str], bool] = lambda _: True  # which names on the hub recipes may use
+    hub_token: bool = True
     stop_seconds: float = 120.0  # that a run has to end its step and write a checkpoint
 
 

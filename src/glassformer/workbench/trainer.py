@@ -79,7 +79,7 @@ class LocalTrainer:
         self.settings = settings
         self.runs = settings.runs
         self.most = settings.jobs
-        self.places = Places(settings.data, settings.models, offline=settings.offline)
+        self.places = Places(settings.data, settings.models, offline=settings.offline, allows=settings.allows)
         self.rules = RecipeRules(self.places, settings.runs, steps=settings.steps, memory=settings.memory)
         self._children: dict[str, _Child] = {}  # the last one of each run
         self._stopping: set[tuple[str, int]] = set()  # runs and processes that were asked to stop
@@ -280,7 +280,7 @@ class LocalTrainer:
                     stdin=subprocess.PIPE,
                     stdout=output,
                     stderr=subprocess.STDOUT,
-                    env=make_environment(offline=self.settings.offline),
+                    env=make_environment(offline=self.settings.offline, hub_token=self.settings.hub_token),
                     start_new_session=True,  # a signal to the server is not one to its runs
                 )
         except OSError as error:

@@ -43,6 +43,8 @@ export type Distribution = Without<Schemas["Distribution"], "whole">; // also ma
 
 // models and jobs
 export type About = Schemas["About"];
+export type Session = Schemas["SessionDescription"];
+export type Visibility = Schemas["VisibilityRequest"]["visibility"];
 export type ModelDescription = Schemas["ModelDescription"];
 export type EditRequest = Schemas["JobRequest"]["edits"][number];
 export type DecodeRequest = Schemas["DecodeRequest"];

@@ -18,6 +18,8 @@ const job: Job = {
   parent: null,
   prefix: null,
   owner: null,
+  position: null,
+  wait: null,
   model: "gpt2",
 };
 const request: JobRequest = { kind: "record", model: "gpt2", sequence: "text", text: "Hi" };

@@ -14,7 +14,9 @@ import type {
   PlayResult,
   PlayStep,
   Preset,
+  Session,
   StepDescription,
+  Visibility,
 } from "../api/types";
 import { Refusal } from "../core/source";
 import type { Rerunner } from "../core/view";
@@ -26,6 +28,11 @@ export type Heard = (event: { readonly job: Job } | { readonly step: StepDescrip
 /** Everything the shell can ask of the host besides the recordings themselves. */
 export interface ServerJobs {
   about(): Promise<About>;
+  /** Who is signed in, where the server has users. */
+  session?(): Promise<Session>;
+  signOut?(): Promise<void>;
+  /** Says who may see a recording beside its owner. */
+  share?(id: string, visibility: Visibility): Promise<void>;
   models(): Promise<readonly ModelDescription[]>;
   presets(): Promise<readonly Preset[]>;
   /** Runs; aborting the signal cancels the job. */
@@ -74,6 +81,17 @@ export function createServerJobs(
   };
   return {
     about: () => connection.json("about"),
+    session: () => connection.json("session"),
+    async signOut() {
+      await connection.ask("session", { method: "DELETE" });
+    },
+    async share(id, visibility) {
+      await connection.ask(`recordings/${encodeURIComponent(id)}/visibility`, {
+        method: "PUT",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ visibility }),
+      });
+    },
     models: () => connection.json("models"),
     presets: () => connection.json("presets"),
     async run(request, heard, signal) {

@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { nameLanguage, nextLanguage } from "../i18n/core";
+import { Account } from "./account";
 import { Button } from "./button";
 import { useApp } from "./context";
 import { Mark } from "./icons";
@@ -26,6 +27,7 @@ export function Header(props: { readonly help: () => void; readonly recordings: 
       <RunChooser />
       <AtlasChooser />
       <div class="header-end">
+        <Account />
         <button
           type="button"
           class="button quiet"

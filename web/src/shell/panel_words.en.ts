@@ -89,6 +89,9 @@ export const panels = {
   finished: "The recording is there.",
   stages: "Stages",
   queued: "Waiting",
+  place: (before: number, seconds: number | null) =>
+    (before === 0 ? "next" : before === 1 ? "1 job before it" : `${before} jobs before it`) +
+    (seconds === null ? "" : `, about ${Math.ceil(seconds)} s`),
   loading: "Loading",
   tokenising: "Tokenising",
   runningStage: "Running",

@@ -91,6 +91,9 @@ export const panels: SameWords<typeof en.panels> = {
   finished: "记录已生成。",
   stages: "阶段",
   queued: "排队",
+  place: (before: number, seconds: number | null) =>
+    (before === 0 ? "下一个" : `前面还有 ${before} 个任务`) +
+    (seconds === null ? "" : `，大约 ${Math.ceil(seconds)} 秒`),
   loading: "加载",
   tokenising: "分词",
   runningStage: "运行",

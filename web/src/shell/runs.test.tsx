@@ -23,6 +23,8 @@ const running: Job = {
   parent: null,
   prefix: null,
   owner: null,
+  position: null,
+  wait: null,
   model: "zoo/gpt2",
 };
 

@@ -13,6 +13,8 @@ import type {
   Preset,
   RecordingEntry,
   RunEntry,
+  Session,
+  Visibility,
 } from "../api/types";
 import { fitTo } from "../core/maps";
 import { type Catalogue, formatText, keepCatalogue, type Text } from "../core/messages";
@@ -111,6 +113,7 @@ export class App {
   readonly presets = signal<readonly Preset[]>([]);
   readonly metrics = signal<readonly MetricDescription[] | null>(null); // null until they are known
   readonly about = signal<About | null>(null);
+  readonly account = signal<Session | null>(null); // null: a host without users, or not known yet
   readonly trainingRuns = signal<readonly RunEntry[]>([]);
   readonly atlases = signal<readonly AtlasEntry[]>([]);
   readonly newRun = signal<NewRun | null>(null); // the form that is open
@@ -226,6 +229,12 @@ export class App {
 
   private async askServer(): Promise<void> {
     if (!this.server) return;
+    void this.server.session?.().then(
+      (session) => {
+        this.account.value = session;
+      },
+      () => {}, // an older server
+    );
     try {
       [this.about.value, this.presets.value] = await Promise.all([
         this.server.about(),
@@ -405,6 +414,26 @@ export class App {
     const wrong = open && link ? findCorrections(link, now, open.description.maps.length) : [];
     if (wrong.length === 0) return;
     this.complain(new Refusal((language) => words(language).corrected(wrong.join(", ")), "corrected", 0));
+  }
+
+  /** Let others see a recording of the list, or not any more. */
+  async share(id: string, visibility: Visibility): Promise<void> {
+    try {
+      await this.server?.share?.(id, visibility);
+      await this.refreshRecordings();
+    } catch (error) {
+      this.complain(error);
+    }
+  }
+
+  /** End the session; the page that comes is the one to sign in on. */
+  async signOut(): Promise<void> {
+    try {
+      await this.server?.signOut?.();
+      location.assign(location.pathname);
+    } catch (error) {
+      this.complain(error);
+    }
   }
 
   async refreshRecordings(): Promise<void> {

@@ -109,7 +109,10 @@ def check_share(request: Request, context: AppContext) -> None:
     """ApiError where a client has its share of the queue waiting or running; forgets what is finished."""
     settings, jobs = context.settings, request.app.state.jobs
     submitting: ClientCounts = request.app.state.submitting
+    context.access.check_storage(settings.person_bytes)
     share = settings.share(settings.queue + settings.jobs)
+    if context.access.limited and settings.person_jobs is not None:
+        share = settings.person_jobs
     if context.workbench is None or len(jobs) + submitting.total < share:
         return
     going = {job.id for job in context.workbench.jobs() if job.state in ("queued", "running")}

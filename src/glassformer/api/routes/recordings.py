@@ -188,6 +188,9 @@ async def add_recording(request: Request, context: Context) -> Added:
     uploads: ClientCounts = request.app.state.uploads
     client = find_client(request)
     uploads.require(client, "api.too_many_uploads")
+    declared = request.headers.get("content-length", "0")  # decimal: the limit of bodies has read it
+    most = context.settings.person_bytes
+    await context.threads.run(request, lambda: context.access.check_storage(most, int(declared)))
     with uploads.hold(client):
         return Added(id=await _receive(request, context))
 
@@ -197,6 +200,8 @@ async def _receive(request: Request, context: AppContext) -> str:
     path = context.library.new_partial_path()
     try:
         await _write(request, path)
+        size = path.stat().st_size  # a body may come in pieces, without a length
+        context.access.check_storage(context.settings.person_bytes, size)
         return await context.threads.run(
             request, lambda: context.library.receive(path, context.access.owner), slow=True
         )

@@ -45,19 +45,26 @@ class SessionDescription(ResponseModel):
     name: str | None  # None: a visitor, or a server without users
     role: Role | None
     signs_out: bool  # whether there is a session to end: not where a proxy or a token says who it is
+    storage: int | None = None  # bytes of disk that their recordings take
+    storage_most: int | None = None  # bytes that they may take; None: any
 
 
 @router.get("/api/session", response_model=SessionDescription)
 async def read_session(request: Request, context: Context) -> Response:
     """Who is signed in."""
     person = context.access.person
-    found = SessionDescription(
-        users=context.access.limited,
-        name=None if person is None else person.name,
-        role=None if person is None else person.role,
-        signs_out=request.scope.get(SESSION) is not None,
-    )
-    return await respond(request, context, lambda: found, keep=NO_STORE)
+
+    def make() -> SessionDescription:
+        return SessionDescription(
+            users=context.access.limited,
+            name=None if person is None else person.name,
+            role=None if person is None else person.role,
+            signs_out=request.scope.get(SESSION) is not None,
+            storage=None if person is None else context.library.bytes_of(person.name),
+            storage_most=None if person is None else context.settings.person_bytes,
+        )
+
+    return await respond(request, context, make, keep=NO_STORE)
 
 
 @router.delete("/api/session", status_code=204)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from glassformer.api.people import People
     from glassformer.api.settings import Settings
     from glassformer.api.training import Trainer
+    from glassformer.workbench.policy import ModelPolicy
 
 POSITION = 10
 EXAMPLES = (
@@ -67,6 +68,13 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--users", metavar="FILE", type=Path)
     parser.add_argument("--user-header", metavar="NAME")
     parser.add_argument("--header-role", choices=ROLES)
+    parser.add_argument("--quota-storage", metavar="GIGABYTES", type=float)
+    parser.add_argument("--quota-jobs", metavar="N", type=int)
+    parser.add_argument("--quota-requests", metavar="N", type=int, default=100)
+    parser.add_argument("--allow-model", metavar="PATTERN", action="append", default=[])
+    parser.add_argument("--quota-model", metavar="GIGABYTES", type=float)
+    parser.add_argument("--quota-download", metavar="GIGABYTES", type=float)
+    parser.add_argument("--use-hub-token", action="store_true")
     parser.add_argument("--keep", metavar="FOLDER", type=Path)
     parser.add_argument("--keep-gigabytes", metavar="N", type=float)
     parser.add_argument("--models", metavar="FOLDER", type=Path, action="append", default=[])
@@ -133,6 +141,9 @@ def run(arguments: Arguments) -> None:
 
 def _read_people(arguments: Arguments) -> "People | None":
     """The people of `--users`; InputError for options that would let others in."""
+    for count in (arguments.quota_jobs, arguments.quota_requests):
+        if count is not None and count < 1:
+            raise InputError("cli.serve.wrong_quota", value=count)
     header: str | None = arguments.user_header
     if header is not None and not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]{0,80}", header):
         raise InputError("cli.serve.wrong_header", header=header)
@@ -150,6 +161,29 @@ def _read_people(arguments: Arguments) -> "People | None":
     if os.name == "posix" and path.stat().st_mode & 0o077:
         print(message("cli.serve.readable_users", path=str(path)), file=sys.stderr)
     return people
+
+
+def _read_policy(arguments: Arguments) -> "ModelPolicy":
+    """Which models may be named. With users: those that the page offers, and without the operator's token."""
+    from glassformer.workbench.policy import ModelPolicy
+    from glassformer.workbench.published import read_published
+
+    names = tuple(arguments.allow_model)
+    if arguments.users is not None and not names:
+        names = tuple(read_published())
+    return ModelPolicy(
+        names=names or None,
+        download=_read_gigabytes(arguments.quota_download),
+        memory=_read_gigabytes(arguments.quota_model),
+        hub_token=arguments.use_hub_token or (arguments.users is None and not names),
+    )
+
+
+def _read_gigabytes(gigabytes: float | None) -> int | None:
+    """Bytes; InputError for what is no size."""
+    if gigabytes is not None and not 0 < gigabytes < 1e9:
+        raise InputError("cli.serve.wrong_quota", value=gigabytes)
+    return None if gigabytes is None else int(gigabytes * 1e9)
 
 
 def _read_limit(arguments: Arguments) -> int | None:
@@ -226,6 +260,9 @@ def _build_settings(arguments: Arguments) -> "Settings":
         token=token,
         hosts=(*arguments.allow_host, *names),
         proxies=tuple(arguments.proxy),
+        person_bytes=_read_gigabytes(arguments.quota_storage),
+        person_jobs=arguments.quota_jobs,
+        person_requests=arguments.quota_requests,
         user_header=arguments.user_header,
         header_role=arguments.header_role,
         client_share=1.0 if local and not arguments.allow_host and arguments.users is None else 0.5,
@@ -273,6 +310,7 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
     from glassformer.workbench import LocalWorkbench, WorkbenchSettings, open_table
 
     gigabytes: float | None = arguments.model_memory
+    policy = _read_policy(arguments)
     chosen = WorkbenchSettings(
         models=tuple(arguments.models),
         runs=Path(arguments.runs).expanduser(),
@@ -282,6 +320,8 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
         engine=arguments.engine,
         address=arguments.address,
         loaded=None if gigabytes is None else int(gigabytes * 1e9),
+        download=policy.download,
+        hub_token=policy.hub_token,
     )
     return LocalWorkbench(
         chosen,
@@ -289,6 +329,7 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
         add=lambda path, request, owner: library.adopt(path, request=request, owner=owner),
         locate=library.path,
         table=None if arguments.keep is None else open_table(library.folder),
+        policy=policy,
     )
 
 
@@ -328,12 +369,16 @@ def _open_trainer(arguments: Arguments) -> "Trainer":
     """Trains runs in processes of their own."""
     from glassformer.workbench import LocalTrainer, TrainerSettings
 
+    policy = _read_policy(arguments)
+
     chosen = TrainerSettings(
         runs=Path(arguments.runs).expanduser(),
         data=Path(arguments.data).expanduser(),
         models=tuple(arguments.models),
         offline=arguments.offline,
         jobs=arguments.train_jobs or 1,
+        allows=policy.allows,
+        hub_token=policy.hub_token,
     )
     return LocalTrainer(chosen)
 

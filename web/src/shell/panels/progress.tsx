@@ -98,7 +98,10 @@ function Stages(props: {
       </p>
       <progress aria-label={stageName(stage, say)} max={1} {...(share === null ? {} : { value: share })} />
       <div class="progress-end">
-        <span class="hint">{job?.detail}</span>
+        <span class="hint" data-part="place">
+          {job?.detail ??
+            (job?.state === "queued" && job.position !== null ? say.place(job.position, job.wait) : null)}
+        </span>
         <button type="button" class="button" data-action="cancel" ref={button} onClick={props.cancel}>
           {say.cancel}
         </button>
