@@ -326,14 +326,12 @@ def test_visitors_see_the_atlases_that_ship_and_the_team_all(fresh: Team, tmp_pa
     assert fresh.ask("adam", "DELETE", "/api/recordings/ours:example:0").status_code == 403
 
 
-def test_quotas_of_one_person(
-    fresh: Team, invented: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quotas_of_one_person(fresh: Team, invented: dict[str, Path]) -> None:
     context = fresh.app.state.context
     body, used = invented["long"].read_bytes(), context.library.bytes_of("rita")
     assert fresh.ask("rita", "GET", "/api/session").json()["storage"] == used > 0
     limited = replace(context.settings, person_bytes=used + len(body) - 1, person_jobs=2)
-    monkeypatch.setattr(fresh.app.state, "context", replace(context, settings=limited))
+    fresh.app.state.context = replace(context, settings=limited)
     for content in (body, iter([body])):  # with a length, and in pieces
         answer = fresh.ask("rita", "POST", "/api/recordings", content=content)
         assert (answer.status_code, answer.json()["error"]["code"]) == (413, "storage_full")
@@ -344,7 +342,7 @@ def test_quotas_of_one_person(
     ]
     assert statuses == [202, 202, 429, 202]  # another's quota is not mine
     full = replace(limited, person_bytes=used)
-    monkeypatch.setattr(fresh.app.state, "context", replace(context, settings=full))
+    fresh.app.state.context = replace(context, settings=full)
     assert fresh.ask("rita", "POST", "/api/jobs", json=asked).status_code == 413
 
 

@@ -189,8 +189,7 @@ async def add_recording(request: Request, context: Context) -> Added:
     client = find_client(request)
     uploads.require(client, "api.too_many_uploads")
     declared = request.headers.get("content-length", "0")  # decimal: the limit of bodies has read it
-    most = context.settings.person_bytes
-    await context.threads.run(request, lambda: context.access.check_storage(most, int(declared)))
+    context.access.check_storage(context.settings.person_bytes, int(declared))
     with uploads.hold(client):
         return Added(id=await _receive(request, context))
 
