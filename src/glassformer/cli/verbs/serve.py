@@ -65,16 +65,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--no-token", action="store_true")
     parser.add_argument("--allow-host", metavar="NAME", action="append", default=[])
     parser.add_argument("--proxy", metavar="ADDRESS", action="append", default=[])
-    parser.add_argument("--users", metavar="FILE", type=Path)
-    parser.add_argument("--user-header", metavar="NAME")
-    parser.add_argument("--header-role", choices=ROLES)
-    parser.add_argument("--quota-storage", metavar="GIGABYTES", type=float)
-    parser.add_argument("--quota-jobs", metavar="N", type=int)
-    parser.add_argument("--quota-requests", metavar="N", type=int, default=100)
-    parser.add_argument("--allow-model", metavar="PATTERN", action="append", default=[])
-    parser.add_argument("--quota-model", metavar="GIGABYTES", type=float)
-    parser.add_argument("--quota-download", metavar="GIGABYTES", type=float)
-    parser.add_argument("--use-hub-token", action="store_true")
+    _add_people(parser)
     parser.add_argument("--keep", metavar="FOLDER", type=Path)
     parser.add_argument("--keep-gigabytes", metavar="N", type=float)
     parser.add_argument("--models", metavar="FOLDER", type=Path, action="append", default=[])
@@ -97,6 +88,20 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--log-format", choices=("text", "json"), default="text")
     add_config(parser, "serve")
     parser.add_argument("--static", metavar="FOLDER", type=Path, default=os.environ.get("GLASSFORMER_STATIC"))
+
+
+def _add_people(parser: Parser) -> None:
+    """Users, what each may take, and which models they may name."""
+    parser.add_argument("--users", metavar="FILE", type=Path)
+    parser.add_argument("--user-header", metavar="NAME")
+    parser.add_argument("--header-role", choices=ROLES)
+    parser.add_argument("--quota-storage", metavar="GIGABYTES", type=float)
+    parser.add_argument("--quota-jobs", metavar="N", type=int)
+    parser.add_argument("--quota-requests", metavar="N", type=int, default=100)
+    parser.add_argument("--allow-model", metavar="PATTERN", action="append", default=[])
+    parser.add_argument("--quota-model", metavar="GIGABYTES", type=float)
+    parser.add_argument("--quota-download", metavar="GIGABYTES", type=float)
+    parser.add_argument("--use-hub-token", action="store_true")
 
 
 def run(arguments: Arguments) -> None:
