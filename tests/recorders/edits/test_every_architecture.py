@@ -14,6 +14,7 @@ from campaigns import campaign
 from edited_models import HEADS, make_architectures, sharpen
 from glassformer.errors import InputError
 from glassformer.recorders.edits import Edit
+from glassformer.recorders.transformers import softmaxes  # noqa: F401 - before a test replaces the softmax
 from hand_hooks import FAMILIES, OTHER, SOURCE, TARGET, Hand, make_model, of_head, put
 from tolerances import assert_near
 
