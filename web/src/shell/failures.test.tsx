@@ -5,6 +5,19 @@ import type { AnyView } from "../core/view";
 import { aView, open, recordings, runs, settle, still, toys } from "../testing/page";
 import { Views } from "./views";
 
+test("a view whose subject is not open says what it needs, and leads there", async () => {
+  const views = [aView("map", { needs: "study" }), aView("curves", { needs: "runs" }), aView("text", {})];
+  const atlases = { list: async () => [{ id: "gpt2", model: { name: "zoo/gpt2" } }], open: vi.fn() };
+  const { element, app } = await open({ ...recordings(), atlases } as never, views);
+  const notice = () => element.querySelector("[data-notice=waiting]")?.textContent;
+  await act(() => app.chooseView("map"));
+  await settle();
+  expect(notice()).toBe("No atlas is open. Choose a model:gpt2");
+  await act(() => app.chooseView("curves"));
+  await settle();
+  expect(notice()).toBe("No training run is open. Choose one:All training runs …");
+});
+
 describe("what throws fails alone", () => {
   test("a view shows its error, and another tab works", async () => {
     const bad = aView("bad", {

@@ -135,15 +135,34 @@ export function ViewStage(props: { readonly id: string; readonly prefix: string 
           </Button>
         </Notice>
       )}
-      {!subject && !trouble && (
-        <Notice
-          title={app.opening.value || !metrics ? say.opening : say.nothing}
-          text={app.opening.value || !metrics ? "" : say.nothingHint}
-          name="waiting"
-        />
-      )}
+      {!subject && !trouble && <WaitingNotice needs={view?.needs} />}
       {!subject && trouble && <TroubleNotice />}
     </div>
+  );
+}
+
+/** What is still to come; where nothing is, what the view needs and the ways to it. */
+function WaitingNotice(props: { readonly needs: SubjectKind | undefined }) {
+  const app = useApp();
+  const say = app.words.value;
+  const { needs } = props;
+  if (app.opening.value || !app.metrics.value) return <Notice title={say.opening} text="" name="waiting" />;
+  if (needs !== "runs" && needs !== "study")
+    return <Notice title={say.nothing} text={say.nothingHint} name="waiting" />;
+  return (
+    <Notice title={needs === "runs" ? say.runNeeded : say.atlasNeeded} text="" name="waiting">
+      {needs === "runs" && (
+        <Button name="show-runs" act={() => app.chooseView("runs")}>
+          {say.allRuns}
+        </Button>
+      )}
+      {needs === "study" &&
+        app.atlases.value.map(({ id }) => (
+          <Button key={id} name={`atlas-${id}`} act={() => void app.goToAtlas(id)}>
+            {id}
+          </Button>
+        ))}
+    </Notice>
   );
 }
 

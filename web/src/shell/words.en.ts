@@ -110,6 +110,8 @@ export const shell = {
   readingTable: "Reading the numbers …",
   nothing: "There is no recording yet.",
   nothingHint: "Run a model on the right, or open a recording.",
+  runNeeded: "No training run is open. Choose one:",
+  atlasNeeded: "No atlas is open. Choose a model:",
   back: "The server is back.",
   tryAgain: "Try again",
   firstRecording: "Open the first recording",

@@ -111,6 +111,8 @@ export const shell: SameWords<typeof en.shell> = {
   readingTable: "正在读取数值……",
   nothing: "还没有记录。",
   nothingHint: "请在右侧运行模型，或打开一个记录。",
+  runNeeded: "没有打开的训练运行。请选择：",
+  atlasNeeded: "没有打开的图谱。请选择模型：",
   back: "服务器已恢复。",
   tryAgain: "重试",
   firstRecording: "打开第一个记录",
