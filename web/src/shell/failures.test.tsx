@@ -6,7 +6,8 @@ import { aView, open, recordings, runs, settle, still, toys } from "../testing/p
 import { Views } from "./views";
 
 test("a view whose subject is not open says what it needs, and leads there", async () => {
-  const views = [aView("map", { needs: "study" }), aView("curves", { needs: "runs" }), aView("text", {})];
+  const needing = (name: string, needs: AnyView["needs"]) => ({ ...aView(name, {}), needs }) as AnyView;
+  const views = [needing("map", "study"), needing("curves", "runs"), aView("text", {})];
   const atlases = { list: async () => [{ id: "gpt2", model: { name: "zoo/gpt2" } }], open: vi.fn() };
   const { element, app } = await open({ ...recordings(), atlases } as never, views);
   const notice = () => element.querySelector("[data-notice=waiting]")?.textContent;
