@@ -1,6 +1,9 @@
 """The library: ids that stay, a budget that holds, files that are removed only if they are its own."""
 
+import errno
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from glassformer.api.jobs import BranchRequest, JobRequest
 from glassformer.api.library import Library
 from glassformer.errors import ApiError, BundleError
 from glassformer.messages import literal
+from glassformer.recording import Recording
 from inventions import invent_decoder
 from texts import text_of
 
@@ -316,7 +320,7 @@ def test_a_file_that_is_overwritten_is_another_recording(tmp_path: Path) -> None
 
 def test_many_recordings_need_few_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("glassformer.api.library.FILES", 3)
-    monkeypatch.setattr("glassformer.api.library.COPIED", 0)  # map every file, which holds it open
+    monkeypatch.setattr("glassformer.api.library.COPIED", 0)  # map a copy of every file, which holds it open
     for tokens in range(1, 9):
         bundle.save(invent_decoder(tokens=tokens, layers=1), tmp_path / f"{tokens}.bundle")
     library = Library(tmp_path, shipped=None)
@@ -326,7 +330,78 @@ def test_many_recordings_need_few_files(tmp_path: Path, monkeypatch: pytest.Monk
     descriptors = Path("/proc/self/fd")
     if descriptors.exists():
         held = [os.readlink(each) for each in descriptors.iterdir() if each.exists()]
-        assert sum(name.startswith(str(tmp_path)) and name.endswith(".bundle") for name in held) == 3
+        assert sum(name.startswith(str(tmp_path)) and FILE not in name for name in held) == 3
+    library.close()
+
+
+_CUT = """
+import os, sys
+import numpy as np
+from pathlib import Path
+from glassformer.api import library as module
+
+module.COPIED = 0  # as if the file were long
+path = Path(sys.argv[1])
+library = module.Library(shipped=None)
+id = library.open_file(path)
+opened = library.get(id)
+before = path.read_bytes()
+os.truncate(path, 0)
+print(float(np.sum(opened.maps[-1].weights())))
+with path.open("r+b") as file:
+    file.write(bytes(len(before)))
+print(float(np.sum(opened.maps[-1].weights())), [each.name for each in library.folder.iterdir()])
+"""
+
+
+def test_a_long_file_that_is_cut_while_it_is_read_does_not_end_the_server(tmp_path: Path) -> None:
+    path = tmp_path / "fox.bundle"
+    recording = invent_decoder(tokens=50)
+    bundle.save(recording, path)
+    command = [sys.executable, "-c", _CUT, str(path)]  # in a process that may die of it
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    total = float(np.sum(recording.maps[-1].weights()))
+    assert ended.stdout == f"{total}\n{total} []\n"
+
+
+def test_copies_of_long_files_have_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for tokens in (5, 6, 7):
+        bundle.save(invent_decoder(tokens=tokens), tmp_path / f"{tokens}.bundle")
+    size = (tmp_path / "7.bundle").stat().st_size
+    library = Library(shipped=None)
+    ids = [library.open_file(path) for path in sorted(tmp_path.iterdir())]
+    monkeypatch.setattr("glassformer.api.library.COPIED", 0)
+    monkeypatch.setattr("glassformer.api.library.COPIES", 2 * size)
+    for id in ids:
+        library.get(id)
+    assert list(library._open) == ids[1:]
+    monkeypatch.setattr("glassformer.bundle.reader._transfer", _fill_disk)
+    assert len(library.get(ids[0]).source) == 5  # a full disk hides nothing
+    library.close()
+
+
+def _fill_disk(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_file_that_is_overwritten_while_it_is_opened_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "fox.bundle"
+    bundle.save(invent_decoder(tokens=5), path)
+    library = Library(shipped=None)
+    id = library.open_file(path)
+    read = Library._open_bundle
+
+    def overwrite(self: Library, place: Path) -> Recording:
+        opened = read(self, place)
+        bundle.save(invent_decoder(tokens=6), place)
+        return opened
+
+    monkeypatch.setattr(Library, "_open_bundle", overwrite)
+    with pytest.raises(ApiError, match="was overwritten"):
+        library.get(id)
     library.close()
 
 

@@ -8,6 +8,7 @@ An id is a name with a hash of the content behind it: it means the same recordin
 browsers may remember it.
 """
 
+import errno
 import logging
 import os
 import re
@@ -55,6 +56,7 @@ MEMORY = 1 << 30  # bytes of recordings that stay in memory
 FILES = 128  # recordings that stay open, each with a file of its own
 DISK = 16 << 30  # bytes of made recordings in a temporary folder; beyond that the oldest are removed
 COPIED = 16 << 20  # bytes up to which a file is read whole, so that it may be overwritten meanwhile
+COPIES = 4 << 30  # bytes of disk for copies of longer files that are open, for the same reason
 _PART = ".bundle.part"  # suffix of a file that is being written, as in bundles
 _LEAST_FREE = 64 << 20  # bytes of disk below which a server is not ready for new recordings
 _STALE = 86_400.0  # seconds after which the writer of a partial file must have been killed
@@ -87,14 +89,17 @@ class RecordingEntry(ResponseModel):
 class _Opened:
     """A recording that is open, and its file as it was then."""
 
-    __slots__ = ("recording", "size", "stamp")
+    __slots__ = ("copied", "recording", "size", "stamp")
 
-    def __init__(self, recording: Recording, path: Path | None) -> None:
+    def __init__(self, recording: Recording, stamp: tuple[int, int, int] | None) -> None:
         self.recording = recording
-        self.stamp = None if path is None else _stamp(path)
+        self.stamp = stamp
         self.size = estimate_bytes(recording)
-        if self.stamp is not None and self.stamp[0] <= COPIED:
-            self.size += self.stamp[0]
+        self.copied = 0  # bytes of disk
+        if stamp is not None and stamp[0] < COPIED:
+            self.size += stamp[0]
+        elif stamp is not None and stamp[0] <= COPIES:
+            self.copied = stamp[0]
 
 
 class Library:
@@ -364,12 +369,24 @@ class Library:
         if not path.exists():
             self._forget(row)
             self._find(id)  # raises: it is gone
-        if _stamp(path)[:2] != (row.size, row.changed):
+        stamp = _stamp(path)
+        recording = self._open_bundle(path) if stamp[:2] == (row.size, row.changed) else None
+        if recording is None or _stamp(path) != stamp:  # also one that was overwritten while it was read
             self._take_again(row)
             raise ApiError("api.recording_changed", "no_recording", 404, id=id[:80])
-        recording = bundle.open(path, copy_below=COPIED)
-        self._keep_open(id, recording, path)
+        self._keep_open(id, recording, stamp)
         return recording
+
+    def _open_bundle(self, path: Path) -> Recording:
+        """The recording in a file that anyone may overwrite or cut meanwhile, unless it is very long."""
+        copies = self.folder if _stamp(path)[0] <= COPIES else None
+        try:
+            return bundle.open(path, COPIED, copies)
+        except BundleError as error:
+            if getattr(error.__cause__, "errno", None) not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+                raise
+        log.warning("no room for a copy of %s: overwriting it now would end the server", path)
+        return bundle.open(path, COPIED)
 
     def _take_again(self, row: Row) -> None:
         """A file was overwritten: what is in it now is another recording, with an id of its own."""
@@ -499,7 +516,7 @@ class Library:
         if path is None:
             return None
         try:
-            facts = list_facts(bundle.open(path, copy_below=COPIED))
+            facts = list_facts(self._open_bundle(path))
         except (BundleError, OSError) as error:
             if path.exists():
                 raise
@@ -594,20 +611,22 @@ class Library:
             self._open.pop(id, None)
         self._differences.release(id)
 
-    def _keep_open(self, id: str, recording: Recording, path: Path | None) -> None:
+    def _keep_open(self, id: str, recording: Recording, stamp: tuple[int, int, int] | None) -> None:
         """Keep a recording open; close the least recently used ones beyond the budgets."""
-        opened = _Opened(recording, path)
+        opened = _Opened(recording, stamp)
         with self._lock:
             self._open[id] = opened
             self._open.move_to_end(id)
             left = sum(each.size for each in self._open.values()) + self._differences.size
+            copied = sum(each.copied for each in self._open.values())
             leaving: list[str] = []
             for other, each in self._open.items():
-                full = left > self._memory or len(self._open) - len(leaving) > FILES
-                if not full or other == id:
+                many = len(self._open) - len(leaving) > FILES
+                if other == id or not (many or left > self._memory or copied > COPIES):
                     break
                 leaving.append(other)
                 left -= each.size
+                copied -= each.copied
         for other in leaving:
             with suppress(ApiError):  # removed by another thread
                 self._write(other)

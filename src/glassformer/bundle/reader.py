@@ -5,9 +5,13 @@ Out:  a Recording whose arrays are views of the mapped file; or a BundleError th
 """
 
 import mmap
+import os
+import shutil
 import stat
+from contextlib import ExitStack
 from os import PathLike, fstat
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import BinaryIO
 
 import numpy as np
@@ -26,18 +30,24 @@ from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
 
 
-def open(path: str | PathLike[str], copy_below: int = 0) -> Recording:
+def open(path: str | PathLike[str], copy_below: int = 0, copies: Path | None = None) -> Recording:
     """The recording in a bundle. Its arrays stay on disk until used, so leave the file in place meanwhile.
 
-    A file of less than `copy_below` bytes is read into memory as it is: whatever becomes of it, nothing
-    happens to the recording, where a mapped file that is overwritten ends the process.
+    A file of less than `copy_below` bytes is read into memory as it is, any other one copied into the folder
+    `copies` if given, without a name there: whatever becomes of the file, nothing happens to the recording,
+    where a mapped file that is overwritten ends the process.
     """
     place = Path(path)
     try:
         if not stat.S_ISREG(place.stat().st_mode):  # a pipe would wait for ever
             raise unreadable(place, "no_file")
-        with place.open("rb") as file:
+        with ExitStack() as stack:
+            file: BinaryIO = stack.enter_context(place.open("rb"))
             size = fstat(file.fileno()).st_size
+            if copies is not None and size >= copy_below:
+                copied = stack.enter_context(TemporaryFile(dir=copies))  # gone once it is unmapped
+                _transfer(file, copied, size)
+                file = copied
             data, entries = read_header(file, size, place)
             mapped = _copy(file, size) if size < copy_below else _map(file)
     except (OSError, ValueError) as error:  # a name with a zero in it is a ValueError
@@ -58,6 +68,23 @@ def _copy(file: BinaryIO, size: int) -> mmap.mmap:
         if file.readinto(view) < size:  # type: ignore[attr-defined]
             raise ValueError("it became shorter while it was read")
     return copied
+
+
+def _transfer(source: BinaryIO, goal: BinaryIO, size: int) -> None:
+    """The first `size` bytes of a file into an empty one, by the system where it can."""
+    done = 0
+    try:
+        while done < size and (count := os.copy_file_range(source.fileno(), goal.fileno(), size - done)):
+            done += count
+    except (AttributeError, OSError):  # not Linux, or between file systems that cannot
+        source.seek(0)
+        goal.seek(0)
+        goal.truncate()
+        shutil.copyfileobj(source, goal, 1 << 20)
+        goal.truncate(min(size, goal.tell()))
+    if fstat(goal.fileno()).st_size < size:
+        raise ValueError("it became shorter while it was read")
+    goal.seek(0)
 
 
 def _read(mapped: mmap.mmap, data: int, entries: dict[str, Entry], path: Path) -> Recording:
