@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from huggingface_hub import constants
@@ -157,12 +158,14 @@ def test_the_same_job_is_found_unless_nothing_came_of_it(ask: Ask) -> None:
 
 
 def test_a_failed_job_leaves_a_line_with_its_cause_and_hides_folders_of_the_machine(
-    ask: Ask, caplog: pytest.LogCaptureFixture
+    ask: Ask, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
-    store = JobStore(queue=5, kept=5)
+    store = JobStore(queue=5, kept=5, hidden=(tmp_path / "models",))
     entry = start(store, ask)
     cache = f"{constants.HF_HUB_CACHE}/models--gpt2/snapshots/x"
-    store.fail(entry, message("workbench.failed.unknown", reason=f"cannot read {cache}"), "failed")
+    reason = f"cannot read {cache}, {tmp_path}/models/tiny/config.json"
+    store.fail(entry, message("workbench.failed.unknown", reason=reason), "failed")
+    assert "read …/models--gpt2/snapshots/x, models/tiny/config.json" in str(store.job(entry.id).message)
     assert str(constants.HF_HUB_CACHE) not in str(store.job(entry.id).message)
     assert "models--gpt2" in str(store.job(entry.id).message)
     [line] = caplog.messages

@@ -126,7 +126,7 @@ def create_app(
     app.state.counters = Counters(
         context, {"event_streams": app.state.listeners, "uploads": app.state.uploads}
     )
-    errors.install(app)
+    errors.install(app, (library.folder, *library.runs, *library.atlases, *chosen.hidden))
     openapi.install(app)
     for group in GROUPS:
         app.include_router(group.router)

@@ -5,7 +5,9 @@ Out:  a 4xx response: a sentence in the language of the request, a code for prog
 """
 
 import logging
+from collections.abc import Iterable
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -14,6 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from glassformer.api.folders import hide_folders
 from glassformer.api.languages import choose_language
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.messages import Message
@@ -67,11 +70,14 @@ def respond_with_page(text: Message, language: str, status: int) -> Response:
     return HTMLResponse(page, status)
 
 
-def install(app: FastAPI) -> None:
-    """Give every error of the application its form."""
+def install(app: FastAPI, folders: Iterable[Path]) -> None:
+    """Give every error of the application its form; none says where these folders lie."""
+    hidden = tuple(folders)
 
     async def handle(request: Request, error: Exception) -> Response:
-        response = respond_with_error(_explain(request, error), choose_language(request.scope))
+        explained = _explain(request, error)
+        shown = ApiError(hide_folders(explained.message, hidden), explained.code, explained.status)
+        response = respond_with_error(shown, choose_language(request.scope))
         if isinstance(error, HTTPException):
             response.headers.update(error.headers or {})
         return response

@@ -384,7 +384,8 @@ class Library:
             return bundle.open(path, COPIED, copies)
         except BundleError as error:
             if getattr(error.__cause__, "errno", None) not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
-                raise
+                log.warning("%s", error)
+                raise BundleError(error.message.replace(str(path), path.name)) from error
         log.warning("no room for a copy of %s: overwriting it now would end the server", path)
         return bundle.open(path, COPIED)
 

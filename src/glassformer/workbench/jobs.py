@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
@@ -20,6 +20,7 @@ from secrets import token_hex
 from typing import Any, Protocol
 
 from glassformer.api.effects import MeasureRequest
+from glassformer.api.folders import hide_folders
 from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, PlayRequest, Stage, State
 from glassformer.errors import ApiError
 from glassformer.messages import Message, message
@@ -66,10 +67,14 @@ class Taker(Protocol):
 class JobStore:
     """All jobs, in the order in which they came."""
 
-    def __init__(self, queue: int, kept: int, table: JobTable | None = None) -> None:
+    def __init__(
+        self, queue: int, kept: int, table: JobTable | None = None, hidden: Sequence[Path] = ()
+    ) -> None:
+        """Messages do not say where the `hidden` folders lie."""
         self.queue = queue
         self.kept = kept
         self.table = table
+        self.hidden = hidden
         self._idle: list[Taker] = []
         self._entries: dict[str, Entry] = {}
         self._waiting: deque[Entry] = deque()
@@ -291,7 +296,7 @@ class JobStore:
 
     def _fail(self, entry: Entry, text: Message, code: str) -> None:
         log.warning("job %s (%s) failed: %s", entry.id, entry.request.model, text)
-        shown = hide_places(text)
+        shown = hide_places(hide_folders(text, self.hidden))
         entry.change(message=shown, code=code)
         sent = MessageModel.of(shown).model_dump(mode="json")
         self._finish(entry, "failed", {"code": code, "message": sent})

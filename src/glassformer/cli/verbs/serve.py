@@ -276,6 +276,7 @@ def _build_settings(arguments: Arguments) -> "Settings":
         root_path=_read_root_path(arguments.root_path),
         runs=Path(arguments.runs).expanduser(),
         atlases=Path(arguments.atlases).expanduser(),
+        hidden=tuple(map(Path, (*arguments.models, *([arguments.data] if arguments.data else ())))),
         offline=arguments.offline,
         jobs=arguments.workers,
         why_no_workbench=message("api.started_without_models") if arguments.no_models else None,
