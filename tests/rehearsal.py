@@ -58,7 +58,7 @@ class Rehearsal:
             recording=None, model="zoo/translator", created=time.time(),
         )  # fmt: skip
 
-    def submit(self, request: JobRequest) -> Job:
+    def submit(self, request: JobRequest, owner: str | None = None) -> Job:
         if request.text and "refuse" in request.text:
             raise ApiError("workbench.queue_full", status=429, count=8)
         self.requests.append(request)

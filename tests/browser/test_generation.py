@@ -106,7 +106,7 @@ class Reciter:
     def warm_up(self) -> None:
         pass
 
-    def submit(self, request: JobRequest) -> Job:
+    def submit(self, request: JobRequest, owner: str | None = None) -> Job:
         self.requests.append(request)
         return self.job("1")
 
