@@ -1,6 +1,7 @@
 """Connections of a real server: silent ones, clients that do not read, and one client with very many."""
 
 import socket
+import sys
 import threading
 import time
 from collections import Counter
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from glassformer.api.connections import make_protocol
+from glassformer.api.connections import FEWEST, OTHERS, fit_descriptors, make_protocol
 from glassformer.api.settings import Settings
 
 PATIENCE = 120.0  # seconds, reached only by what fails
@@ -56,8 +57,8 @@ def wait(ready: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def connect(port: int) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", port), PATIENCE)
+def connect(port: int, host: str = "127.0.0.1") -> socket.socket:
+    return socket.create_connection(("127.0.0.1", port), PATIENCE, (host, 0))
 
 
 def ends(line: socket.socket) -> bool:
@@ -119,3 +120,34 @@ def test_one_client_has_a_share_of_all_connections(serve: Callable[..., int]) ->
         assert ends(third)
     for line in lines:
         line.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no second address of their own")
+def test_many_clients_together_have_so_many_connections(serve: Callable[..., int]) -> None:
+    port = serve(connections=4, head_seconds=10 * PATIENCE)  # silence alone ends none
+    lines = [connect(port, f"127.0.0.{number}") for number in range(1, 6)]
+    wait(lambda: OPEN[port].total() == 5)  # one more than there are, to be told so
+    with connect(port, "127.0.0.9") as another:
+        assert ends(another)
+    for line in lines:
+        line.close()
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "set_to", "connections"),
+    [
+        (1024, 1 << 20, OTHERS + 2250, 1000),
+        (1024, 1024, 1024, (1024 - OTHERS) * 4 // 9),
+        (64, 256, 256, FEWEST),
+        (1 << 20, 1 << 20, None, 1000),
+    ],
+)
+def test_connections_fit_the_descriptors_of_the_process(
+    monkeypatch: pytest.MonkeyPatch, soft: int, hard: int, set_to: int | None, connections: int
+) -> None:
+    resource = pytest.importorskip("resource", reason="a Unix has limits of descriptors")
+    given: list[tuple[int, int]] = []
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (soft, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda _, limits: given.append(limits))
+    assert fit_descriptors(Settings(connections=1000)).connections == connections
+    assert given == ([] if set_to is None else [(set_to, hard)])

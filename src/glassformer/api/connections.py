@@ -1,17 +1,24 @@
 """Connections of a server: how many a client may have, and when a silent one is closed.
 
 In:   uvicorn's protocol, one object for each connection; Settings.
-Out:  the same protocol with three rules: a client has a share of all connections; a connection that does not
-      send the head of a request in time is closed; a client that hardly reads what it asked for is cut off.
+Out:  the same protocol with four rules: there are so many connections at most; a client has a share of them;
+      a connection that does not send the head of a request in time is closed; a client that hardly reads what
+      it asked for is cut off. Settings that fit the file descriptors of this process.
 """
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from glassformer.api.settings import Settings
+
+BACKLOG = 128  # connections that are accepted at once, at each of two addresses, before any is refused
+OTHERS = 2 * BACKLOG + 256  # descriptors for those, for open recordings, workers, databases and uploads
+FEWEST = 16  # connections, however few descriptors there are
 
 
 class LimitedProtocol(H11Protocol):
@@ -26,7 +33,9 @@ class LimitedProtocol(H11Protocol):
         self.peer = str(peer[0]) if peer else ""
         self.timers: dict[str, asyncio.TimerHandle] = {}
         self.open_connections[self.peer] += 1
-        if self.open_connections[self.peer] > self.limits.share(self.limits.connections):
+        most = self.limits.connections
+        alone = self.open_connections[self.peer] > self.limits.share(most)
+        if alone or self.open_connections.total() > most + 1 + most // 8:  # some beyond `most` are told so
             transport.abort()
             return
         self._expect_head()
@@ -85,3 +94,24 @@ class LimitedProtocol(H11Protocol):
 def make_protocol(settings: Settings) -> type[LimitedProtocol]:
     """The protocol of a server; it counts the connections of each client."""
     return type("Connection", (LimitedProtocol,), {"limits": settings, "open_connections": Counter()})
+
+
+def fit_descriptors(settings: Settings) -> Settings:
+    """Settings with as many connections as this process has descriptors for, once it has all it may get.
+
+    A connection takes two of them while a file is sent.
+    """
+    try:
+        import resource
+    except ImportError:  # not a Unix
+        return settings
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OTHERS + 2 * (settings.connections + settings.connections // 8)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return settings
+    granted = wanted if hard == resource.RLIM_INFINITY else min(hard, wanted)
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (granted, hard))
+        soft = granted
+    room = max(FEWEST, (soft - OTHERS) * 4 // 9)  # an eighth more than these are open, for a moment
+    return replace(settings, connections=min(settings.connections, room))

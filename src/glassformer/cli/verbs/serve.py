@@ -107,6 +107,7 @@ def _add_people(parser: Parser) -> None:
 def run(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
     from glassformer.api.app import create_app
+    from glassformer.api.connections import fit_descriptors
     from glassformer.api.library import Library
     from glassformer.api.observation import set_up_logging
 
@@ -124,7 +125,7 @@ def run(arguments: Arguments) -> None:
         for each in sockets:
             opened.enter_context(each)
         people = _read_people(arguments)
-        settings = _build_settings(arguments)
+        settings = fit_descriptors(_build_settings(arguments))
         library = opened.enter_context(closing(Library(arguments.keep, disk=_read_limit(arguments))))
         if arguments.train:
             print(message("cli.serve.trains", folder=str(arguments.data)), file=sys.stderr)
@@ -435,7 +436,7 @@ def _configure(app: Any, arguments: Arguments) -> "uvicorn.Config":
     """How the application is served."""
     import uvicorn
 
-    from glassformer.api.connections import make_protocol
+    from glassformer.api.connections import BACKLOG, make_protocol
 
     settings = app.state.context.settings
     return uvicorn.Config(
@@ -450,6 +451,7 @@ def _configure(app: Any, arguments: Arguments) -> "uvicorn.Config":
         timeout_keep_alive=30,
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=64 << 10,
+        backlog=BACKLOG,
         limit_concurrency=settings.connections,
         http=make_protocol(settings),
         ws="none",
