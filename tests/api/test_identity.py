@@ -182,6 +182,7 @@ def test_tokens_of_people(build: Callable[..., TestClient]) -> None:
         assert client.get("/api/session", headers=counters).status_code == status
         client.get("/api/session", headers={"authorization": "Bearer guess"})
     assert client.get("/api/session", headers={"authorization": "Bearer gft_bot"}).status_code == 429
+    assert client.get("/metrics", headers=counters).status_code == 429  # nor is this token guessed there
 
 
 @pytest.mark.parametrize(("proxies", "believed"), [(("10.0.0.1",), False), (("127.0.0.1",), True)])

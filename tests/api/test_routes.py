@@ -237,6 +237,7 @@ def test_rollout(site: Any) -> None:
 def test_a_bundle_goes_out_and_comes_in(site: Any, tmp_path: Path) -> None:
     answer = site.client.get(site.of("translation") + "/bundle")
     assert answer.headers["content-disposition"].startswith("attachment")
+    assert answer.headers["cache-control"] == "private, no-cache"  # no cache on the way gives it to others
     site.client.delete(site.of("translation"))
     assert site.refusal(site.of("translation"), 404)["code"] == "no_recording"
     added = site.client.post("/api/recordings", content=answer.content)

@@ -346,7 +346,8 @@ def test_quotas_of_one_person(fresh: Team, invented: dict[str, Path]) -> None:
     assert fresh.ask("rita", "POST", "/api/jobs", json=asked).status_code == 413
 
 
-def test_requests_of_one_person_at_the_same_time_are_limited() -> None:
+@pytest.mark.parametrize("who", ["rob", "nobody"])  # a visitor is counted by the address
+def test_requests_of_one_person_at_the_same_time_are_limited(who: str) -> None:
     async def wait(scope: Any, receive: Any, send: Any) -> None:
         waiting.append(scope)
         await done.wait()
@@ -371,17 +372,17 @@ def test_requests_of_one_person_at_the_same_time_are_limited() -> None:
                 done.set()
 
         async with anyio.create_task_group() as tasks:
-            for name in ("rita", "rob", "rob", "rob"):
+            for name in ("rita", who, who, who):
                 tasks.start_soon(keep, name)
                 await anyio.sleep(0)
-        return [*found, await ask("rob")]
+        return [*found, await ask(who)]
 
     waiting: list[Any] = []
     done = anyio.Event()
     people = {name: Person(name=name, role="runner") for name in ("rob", "rita")}
     identity: Any = SimpleNamespace(
         attempts=SimpleNamespace(check=lambda _: None),
-        find=lambda scope, headers, cookie, tokens: Found(people[tokens[0]]),
+        find=lambda scope, headers, cookie, tokens: Found(people.get(tokens[0])),
     )
     guard = Guard(wait, Settings(person_requests=2), identity)
     statuses = anyio.run(ask_all)

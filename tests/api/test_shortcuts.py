@@ -48,6 +48,14 @@ def test_the_second_answer_is_the_first_without_a_route(site: Any, routed: list[
     )
 
 
+def test_long_addresses_are_answered_and_not_remembered(site: Any, routed: list[str]) -> None:
+    id = site.library.entries()[0].id
+    path = f"/api/recordings/{id}/tokens/source?x={'a' * shortcuts.LONGEST}"
+    assert read(site, path)[0] == read(site, path)[0] == 200
+    assert len(routed) == 2
+    assert not site.app.state.context.shortcuts._known
+
+
 def test_a_removed_recording_is_gone_at_once(site: Any, routed: list[str]) -> None:
     id = site.library.entries()[0].id
     path = f"/api/recordings/{id}/tokens/source"

@@ -70,7 +70,7 @@ class Guard:
         self.app = app
         self.settings = settings
         self.identity = identity
-        self._busy: Counter[str] = Counter()  # requests at the same time, by person
+        self._busy: Counter[str] = Counter()  # requests at the same time, by person or visitor
         self.hosts = {"localhost", *(host.lower().rstrip(".") for host in settings.hosts)}
         self._attempts = Attempts(settings.attempts) if identity is None else identity.attempts
 
@@ -89,7 +89,7 @@ class Guard:
                 if not probe:
                     self._check_caller(scope, headers)
                     response = self._check_sender(scope, headers)
-                    held.enter_context(self._hold(scope.get(PERSON)))
+                    held.enter_context(self._hold(scope))
             except ApiError as error:
                 response = respond_with_error(error, choose_language(scope))
 
@@ -107,20 +107,22 @@ class Guard:
             await (response or self.app)(scope, receive, send_guarded)
 
     @contextmanager
-    def _hold(self, person: Person | None) -> Iterator[None]:
-        """One more request of a person; ApiError where they have too many at the same time."""
-        if person is None:
+    def _hold(self, scope: Scope) -> Iterator[None]:
+        """One more request of a person, or of a visitor's address; ApiError where too many are under way."""
+        if self.identity is None:
             yield
             return
-        if self._busy[person.name] >= self.settings.person_requests:
+        person: Person | None = scope.get(PERSON)
+        whose = f"visitor {_name_client(scope)}" if person is None else f"person {person.name}"
+        if self._busy[whose] >= self.settings.person_requests:
             raise ApiError("api.too_many_of_yours", "busy", 429, most=self.settings.person_requests)
-        self._busy[person.name] += 1
+        self._busy[whose] += 1
         try:
             yield
         finally:
-            self._busy[person.name] -= 1
-            if not self._busy[person.name]:
-                del self._busy[person.name]
+            self._busy[whose] -= 1
+            if not self._busy[whose]:
+                del self._busy[whose]
 
     def _check_sender(self, scope: Scope, headers: Headers) -> Response | None:
         if self.identity is None:
@@ -190,9 +192,11 @@ class Guard:
     def _identify(self, identity: Identity, scope: Scope, headers: Headers) -> None:
         """Note whose request it is; ApiError for a token that is nobody's."""
         tokens, client = _list_tokens(headers), _name_client(scope)
-        if scope["path"] == COUNTERS and any(map(self._fits, tokens)):  # of the server, for Prometheus
-            scope[PERSON] = Person(name="prometheus", role="admin")
-            return
+        if scope["path"] == COUNTERS and tokens:  # of the server, for Prometheus
+            identity.attempts.check(client)
+            if any(map(self._fits, tokens)):
+                scope[PERSON] = Person(name="prometheus", role="admin")
+                return
         found = identity.find(scope, headers, read_cookie(headers, SESSION), tokens)
         if tokens and found.session is None:
             identity.attempts.check(client)

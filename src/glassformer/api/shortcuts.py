@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from glassformer.api.responses import AppContext
 
 MOST = 20_000  # answers that are known
+LONGEST = 1_000  # characters of a request that is remembered
 Key = tuple[str, bytes, bytes]  # path, query, accepted encodings
 
 
@@ -40,10 +41,12 @@ class ShortcutTable:
 
     def keep(self, scope: Scope, shortcut: Shortcut) -> None:
         """The answer to this request will be the answer to the next one like it."""
-        if scope["method"] == "GET":
-            self._known[_find_key(scope)] = shortcut
-            if len(self._known) > MOST:
-                self._known.popitem(last=False)
+        key = _find_key(scope)
+        if scope["method"] != "GET" or sum(map(len, key)) > LONGEST:
+            return
+        self._known[key] = shortcut
+        if len(self._known) > MOST:
+            self._known.popitem(last=False)
 
     def find(self, scope: Scope) -> Shortcut | None:
         """What is known about a request."""

@@ -156,7 +156,12 @@ async def read_bundle(request: Request, context: Context, id: Id) -> Response:
     context.library.entry(id)
     path = await context.threads.run(request, lambda: context.library.path(id))
     _check_range(request.headers.get("range"), path.stat().st_size)
-    return FileResponse(path, media_type="application/octet-stream", filename=f"{id}.bundle")
+    return FileResponse(
+        path,
+        media_type="application/octet-stream",
+        filename=f"{id}.bundle",
+        headers={"cache-control": REVALIDATE},  # no cache gives it to somebody else
+    )
 
 
 def _check_range(wanted: str | None, size: int) -> None:
