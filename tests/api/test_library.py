@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from glassformer import bundle
+from glassformer import bundle, from_arrays
 from glassformer.api.cards import estimate_bytes
 from glassformer.api.effects import EffectsRequest, OutcomeRequest
 from glassformer.api.index import FILE
@@ -48,6 +48,12 @@ def test_a_file_named_by_a_relative_path_can_be_opened(
     id = library.open_file(invented["decoder"].name)
     assert library.get(id).maps
     library.close()
+
+
+def test_the_texts_of_a_description_count_as_memory(tmp_path: Path) -> None:
+    recording = from_arrays(np.eye(3)[None], ["a" * 100_000, "b" * 200_000, "c" * 700_000])
+    bundle.save(recording, tmp_path / "long.bundle")
+    assert 1_000_000 < estimate_bytes(bundle.open(tmp_path / "long.bundle")) < 2_500_000
 
 
 def test_memory_is_bounded_and_what_falls_out_comes_back_from_disk() -> None:

@@ -5,8 +5,9 @@ Out:  a name for URLs, a hash of the content, bytes of memory; its card: title, 
 """
 
 import re
+import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -54,34 +55,28 @@ class Card(BaseModel):
 
 
 def estimate_bytes(recording: Recording) -> int:
-    """About how many bytes of memory a recording takes; mapped arrays are not counted."""
-    seen: set[int] = set()
-    total = 0
-    for array in _find_arrays(recording, seen):
-        if not is_mapped(array):
-            total += array.nbytes
-    sides = [recording.source] + ([] if recording.target is None else [recording.target])
-    texts = sum(len(side.texts) for side in sides) * 64 + sum(2 * len(side.text or "") for side in sides)
-    return total + texts + 100_000
-
-
-def _find_arrays(value: Any, seen: set[int]) -> Iterator[np.ndarray[Any, Any]]:
-    """Every array in a recording, each once."""
-    if id(value) in seen:
-        return
-    if isinstance(value, np.ndarray):
-        seen.add(id(value))
-        yield value
-    elif is_dataclass(value):
-        seen.add(id(value))
-        for each in fields(value):
-            yield from _find_arrays(getattr(value, each.name), seen)
-    elif isinstance(value, tuple) and value and is_dataclass(value[0]):
-        for part in value:
-            yield from _find_arrays(part, seen)
-    elif hasattr(value, "values") and hasattr(value, "items"):
-        for part in value.values():
-            yield from _find_arrays(part, seen)
+    """About how many bytes of memory a recording takes, its texts too; mapped arrays are not counted."""
+    seen: set[int] = set()  # of what may be shared: not of texts and numbers, which may be millions
+    total = 100_000
+    waiting: list[Any] = [recording]
+    while waiting:
+        value = waiting.pop()
+        if not isinstance(value, str | int | float | None):
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+        total += sys.getsizeof(value)
+        if isinstance(value, np.ndarray):
+            total += 0 if is_mapped(value) or value.base is None else value.nbytes  # its own are counted
+        elif is_dataclass(value):
+            waiting += [getattr(value, each.name) for each in fields(value)]
+        elif isinstance(value, tuple) and value and isinstance(value[0], str | int | float):
+            total += sum(map(sys.getsizeof, value))
+        elif isinstance(value, tuple):
+            waiting += value
+        elif isinstance(value, Mapping):
+            waiting += (*value.keys(), *value.values())
+    return total
 
 
 def read_card(path: Path) -> Card:
