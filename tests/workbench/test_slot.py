@@ -2,12 +2,17 @@
 
 import os
 import signal
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from glassformer.api.jobs import Job
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings, open_table
+from glassformer.workbench.jobs import JobStore
+from glassformer.workbench.models import Model
+from glassformer.workbench.slot import WorkerSlot
 from workbench.worker_watching import ENDLESS, Ask, Fresh, Wait, is_alive, wait_for_word
 
 pytestmark = pytest.mark.slow
@@ -82,3 +87,63 @@ def test_a_new_server_goes_on_where_the_last_one_ended(
         assert (wait(again, gone).state, again.job(gone.id).code) == ("failed", "failed")
     finally:
         again.close()
+
+
+class Answering:
+    """A worker that is done at once, and that nobody can measure between two jobs."""
+
+    alive, models, models_size, gpu_memory, first_memory = True, (), 0, 0, None
+    job = ""
+
+    def send(self, message: dict[str, Any]) -> None:
+        self.job = message["job"]
+
+    def receive(self, seconds: float) -> dict[str, Any]:
+        return {"job": self.job, "say": "done"}
+
+    def memory(self) -> int:
+        raise OSError("its machine does not answer")
+
+    def end(self) -> None:
+        return None
+
+
+def test_a_worker_that_cannot_be_started_or_measured_leaves_the_queue_running(
+    tmp_path: Path, ask: Ask
+) -> None:
+    tried, kept = threading.Event(), threading.Semaphore(0)
+
+    def start_worker(device: str | None) -> Any:
+        if not tried.is_set():
+            tried.set()
+            raise OSError("no process to be had")
+        return Answering()
+
+    def keep(entry: object, path: Path) -> None:
+        kept.release()
+
+    store = JobStore(queue=5, kept=5)
+    slot = WorkerSlot(
+        store, WorkbenchSettings(), tmp_path, None, start_worker, lambda entry, _: {"job": entry.id}, keep
+    )
+    slot.warm_up()
+    assert tried.wait(20)
+    for _ in range(2):  # after a worker that did not start, and after one that was not measured
+        store.submit(ask(), Model("zoo/decoder", None, None))
+        assert kept.acquire(timeout=20)
+    slot.close()
+    store.close()
+    slot.join(20)
+
+
+def test_a_thread_that_has_ended_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = threading.Semaphore(0)
+    monkeypatch.setattr(WorkerSlot, "_process_queue", lambda self: runs.release())
+    nothing: Any = None
+    slot = WorkerSlot(
+        JobStore(queue=5, kept=5), WorkbenchSettings(), tmp_path, None, nothing, nothing, nothing
+    )
+    for _ in range(2):
+        slot.start()
+        slot.join(20)
+        assert runs.acquire(timeout=20)

@@ -84,7 +84,8 @@ class WorkerSlot:
     def start(self) -> None:
         """Take jobs from now on; returns at once."""
         with self._starting:
-            if self._thread is None and not self._closing.is_set():
+            running = self._thread is not None and self._thread.is_alive()
+            if not running and not self._closing.is_set():
                 self._thread = threading.Thread(
                     target=self._process_queue, name="glassformer-workbench", daemon=True
                 )
@@ -129,16 +130,25 @@ class WorkerSlot:
     def _process_queue(self) -> None:
         try:
             while not self._closing.is_set():
-                if self._warm.is_set() and self.worker is None:
-                    self._warm.clear()
-                    with self.using:
-                        self.find_worker()
-                entry = self.store.take(1.0, self)
-                if entry is not None:
-                    with self.using:
-                        self._run(entry)
+                try:
+                    self._process_next()
+                except (
+                    Exception
+                ):  # no process to be had, a cluster that is gone: the next job may fare better
+                    log.exception("a worker could not be started, measured or ended")
+                    self._closing.wait(TICK)
         finally:
             self.end_worker()
+
+    def _process_next(self) -> None:
+        if self._warm.is_set() and self.worker is None:
+            self._warm.clear()
+            with self.using:
+                self.find_worker()
+        entry = self.store.take(1.0, self)
+        if entry is not None:
+            with self.using:
+                self._run(entry)
 
     def _run(self, entry: Entry) -> None:
         """One job from start to end; nothing that goes wrong in it leaves this function."""
