@@ -83,6 +83,31 @@ def test_the_disk_is_bounded_too(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("*.bundle"))) == 1
 
 
+def test_nobody_loses_recordings_for_the_disk_of_others(tmp_path: Path) -> None:
+    sizes = []
+    for tokens in range(9):
+        bundle.save(invent_decoder(tokens=tokens + 5), tmp_path / f"{tokens}")
+        sizes.append((tmp_path / f"{tokens}").stat().st_size)
+    library = Library(tmp_path / "kept", shipped=None, disk=sum(sizes[:4]))
+
+    def add(owner: str, number: int) -> str:
+        return library.adopt((tmp_path / f"{number}").replace(library.new_path()), owner=owner)
+
+    def list_ids() -> set[str]:
+        return {entry.id for entry in library.entries()}
+
+    alice = [add("alice", number) for number in range(3)]
+    bob = add("bob", 3)  # the disk is full, and he has less than half of it
+    with pytest.raises(ApiError) as caught:
+        add("bob", 4)
+    assert caught.value.message.code == "api.disk_full"
+    assert list_ids() == {*alice, bob}
+    assert len(list((tmp_path / "kept").glob("*.bundle"))) == 4
+    more = add("alice", 5)  # she has more than half of it: her oldest leave
+    assert {bob, more, alice[2]} <= list_ids() < {*alice, bob, more}
+    library.close()
+
+
 def test_a_file_of_somebody_is_never_removed(invented: dict[str, Path]) -> None:
     library = Library(shipped=None)
     id = library.open_file(invented["single"])

@@ -22,6 +22,7 @@ from glassformer.errors import InputError
 
 FILE = ".index.sqlite"
 VERSION = 2  # of the tables; another one is made anew
+_PART = 20  # rows that are read at a time
 _WAIT = 10.0  # seconds for another server that writes to the same index
 
 # run: a probe of a training run; atlas: an example of an atlas. These are never in the list.
@@ -181,12 +182,22 @@ class RecordingIndex:
         return int(self._ask("SELECT coalesce(sum(size), 0) FROM all_recordings WHERE own = 1")[0][0])
 
     def oldest(self, owner: str | None) -> Iterator[Row]:
-        """Some of the library's own recordings, oldest first; those in no list before all others.
+        """The library's own recordings, oldest first; those in no list before all others.
 
-        Only those of one owner: nobody's are removed to make room for another's.
+        Only those of one owner: nobody's are removed to make room for another's. Remove none while it runs.
         """
-        condition = "WHERE own = 1 AND path IS NOT NULL AND owner IS ? ORDER BY listed, added LIMIT 20"
-        return self._select(condition, (owner,))
+        condition = (
+            "WHERE own = 1 AND path IS NOT NULL AND owner IS ? ORDER BY listed, added LIMIT ? OFFSET ?"
+        )
+        start = 0
+        while rows := list(self._select(condition, (owner, _PART, start))):
+            yield from rows
+            start += len(rows)
+
+    def count_owners(self) -> int:
+        """How many people have files of the library; those without an owner count as one more."""
+        text = "SELECT count(DISTINCT coalesce(owner, '')) FROM all_recordings WHERE own = 1"
+        return int(self._ask(text)[0][0])
 
     def bytes_of(self, owner: str) -> int:
         """Bytes on disk of what one person has."""

@@ -106,7 +106,8 @@ class Library:
     """All recordings that a page can show. Safe to use from several threads.
 
     `disk` is how many bytes of its own recordings a library keeps on disk: beyond that the oldest are
-    removed, each with a line in the log. Without it, a folder that is named keeps all of them.
+    removed, each with a line in the log; with owners, nobody's for another's: where the disk is full, who has
+    less than their share of it is refused. Without `disk`, a folder that is named keeps all of them.
 
     >>> library = gf.Library()
     >>> id = library.add(gf.from_arrays(np.eye(2)[None], ["a", "b"]))
@@ -435,7 +436,7 @@ class Library:
             for each in (given, stored):
                 _remove_file(each)
             raise
-        id = self._add(facts, stored, origin, card, own=True)
+        id = self._add(facts, stored, origin, card, own=True, refuse=owner is not None)
         made_by = None if run is None else run.model_dump_json()
         for other in self._index.find_unlisted(made_by, owner):
             if other.id != id and _read_card(other).measured == measured:
@@ -540,8 +541,12 @@ class Library:
         *,
         own: bool | None = None,
         added: float | None = None,
+        refuse: bool = False,
     ) -> str:
-        """Put a recording into the index. Without `own`: a file is ours if it has one of our names."""
+        """Put a recording into the index. Without `own`: a file is ours if it has one of our names.
+
+        With `refuse`, ApiError (and the file is removed) where the disk has no room for it.
+        """
         kept = path is not None and not self._temporary and path.parent == self.folder
         own = path is None or (kept and _OURS.fullmatch(path.stem) is not None) if own is None else own
         name = path.stem if path is not None and not own else facts.model
@@ -587,7 +592,9 @@ class Library:
         )
         with self._disk_lock:
             if self._index.put(row):
-                self._free_disk(id)
+                if not self._free_disk(id) and refuse:
+                    self._forget(row)
+                    raise ApiError("api.disk_full", status=413, more=size / 1e9)
             elif own and path is not None and path != self._locate(self._find(id)):  # the same content
                 _remove_file(path)
         return id
@@ -649,23 +656,31 @@ class Library:
         self._free_disk(id)
         return path
 
-    def _free_disk(self, newest: str) -> None:
-        """Remove the oldest recordings that the library owns, beyond the budget of disk, and say so."""
-        if self._disk is None:
-            return
-        used = self._index.own_bytes()
+    def _free_disk(self, newest: str) -> bool:
+        """Remove the oldest recordings beyond the budget of disk, and say so; False: it has no room for this.
+
+        With owners, theirs alone who need room, and only what is beyond their share of the budget.
+        """
         row = self._index.find(newest)
-        owner = None if row is None else row.owner
-        while used > self._disk:
-            leaving = [row for row in self._index.oldest(owner) if row.id != newest and self._is_mine(row)]
-            if not leaving:
-                return
-            for row in leaving:
-                if used <= self._disk:
-                    return
-                log.warning("%s is removed: recordings take more than %d bytes of disk", row.id, self._disk)
-                used -= row.size
-                self._forget(row)
+        used = self._index.own_bytes()
+        if self._disk is None or row is None or used <= self._disk:
+            return True
+        full = used - row.size > self._disk  # already before it
+        spare, leaving = float("inf"), list[Row]()
+        if row.owner is not None:
+            spare = self._index.bytes_of(row.owner) - self._disk / self._index.count_owners()
+        for each in self._index.oldest(row.owner):
+            if used <= self._disk or spare <= 0:
+                break
+            if each.id != newest and self._is_mine(each):
+                leaving.append(each)
+                used, spare = used - each.size, spare - each.size
+        if used > self._disk and row.owner is not None and not full:
+            return False  # what leaves would leave in vain
+        for each in leaving:
+            log.warning("%s is removed: recordings take more than %d bytes of disk", each.id, self._disk)
+            self._forget(each)
+        return used <= self._disk
 
     def _forget(self, row: Row) -> None:
         with self._disk_lock:  # nobody writes its card meanwhile
