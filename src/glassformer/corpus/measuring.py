@@ -8,8 +8,9 @@ metric that reads no tokens measures all of them at once. The same texts give th
 run, with the same libraries on the same kind of processor.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -38,6 +39,8 @@ from glassformer.studies.study import State
 Numbers = NDArray[np.float64]
 Chosen = tuple[tuple[Metric, dict[str, Any]], ...]
 
+LONGEST_WRITTEN = 4096  # characters of a list of settings; of longer ones a digest is kept
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -53,15 +56,30 @@ class Settings:
 
     def describe(self) -> dict[str, Any]:
         """For a person and for the next call, which has to be the same."""
-        edits = None if self.edits is None else [_name_edit(each) for each in self.edits]
         return {
-            "metrics": {name: dict(each) for name, each in self.metrics.items()},
-            "edits": edits,
-            "outcome": None if self.outcome is None else str(self.outcome),
+            "metrics": as_data(self.metrics),
+            "edits": as_data(self.edits),
+            "outcome": as_data(self.outcome),
             "target_language": self.target_language,
             "values": self.values,
             "resamples": self.resamples,
         }
+
+
+def as_data(given: Any) -> Any:
+    """Settings as JSON that differs where they differ: classes with all their fields, long lists as digests."""
+    if is_dataclass(given) and not isinstance(given, type):
+        found = {each.name: as_data(getattr(given, each.name)) for each in fields(given)}
+        return {"class": type(given).__qualname__, **found}
+    if isinstance(given, Mapping):
+        return {str(name): as_data(each) for name, each in given.items()}
+    given = given.tolist() if hasattr(given, "tolist") else given
+    if isinstance(given, list | tuple):
+        items = [as_data(each) for each in given]
+        written = json.dumps(items)
+        long = {"length": len(items), "sha256": sha256(written.encode()).hexdigest()}
+        return items if len(written) <= LONGEST_WRITTEN else long
+    return given if given is None or isinstance(given, str | int | float) else repr(given)
 
 
 class TextRow(NamedTuple):
@@ -111,9 +129,14 @@ def identify(texts: Sequence[tuple[int, Text]]) -> str:
 
 def as_bytes(text: Text) -> bytes:
     """A text, a pair or token ids, for digests."""
-    given: Any = text
-    given = given.tolist() if hasattr(given, "tolist") else given
-    return repr(given).encode("utf-8", "surrogatepass")
+    return repr(_as_plain(text)).encode("utf-8", "surrogatepass")
+
+
+def _as_plain(given: Any) -> Any:
+    """Arrays as lists, also inside pairs: NumPy leaves out the middle of long ones."""
+    if hasattr(given, "tolist"):
+        return given.tolist()
+    return type(given)(map(_as_plain, given)) if type(given) in (list, tuple) else given
 
 
 @lru_cache(maxsize=2)
@@ -243,7 +266,7 @@ class _Measuring:
                 reader.failed.append(FailedText(number, error.message))
                 continue
             names = ("", *(_name_edit(row) for row in found.edits))
-            self.effect_keys = tuple((name, str(outcome)) for name in names)
+            self.effect_keys = tuple((name, outcome.as_message().text("en")) for name in names)
             self.effects[number] = np.array([found.baseline, *found.effects])
 
     def add_up(self, tokens: Mapping[int, int], failed: Sequence[FailedText]) -> Shard:
@@ -310,4 +333,6 @@ def _ask(settings: Settings) -> Callable[[Request], Request]:
 
 
 def _name_edit(edit: Edit | Sequence[Edit]) -> str:
-    return str(edit) if isinstance(edit, Edit) else " + ".join(map(str, edit))
+    """For tables, which are in English wherever they are written."""
+    edits = (edit,) if isinstance(edit, Edit) else edit
+    return " + ".join(each.as_message().text("en") for each in edits)

@@ -187,8 +187,8 @@ def _begin(folder: Path, about: dict[str, str], settings: dict[str, Any]) -> dic
     found = read_manifest(folder)
     for name, value in settings.items():
         if found["settings"].get(name) != value:
-            seen = str(found["settings"].get(name))
-            raise InputError("study.other_setting", folder=folder, name=name, seen=seen, given=str(value))
+            seen, given = (str(each)[:200] for each in (found["settings"].get(name), value))
+            raise InputError("study.other_setting", folder=folder, name=name, seen=seen, given=given)
     if found["model_hash"] != about["model_hash"]:
         raise InputError("study.other_weights", folder=folder, seen=found["model"], given=about["model"])
     return found
@@ -307,7 +307,7 @@ class _Driver:
                 "text": [row.number for row in rows],
                 "tokens": [row.tokens for row in rows],
                 "failed": [row.reason is not None for row in rows],
-                "reason": ["" if row.reason is None else str(row.reason) for row in rows],
+                "reason": ["" if row.reason is None else row.reason.text("en") for row in rows],
             },
         )
         if shard.values is not None:
