@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import glassformer as gf
 from campaigns import campaign
 from engine import tasks
 from glassformer.corpus import study as module
+from glassformer.corpus.measuring import measure_shard
 from glassformer.errors import InputError
 from glassformer.rounding import SHARPEST
 from our_networks import WORDS, build
@@ -88,7 +90,7 @@ def test_effects_of_edits_have_intervals(tmp_path: Path) -> None:
     assert (effects["mean_low"] <= effects["mean"]).all()
 
 
-@campaign("when", range(20), sample=2)
+@campaign("when", range(20), sample=(0, 7))
 def test_an_interrupted_study_equals_one_that_was_not(when: int, model: Any, tmp_path: Path) -> None:
     """Killed after each of many steps of writing; then it goes on from what is there."""
     whole = gf.study(model, TEXTS, tmp_path / "whole", metrics=METRICS, values=True, shard=3)
@@ -103,7 +105,7 @@ def test_an_interrupted_study_equals_one_that_was_not(when: int, model: Any, tmp
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "replace", die_later)
         for attempt in range(40):
-            left[0] = 1 + (when + attempt) % 4
+            left[0] = (when + attempt) % 5  # 0: killed before study.json is there
             try:
                 parts = gf.study(model, TEXTS, tmp_path / "parts", metrics=METRICS, values=True, shard=3)
             except KeyboardInterrupt:
@@ -111,6 +113,7 @@ def test_an_interrupted_study_equals_one_that_was_not(when: int, model: Any, tmp
             break
     assert attempt >= 3
     assert as_bytes(parts) == as_bytes(whole)
+    assert not list((tmp_path / "parts").rglob(".*"))
 
 
 @pytest.mark.slow
@@ -132,6 +135,7 @@ def test_a_study_survives_kill_9(tmp_path: Path) -> None:
     assert as_bytes(parts) == as_bytes(whole)
 
 
+OTHER_WORDS = gf.build_words(["dog", "the", "cat", "sees"])  # the same words, other numbers
 CHANGES: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     "another metric": (lambda model: {"metrics": ["distance"]}, "study.other_setting"),
     "another shard": (lambda model: {"shard": 4}, "study.other_setting"),
@@ -140,6 +144,10 @@ CHANGES: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     "other weights": (
         lambda model: {"model": gf.load(build(shape="encoder", layers=1), WORDS)},
         "study.other_weights",
+    ),
+    "another tokenizer": (
+        lambda model: {"model": gf.load(model.network, OTHER_WORDS, name="ours")},
+        "study.other_tokenizer",
     ),
 }
 
@@ -155,6 +163,8 @@ def test_what_has_changed_is_refused(model: Any, tmp_path: Path) -> None:
 
 
 def test_wrong_calls_are_refused(model: Any) -> None:
+    with pytest.raises(InputError, match="`examples` \\(-1\\) at least 0"):
+        gf.study(model, TEXTS, examples=-1)
     for code, wrong in {
         "study.wrong_call": {"texts": "one text"},
         "study.metrics_not_a_list": {"metrics": "entropy"},
@@ -193,6 +203,28 @@ def test_studies_and_recordings_are_pooled(model: Any, tmp_path: Path) -> None:
     assert_near(found.frame()["value"], whole.frame()["value"], layers=2, scores=SHARPEST)
 
 
+def test_pools_are_pooled_and_no_text_counts_twice(model: Any, tmp_path: Path) -> None:
+    one, two, three, four = (
+        gf.study(model, [text], metrics=["entropy"])
+        for text in ("the cat sees", "a red dog", "big cat", "dog")
+    )
+    first, second = (
+        gf.pool_studies(parts, tmp_path / str(at)) for at, parts in enumerate(((one, two), (three, four)))
+    )
+    both = gf.pool_studies([first, second], tmp_path / "both")
+    assert both.texts == 4
+    assert len({each.manifest["digest"] for each in (one, first, second, both)}) == 4
+    whole = gf.pool_studies([one, two, three, four], tmp_path / "whole")
+    assert_near(both.frame()["value"], whole.frame()["value"])
+    for twice in ([first, one], [both, second], [tmp_path / "both", four]):
+        with pytest.raises(InputError) as error:
+            gf.pool_studies(twice, tmp_path / "never")
+        assert error.value.message.code == "study.pool_twice"
+    other = gf.study(gf.load(model.network, OTHER_WORDS), ["the dog"], metrics=["entropy"])
+    with pytest.raises(InputError, match="another tokenizer"):
+        gf.pool_studies([first, other], tmp_path / "never")
+
+
 @pytest.mark.slow
 def test_a_lost_process_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = build_model(tmp_path / "model", "encoder")
@@ -221,3 +253,51 @@ def test_no_more_than_a_few_shards_wait(model: Any, tmp_path: Path) -> None:
         on_progress=lambda progress: ahead.append(read[0] - progress.texts),
     )  # fmt: skip
     assert max(ahead) <= 2
+
+
+class SlowAtFirst:
+    """An engine that finishes its first task last."""
+
+    slots = 2
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, Callable[[], Any]] = {}
+
+    def __enter__(self) -> "SlowAtFirst":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(self.tasks)
+
+    def submit(self, key: str, function: Any, *given: Any, resources: Any) -> None:
+        self.tasks[key] = lambda: function(*given)
+
+    def wait(self) -> Any:
+        if not self.tasks:
+            return None
+        key = max(self.tasks, key=int)
+        return SimpleNamespace(key=key, get=self.tasks.pop(key))
+
+
+def test_shards_that_wait_for_a_slow_one_are_few(
+    model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, ahead, given = [0], [], TEXTS * 2
+
+    def texts() -> Any:
+        for text in given:
+            read[0] += 1
+            yield text
+
+    monkeypatch.setattr(module, "open_engine", lambda *_, **__: SlowAtFirst())
+    monkeypatch.setattr(module, "load", lambda *_, **__: model)
+    monkeypatch.setattr(module, "measure_by_name", lambda _, __, *rest: measure_shard(model, *rest))
+    spread = gf.study(
+        "ours", texts(), tmp_path, metrics=["entropy"], shard=1, jobs=2,
+        on_progress=lambda progress: ahead.append(read[0] - progress.texts),
+    )  # fmt: skip
+    assert max(ahead) <= 2 * SlowAtFirst.slots
+    assert as_bytes(spread) == as_bytes(gf.study(model, given, metrics=["entropy"], shard=1))

@@ -67,7 +67,7 @@ class Settings:
 
 
 def as_data(given: Any) -> Any:
-    """Settings as JSON that differs where they differ: classes with all their fields, long lists as digests."""
+    """Settings as JSON that differs where they do: classes with all fields, long lists as digests."""
     if is_dataclass(given) and not isinstance(given, type):
         found = {each.name: as_data(getattr(given, each.name)) for each in fields(given)}
         return {"class": type(given).__qualname__, **found}

@@ -7,6 +7,7 @@ Out:  a `Study`. A shard is a fixed run of texts; sums of shards are added in or
 
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass
 from hashlib import sha256
@@ -34,9 +35,18 @@ from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.many import MOST_TOKENS, Text, record_many
 from glassformer.recording import Recording
 from glassformer.studies import Study
-from glassformer.studies.files import FORMAT, MANIFEST, load_arrow, read_manifest, write_json, write_table
+from glassformer.studies.files import (
+    FORMAT,
+    MANIFEST,
+    load_arrow,
+    read_manifest,
+    remove_unfinished,
+    write_json,
+    write_table,
+)
 from glassformer.studies.moments import RESAMPLES
 from glassformer.studies.study import State, finish_study
+from glassformer.text.identity import identify_tokenizer
 
 SHARD = 512  # texts
 
@@ -110,8 +120,8 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     [False, True, False]
     """
     load_arrow()
-    if isinstance(texts, str) or shard < 1 or jobs < 1:
-        raise InputError("study.wrong_call", shard=shard, jobs=jobs)
+    if isinstance(texts, str) or shard < 1 or jobs < 1 or examples < 0:
+        raise InputError("study.wrong_call", shard=shard, jobs=jobs, examples=examples)
     given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else texts
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")
@@ -129,7 +139,10 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     remote = engine != "local" or jobs > 1
     if remote and not isinstance(model, str | Path):
         raise InputError("study.live_model", name=loaded.name)
-    about = {"model": loaded.name, "model_hash": loaded.identity.hash()}
+    if remote and tokenizer is not None:
+        raise InputError("study.own_tokenizer", name=loaded.name)
+    read_by = None if loaded.tokenizer is None else identify_tokenizer(loaded.tokenizer)
+    about = {"model": loaded.name, "model_hash": loaded.identity.hash(), "tokenizer": read_by}
     described = {**settings.describe(), "shard": shard, "examples": examples, "most_tokens": most_tokens}
     place = Path(tempfile.mkdtemp(prefix="glassformer-study-")) if folder is None else Path(folder)
     driver = _Driver(place, _begin(place, about, described), _count(given), on_progress, settings.values)
@@ -170,18 +183,19 @@ def study_recordings(
             raise InputError("study.other_model", seen=recording.model, known=first.model)
         return recording
 
-    about = {"model": first.model, "model_hash": first.evidence.model_hash}
+    about = {"model": first.model, "model_hash": first.evidence.model_hash, "tokenizer": None}
     described = {**settings.describe(), "shard": SHARD, "examples": 0, "most_tokens": MOST_TOKENS}
     driver = _Driver(place, _begin(place, about, described), None, None, values)
     return driver.run((check(each) for each in (first, *opened)), SHARD, _InProcess(None, settings))
 
 
-def _begin(folder: Path, about: dict[str, str], settings: dict[str, Any]) -> dict[str, Any]:
+def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     """The manifest of a new study, or that of one that goes on; refuses what is another study."""
     manifest = {"format": FORMAT, **about, "settings": settings, "complete": False}
     manifest |= {"texts": 0, "failed": 0, "tokens": 0, "digest": ""}
-    if not folder.exists() or not any(folder.iterdir()):
-        folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    remove_unfinished(folder)
+    if not any(folder.iterdir()):
         write_json(folder / MANIFEST, manifest)
         return manifest
     found = read_manifest(folder)
@@ -191,6 +205,8 @@ def _begin(folder: Path, about: dict[str, str], settings: dict[str, Any]) -> dic
             raise InputError("study.other_setting", folder=folder, name=name, seen=seen, given=given)
     if found["model_hash"] != about["model_hash"]:
         raise InputError("study.other_weights", folder=folder, seen=found["model"], given=about["model"])
+    if found.get("tokenizer") != about["tokenizer"]:
+        raise InputError("study.other_tokenizer", folder=folder)
     return found
 
 
@@ -228,11 +244,14 @@ class _Engine:
     settings: Settings
 
     def measure(self, shards: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Shard]]:
-        """In the order in which they end; no more than a few wait, however many there are."""
+        """In their order; no more than a few are under way or wait for a slow one, however many there are."""
+        done: dict[int, Shard] = {}
+        order: deque[int] = deque()  # of shards that have not been given back
         with open_engine(self.name, jobs=self.jobs, address=self.address) as engine:
-            waiting = 2 * max(1, engine.slots)
+            most = 2 * max(1, engine.slots)
             while True:
-                for number, texts in islice(shards, max(0, waiting - len(engine.keys))):
+                for number, texts in islice(shards, most - len(order)):
+                    order.append(number)
                     engine.submit(
                         str(number),
                         measure_by_name,
@@ -245,7 +264,10 @@ class _Engine:
                 result = engine.wait()
                 if result is None:
                     return
-                yield int(result.key), result.get()
+                done[int(result.key)] = result.get()
+                while order and order[0] in done:
+                    number = order.popleft()
+                    yield number, done.pop(number)
 
 
 @dataclass(slots=True)
@@ -273,16 +295,12 @@ class _Driver:
                 yield number, part
 
         state_shards = state.shards
-        ready: dict[int, Shard] = {}
-        for number, found in measuring.measure(announce()):
-            ready[number] = found
-            while (shard := ready.pop(state.shards, None)) is not None:
-                at = state.shards
-                self._write_tables(at, shard)  # before the state: they are written again if it is not kept
-                state.add(shard.state, self.folder)
-                state.digest = _chain(state.digest, digests.pop(at))
-                state.save(self.folder)
-                self._tell(state, start, began)
+        for number, shard in measuring.measure(announce()):
+            self._write_tables(number, shard)  # before the state: they are written again if it is not kept
+            state.add(shard.state, self.folder)
+            state.digest = _chain(state.digest, digests.pop(number))
+            state.save(self.folder)
+            self._tell(state, start, began)
         if state.texts + state.failed == 0:
             raise InputError("study.no_texts")
         return finish_study(self.folder, self.manifest, state)

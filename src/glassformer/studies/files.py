@@ -14,6 +14,7 @@ Out:  `study.json`, `state.npz`, Parquet tables; the same read back.
 
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from io import BytesIO
@@ -37,6 +38,16 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
     with beside.open("rb") as file:
         os.fsync(file.fileno())
     os.replace(beside, path)
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove what a process that was killed had written beside the files of a study."""
+    for path in (*folder.glob(".*"), *folder.glob("*/.*")):
+        if _UNFINISHED.fullmatch(path.name):
+            path.unlink(missing_ok=True)
+
+
+_UNFINISHED = re.compile(rf"\.({re.escape(MANIFEST)}|{re.escape(STATE)}|\w+\.parquet)\.\d+")
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:

@@ -6,6 +6,7 @@ Out:  its tables, for pyarrow or pandas; several studies pooled into one.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -198,10 +199,12 @@ def pool_studies(studies: Iterable[Study | str | Path], folder: str | Path) -> S
     state = State()
     for each in opened:
         state.add(State.open(each.folder), each.folder)
-    pooled = [{"model": each.model, "digest": each.manifest["digest"]} for each in opened]
+    pooled = [part for each in opened for part in _list_parts(each)]
+    state.digest = sha256("".join(part["digest"] for part in pooled).encode()).hexdigest()
     first = opened[0].manifest
+    read_by = next((known for each in opened if (known := each.manifest.get("tokenizer"))), None)
     manifest = {"format": FORMAT, "model": opened[0].model, "model_hash": first["model_hash"]}
-    manifest |= {"settings": first["settings"], "pooled": pooled}
+    manifest |= {"tokenizer": read_by, "settings": first["settings"], "pooled": pooled}
     _copy_tables(opened, folder)
     state.save(folder)
     return finish_study(folder, manifest, state)
@@ -218,9 +221,18 @@ def _check_pool(studies: Sequence[Study], folder: Path) -> None:
         for name in SAME:
             if each.manifest[name] != studies[0].manifest[name]:
                 raise InputError("study.pool_differs", folder=each.folder, name=name)
-    digests = [each.manifest["digest"] for each in studies]
+    tokenizers = {known: each for each in studies if (known := each.manifest.get("tokenizer"))}
+    if len(tokenizers) > 1:  # recordings, and models that are given ids, have none
+        raise InputError("study.pool_differs", folder=[*tokenizers.values()][1].folder, name="tokenizer")
+    digests = [part["digest"] for each in studies for part in _list_parts(each)]
     if len(set(digests)) < len(digests):
         raise InputError("study.pool_twice")
+
+
+def _list_parts(study: Study) -> Sequence[Mapping[str, str]]:
+    """The studies that a pooled one was made of; of any other, itself."""
+    own = {"model": study.model, "digest": study.manifest["digest"]}
+    return study.manifest.get("pooled") or [own]
 
 
 def _copy_tables(studies: Sequence[Study], folder: Path) -> None:
