@@ -1,7 +1,9 @@
 """Who may do what: every route × role × owner, from the table of routes itself."""
 
+import json
 import re
 import shutil
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -330,7 +332,7 @@ def test_quotas_of_one_person(fresh: Team, invented: dict[str, Path]) -> None:
     context = fresh.app.state.context
     body, used = invented["long"].read_bytes(), context.library.bytes_of("rita")
     assert fresh.ask("rita", "GET", "/api/session").json()["storage"] == used > 0
-    limited = replace(context.settings, person_bytes=used + len(body) - 1, person_jobs=2)
+    limited = replace(context.settings, person_bytes=used + len(body) - 1, person_jobs=3)
     fresh.app.state.context = replace(context, settings=limited)
     for content in (body, iter([body])):  # with a length, and in pieces
         answer = fresh.ask("rita", "POST", "/api/recordings", content=content)
@@ -340,10 +342,65 @@ def test_quotas_of_one_person(fresh: Team, invented: dict[str, Path]) -> None:
     statuses = [
         fresh.ask(who, "POST", "/api/jobs", json=asked).status_code for who in ("rob",) * 3 + ("rita",)
     ]
-    assert statuses == [202, 202, 429, 202]  # another's quota is not mine
+    assert statuses == [202, 202, 429, 202]  # each had a job before; another's quota is not mine
     full = replace(limited, person_bytes=used)
     fresh.app.state.context = replace(context, settings=full)
     assert fresh.ask("rita", "POST", "/api/jobs", json=asked).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("path", "method"), [("/api/jobs", "submit"), ("/api/effects", "measure")], ids=["jobs", "effects"]
+)
+def test_hanging_up_and_a_restart_leave_the_quota_of_jobs(
+    fresh: Team, monkeypatch: pytest.MonkeyPatch, path: str, method: str
+) -> None:
+    context = fresh.app.state.context
+    fresh.app.state.context = replace(context, settings=replace(context.settings, person_jobs=2))
+    bench: Any = context.workbench
+    before = len(bench.asked)  # one of them is his
+    submit, go, made = bench.submit, threading.Event(), threading.Event()
+    run = {"kind": "record", "model": "zoo/tiny", "text": "x"}
+    asked = run if method == "submit" else {"run": run, "outcome": {}}
+
+    def submit_slowly(request: Any, owner: str | None = None) -> Any:
+        assert go.wait(20)
+        job = submit(request if method == "submit" else request.run, owner)
+        made.set()
+        return job
+
+    monkeypatch.setattr(bench, method, submit_slowly, raising=False)
+
+    async def ask(*last: dict[str, Any]) -> int:
+        heard = [{"type": "http.request", "body": json.dumps(asked).encode()}, *last]
+        sent: list[Any] = []
+        headers = {"host": "localhost", "authorization": "Bearer gft_rob", "content-type": "application/json"}
+        scope = {
+            "type": "http", "method": "POST", "path": path, "raw_path": path.encode(), "query_string": b"",
+            "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        }  # fmt: skip
+
+        async def receive() -> dict[str, Any]:
+            if not heard:
+                await anyio.sleep_forever()
+            return heard.pop(0)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await fresh.app(scope, receive, send)
+        return int(sent[0]["status"])
+
+    async def ask_all() -> list[int]:
+        statuses = [await ask({"type": "http.disconnect"}), await ask()]  # its thread goes on
+        go.set()
+        assert await anyio.to_thread.run_sync(made.wait, 20)
+        while fresh.app.state.submitting.total:
+            await anyio.sleep(0.001)
+        fresh.app.state.jobs.clear()  # as after a restart with a kept queue
+        return [*statuses, await ask()]
+
+    assert anyio.run(ask_all) == [499, 429, 429]
+    assert len(bench.asked) == before + 1
 
 
 @pytest.mark.parametrize("who", ["rob", "nobody"])  # a visitor is counted by the address

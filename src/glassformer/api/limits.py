@@ -9,8 +9,8 @@ import threading
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -153,8 +153,18 @@ class ThreadPools:
         self._seconds = settings.response_seconds
         self._waiting = 0
 
-    async def run(self, request: Request, work: Callable[[], Result], *, slow: bool = False) -> Result:
-        """Run some work in a thread until it is done, the client disconnects, or time is up."""
+    async def run(
+        self,
+        request: Request,
+        work: Callable[[], Result],
+        *,
+        slow: bool = False,
+        held: AbstractContextManager[None] | None = None,
+    ) -> Result:
+        """Run some work in a thread until it is done, the client disconnects, or time is up.
+
+        `held` is entered now and left on the event loop once the thread has ended, also after the client.
+        """
         if self._waiting >= self._most:
             raise ApiError("api.too_many_requests", "busy", 429)
         self._waiting += 1
@@ -167,7 +177,10 @@ class ThreadPools:
             ):  # files may hold infinities; they are sent as such
                 return work()
 
-        working = asyncio.wrap_future((self._slow if slow else self._quick).submit(work_until_stopped))
+        future = (self._slow if slow else self._quick).submit(work_until_stopped)
+        if held is not None:
+            _hold(future, held)
+        working = asyncio.wrap_future(future)
         leaving = asyncio.ensure_future(_wait_until_gone(request))
         try:
             both: set[asyncio.Future[Any]] = {working, leaving}
@@ -193,6 +206,18 @@ class ThreadPools:
         """Drop what has not begun."""
         for pool in (self._quick, self._slow):
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _hold(future: Future[Any], held: AbstractContextManager[None]) -> None:
+    """Enter a block that is left on the event loop when a thread has ended, or was never begun."""
+    loop = asyncio.get_running_loop()
+    held.__enter__()
+
+    def leave(_: Future[Any]) -> None:
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(held.__exit__, None, None, None)
+
+    future.add_done_callback(leave)
 
 
 async def _wait_until_gone(request: Request) -> None:

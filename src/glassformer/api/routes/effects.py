@@ -8,9 +8,8 @@ from fastapi import APIRouter, Request
 
 from glassformer.api.effects import EffectsRequest, MeasureRequest, Measuring, PatchingRequest
 from glassformer.api.jobs import Job
-from glassformer.api.limits import find_client
 from glassformer.api.responses import AppContext, Context
-from glassformer.api.routes.jobs import check_share, check_size
+from glassformer.api.routes.jobs import check_share, check_size, submit_job
 from glassformer.errors import ApiError
 
 router = APIRouter(prefix="/api", tags=["effects"])
@@ -37,8 +36,4 @@ async def _start(request: Request, context: AppContext, asked: MeasureRequest) -
         check_size(context, asked.run.model_copy(update={"text": asked.corrupted}))
     context.access.check_request(asked.run)
     check_share(request, context)
-    client = find_client(request)
-    with request.app.state.submitting.hold(client):
-        job = await context.threads.run(request, lambda: bench.measure(asked, context.access.owner))
-        request.app.state.jobs[job.id] = client
-    return job
+    return await submit_job(request, context, lambda: bench.measure(asked, context.access.owner))

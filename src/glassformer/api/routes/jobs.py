@@ -7,7 +7,7 @@ Out:  jobs as JSON, and server-sent events while they run. Without a workbench, 
 import asyncio
 import json
 import threading
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
@@ -97,29 +97,46 @@ async def add_job(request: Request, context: Context, job_request: JobRequest) -
         check_size(context, completed, list_texts(context.library, completed))
         return workbench.submit(completed, context.access.owner)
 
+    return await submit_job(request, context, submit)
+
+
+async def submit_job(request: Request, context: AppContext, submit: Callable[[], Job]) -> Job:
+    """Make a job in a thread: the name of a model that is not known is looked for in folders.
+
+    It is counted from now on, not only once it is a job, also where the client leaves meanwhile.
+    """
     client = find_client(request)
-    with request.app.state.submitting.hold(client):  # counted from now on, not only once it is a job
-        # In a thread: the name of a model that is not known is looked for in folders.
-        job = await context.threads.run(request, submit)
+
+    def submit_and_note() -> Job:
+        job = submit()
         request.app.state.jobs[job.id] = client
-    return job
+        return job
+
+    return await context.threads.run(request, submit_and_note, held=request.app.state.submitting.hold(client))
 
 
 def check_share(request: Request, context: AppContext) -> None:
-    """ApiError where a client has its share of the queue waiting or running; forgets what is finished."""
+    """ApiError where a client has its share of the queue waiting or running; forgets what is finished.
+
+    People are known by the owners of jobs, also of those from before a restart; others by their address.
+    """
     settings, jobs = context.settings, request.app.state.jobs
     submitting: ClientCounts = request.app.state.submitting
     context.access.check_storage(settings.person_bytes)
     share = settings.share(settings.queue + settings.jobs)
     if context.access.limited and settings.person_jobs is not None:
         share = settings.person_jobs
-    if context.workbench is None or len(jobs) + submitting.total < share:
+    owner = context.access.owner
+    if context.workbench is None or (owner is None and len(jobs) + submitting.total < share):
         return
-    going = {job.id for job in context.workbench.jobs() if job.state in ("queued", "running")}
-    for id in [id for id in jobs if id not in going]:
-        del jobs[id]
+    before = list(jobs)  # a thread may note another one from here on
+    going = {job.id: job.owner for job in context.workbench.jobs() if job.state in ("queued", "running")}
+    for id in before:
+        if id not in going:
+            del jobs[id]
     client = find_client(request)
-    if list(jobs.values()).count(client) + submitting.count(client) >= share:
+    count = list(jobs.values()).count(client) if owner is None else list(going.values()).count(owner)
+    if count + submitting.count(client) >= share:
         raise ApiError("api.too_many_jobs", "queue_full", 429, count=share)
 
 
