@@ -102,3 +102,19 @@ def test_nothing_is_overwritten(folder: Path, tmp_path: Path) -> None:
         with pytest.raises(InputError) as caught:
             act()
         assert caught.value.message.code == f"api.backup.{code}"
+
+
+def test_a_second_backup_leaves_the_first_alone_and_a_damaged_database_is_named(
+    folder: Path, tmp_path: Path
+) -> None:
+    part = tmp_path / ".monday.tar.part"
+    part.write_text("half of the first")
+    with pytest.raises(InputError) as caught:
+        back_up(folder, tmp_path / "monday.tar")
+    assert caught.value.message.code == "api.backup.under_way"
+    assert part.read_text() == "half of the first"
+    (folder / "owners.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(InputError, match=r"owners\.sqlite") as caught:
+        back_up(folder, tmp_path / "tuesday.tar")
+    assert caught.value.message.code == "api.backup.not_copied"
+    assert sorted(os.listdir(tmp_path)) == [part.name, "server"]

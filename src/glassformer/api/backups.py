@@ -40,7 +40,11 @@ def back_up(folder: Path, file: Path) -> int:
     part = file.with_name(f".{file.name}.part")
     listed: dict[str, str] = {}
     try:
-        with part.open("xb") as raw:
+        raw = part.open("xb")
+    except FileExistsError as error:  # another one's, which stays
+        raise InputError("api.backup.under_way", path=str(file), part=str(part)) from error
+    try:
+        with raw:
             os.fchmod(raw.fileno(), 0o600)  # recordings are somebody's texts
             with tarfile.open(fileobj=raw, mode="w") as tar:
                 for path in _find_files(folder):
@@ -130,11 +134,14 @@ class _Hashing:
 
 def _copy_database(path: Path, copy: Path) -> None:
     """A database as it stands at one moment, also while a server writes to it."""
-    with (
-        closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
-        closing(sqlite3.connect(copy)) as target,
-    ):
-        source.backup(target)
+    try:
+        with (
+            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            source.backup(target)
+    except sqlite3.DatabaseError as error:
+        raise InputError("api.backup.not_copied", path=str(path), reason=str(error)) from error
 
 
 def _unpack(file: Path, folder: Path) -> int:
