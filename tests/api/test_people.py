@@ -102,6 +102,35 @@ def test_who_is_removed_is_out_and_a_damaged_file_changes_nothing(
     assert people.find("alice") is None  # nobody may come in
 
 
+def test_who_is_removed_while_the_file_is_read_is_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read_and_remove(file: Path) -> tuple[Person, ...]:
+        monkeypatch.undo()
+        found = read_people(file)
+        change_people(file, lambda known: known.pop("bot") and None)
+        return found
+
+    monkeypatch.setattr(module, "read_people", read_and_remove)
+    people = People(path)
+    assert people.find("bot") is None
+
+
+def test_nobody_is_found_among_those_of_before_while_the_file_is_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = People(path)
+    known = people._stamp
+    seen: list[object] = []
+
+    def read(file: Path) -> tuple[Person, ...]:
+        seen.append(people._stamp)  # other threads that compare it now must wait
+        return read_people(file)
+
+    change_people(path, lambda known: known.pop("bot") and None)
+    monkeypatch.setattr(module, "read_people", read)
+    assert people.find("bot") is None
+    assert seen == [known]
+
+
 def test_names(path: Path) -> None:
     for name in ("a", "Jane_Doe", "jane.doe+x@example.org", "x-1"):
         assert is_name(name)

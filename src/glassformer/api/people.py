@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import secrets
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -103,11 +104,11 @@ class People:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._stamp: object = None
         self._people: dict[str, Person] = {}
         self._tokens: dict[str, Person] = {}  # by hash
+        self._reading = threading.Lock()
+        self._stamp = _stamp(path)  # before it is read: a change in between is seen by the next request
         self._read(read_people(path))
-        self._stamp = _stamp(path)
 
     def find(self, name: str) -> Person | None:
         """The person with a name."""
@@ -131,16 +132,19 @@ class People:
         return len(self._people)
 
     def _refresh(self) -> None:
-        stamp = _stamp(self.path)
-        if stamp == self._stamp:
+        if _stamp(self.path) == self._stamp:
             return
-        self._stamp = stamp
-        try:
-            self._read(read_people(self.path))
-        except InputError as error:
-            if stamp is None:  # removed: nobody may come in
-                self._read(())
-            log.error("%s", error)  # damaged: those of before stay
+        with self._reading:
+            stamp = _stamp(self.path)
+            if stamp == self._stamp:  # another thread has read it meanwhile
+                return
+            try:
+                self._read(read_people(self.path))
+            except InputError as error:
+                if stamp is None:  # removed: nobody may come in
+                    self._read(())
+                log.error("%s", error)  # damaged: those of before stay
+            self._stamp = stamp  # after reading: other threads wait until they know who is out
 
     def _read(self, people: tuple[Person, ...]) -> None:
         self._people = {each.name: each for each in people}
