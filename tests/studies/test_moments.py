@@ -48,3 +48,12 @@ def test_columns_without_a_value_say_so() -> None:
     weights = np.array([draw_weights(b"", number) for number in range(3)])
     described = Moments.of_texts(np.zeros((3, 1)), np.zeros((3, 1)), nothing, weights).describe()
     assert all(np.isnan(column).all() for column in described.values())
+
+
+def test_one_text_has_no_interval() -> None:
+    totals, counts, values, weights = (each[1:3] for each in make(3, 2))
+    for texts in (1, 2):
+        found = Moments.of_texts(*(each[:texts] for each in (totals, counts, values, weights))).describe()
+        assert not np.isnan([found["value"], found["mean"]]).any()
+        intervals = [found[name] for name in ("low", "high", "mean_low", "mean_high")]
+        assert np.isnan(intervals).all() if texts == 1 else not np.isnan(intervals).any()

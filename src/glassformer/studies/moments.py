@@ -18,6 +18,7 @@ Numbers = NDArray[np.float64]
 
 RESAMPLES = 400
 INTERVAL = (2.5, 97.5)  # percentiles
+FEWEST = 2  # texts of an interval: resamples of a single one are all alike, which says nothing
 
 
 def draw_weights(text: bytes, number: int, resamples: int = RESAMPLES) -> Numbers:
@@ -85,11 +86,12 @@ class Moments:
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def describe(self) -> dict[str, Numbers]:
-        """The columns of a table; NaN where no text has a value."""
+        """The columns of a table; NaN where no text has a value, and intervals of fewer than two."""
         known = self.texts > 0
         blank = np.where(known, 0.0, np.nan)
-        low, high = _find_interval(self.resampled_totals, self.resampled_counts)
-        mean_low, mean_high = _find_interval(self.resampled_values, self.resampled_texts)
+        enough = np.where(self.texts >= FEWEST, 0.0, np.nan)
+        low, high = _find_interval(self.resampled_totals, self.resampled_counts) + enough
+        mean_low, mean_high = _find_interval(self.resampled_values, self.resampled_texts) + enough
         return {
             "value": _divide(self.totals, self.counts),
             "low": low,
@@ -112,10 +114,10 @@ def _divide(above: Numbers, below: Numbers) -> Numbers:
     return found
 
 
-def _find_interval(above: Numbers, below: Numbers) -> tuple[Numbers, Numbers]:
-    """Percentiles of the resamples that have any text; NaN where fewer than half have."""
+def _find_interval(above: Numbers, below: Numbers) -> Numbers:
+    """Percentiles (2, column) of the resamples that have any text; NaN where fewer than half have."""
     ratios = _divide(above, below)
     few = np.isnan(ratios).mean(axis=0) > 0.5
     ratios[:, few] = 0.0
-    low, high = np.nanpercentile(ratios, INTERVAL, axis=0)
-    return np.where(few, np.nan, low), np.where(few, np.nan, high)
+    found: Numbers = np.nanpercentile(ratios, INTERVAL, axis=0)
+    return np.where(few, np.nan, found)
