@@ -225,6 +225,14 @@ def test_pools_are_pooled_and_no_text_counts_twice(model: Any, tmp_path: Path) -
         gf.pool_studies([first, other], tmp_path / "never")
 
 
+def test_tokens_are_those_of_the_longer_side(tmp_path: Path) -> None:
+    model = gf.load(build(shape="encoder-decoder"), WORDS)
+    pair = ("the cat", "le chat voit le chat")
+    study = gf.study(model, [pair], metrics=["entropy"])
+    again = gf.study_recordings([gf.record(model, *pair)], metrics=["entropy"])
+    assert study.tokens == again.tokens == len(gf.record(model, *pair).target)
+
+
 @pytest.mark.slow
 def test_a_lost_process_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = build_model(tmp_path / "model", "encoder")

@@ -165,7 +165,8 @@ def measure_recordings(recordings: Sequence[tuple[int, Recording]], settings: Se
     chosen = measuring.choose()
     for number, each in recordings:
         measuring.heads[number] = measuring.read_maps(each.maps, chosen)
-    tokens = {number: len(each.source) for number, each in recordings}
+    sides = {number: (each.source, each.target or ()) for number, each in recordings}
+    tokens = {number: max(map(len, both)) for number, both in sides.items()}
     return measuring.add_up(tokens, ())
 
 
