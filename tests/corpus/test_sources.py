@@ -27,6 +27,20 @@ def test_texts_of_many_formats(tmp_path: Path) -> None:
     assert trees.problems.count == 1
 
 
+def test_a_damaged_sentence_is_the_only_one_left_out(tmp_path: Path) -> None:
+    damaged = (
+        b"# text = bad\n1\tbad\n\n",
+        b"1\t\xff\t_\t_\t_\t_\t0\troot\t_\t_\n\n",
+        TREE.replace("2\tn", "9\tn").encode(),
+    )
+    tree = TREE.encode()
+    (tmp_path / "trees.conllu").write_bytes(tree + b"".join(each + tree for each in damaged))
+    texts = TextFiles(tmp_path / "trees.conllu")
+    assert list(texts) == ["cats sleep"] * 4
+    assert texts.problems.count == 3
+    assert [each.line for each in texts.problems.first] == [6, 12, 19]
+
+
 def test_folders_and_parallel_files(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "b.txt").write_text("two\n")

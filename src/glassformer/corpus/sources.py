@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from glassformer.errors import InputError
-from glassformer.metrics.gold import read_conllu
+from glassformer.metrics.gold import read_blocks, read_tree
 from glassformer.text.arrow import is_dataset
 from glassformer.text.files import Problems, find_format
 from glassformer.text.readers import FORMATS, read_parallel, read_rows
@@ -54,10 +54,18 @@ class TextFiles:
                     yield row[0] if len(row) == 1 else (row[0], row[1])
 
     def _read_trees(self, path: Path) -> Iterator[str]:
-        """Sentences up to the first that is damaged: what follows may be shifted."""
+        """Sentences; one that is damaged is left out, up to the blank line behind it."""
         try:
-            yield from (sentence.text for sentence in read_conllu(path))
-        except InputError as error:
+            for block in read_blocks(path):
+                try:
+                    sentence = read_tree(path, block)
+                except InputError as error:
+                    where = error.message.parameters
+                    self.problems.report(path, where["number"], where["reason"])
+                    continue
+                if sentence.words:
+                    yield sentence.text
+        except InputError as error:  # the rest cannot be read
             self.problems.report(path, 0, error.message)
 
     def count(self) -> int:

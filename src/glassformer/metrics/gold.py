@@ -6,7 +6,7 @@ Out:  Sentence and AlignedPair. A broken line is refused with its file and numbe
 
 import gzip
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,25 +71,43 @@ def read_conllu(path: str | Path) -> Iterator[Sentence]:
     >>> [sentence.forms for sentence in gf.read_conllu("trees.conllu")]
     [('cats', 'sleep')]
     """
+    for block in read_blocks(path):
+        sentence = read_tree(path, block)
+        if sentence.words:
+            yield sentence
+
+
+def read_blocks(path: str | Path) -> Iterator[list[tuple[int, bytes]]]:
+    """The numbered lines of each sentence of a CoNLL-U file: blank lines part them, whatever is in them."""
+    block: list[tuple[int, bytes]] = []
+    for number, line in _read_raw_lines(path):
+        if line.strip():
+            block.append((number, line))
+        elif any(not each.startswith(b"#") for _, each in block):
+            yield block
+            block = []
+    if any(not each.startswith(b"#") for _, each in block):
+        yield block
+
+
+def read_tree(path: str | Path, block: Sequence[tuple[int, bytes]]) -> Sentence:
+    """The sentence of some lines; InputError names the line that is broken."""
     comments: dict[str, str] = {}
     words: list[Word] = []
-    number = start = 0
-    for number, line in _read_lines(path):
+    start = 0
+    for number, raw in block:
+        line = _decode(path, number, raw)
         if line.startswith("#"):
             name, _, value = line[1:].partition("=")
             comments[name.strip()] = value.strip()
-        elif line.strip():
-            start = start if words else number
-            fields = line.split("\t")
-            if len(fields) != 10:
-                raise _wrong_line(path, number, "columns", seen=len(fields))
-            if "-" not in fields[0] and "." not in fields[0]:
-                words.append(_read_word(path, number, fields, len(words)))
-        elif words:
-            yield _finish(path, start, comments, words)
-            comments, words = {}, []
-    if words:
-        yield _finish(path, start, comments, words)
+            continue
+        start = start if words else number
+        fields = line.split("\t")
+        if len(fields) != 10:
+            raise _wrong_line(path, number, "columns", seen=len(fields))
+        if "-" not in fields[0] and "." not in fields[0]:
+            words.append(_read_word(path, number, fields, len(words)))
+    return _finish(path, start, comments, words)
 
 
 def read_alignments(links: str | Path, source: str | Path, target: str | Path) -> tuple[AlignedPair, ...]:
@@ -145,16 +163,24 @@ def _finish(path: str | Path, start: int, comments: dict[str, str], words: list[
 
 def _read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
     """Numbered lines without their ends."""
+    return ((number, _decode(path, number, line)) for number, line in _read_raw_lines(path))
+
+
+def _read_raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     place = Path(path)
-    number = 0
     try:
         with gzip.open(place, "rb") if place.suffix == ".gz" else place.open("rb") as file:
             for number, line in enumerate(file, 1):
-                yield number, line.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError:
-        raise _wrong_line(path, number, "bytes") from None
+                yield number, line.rstrip(b"\r\n")
     except (OSError, EOFError) as error:
         raise InputError("metrics.gold.unreadable", path=path, error=str(error)) from None
+
+
+def _decode(path: str | Path, number: int, line: bytes) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        raise _wrong_line(path, number, "bytes") from None
 
 
 def _wrong_line(path: str | Path, number: int, fault: str | Message, **details: Any) -> InputError:
