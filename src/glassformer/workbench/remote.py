@@ -8,6 +8,7 @@ machine needs this package; models in folders must lie under the same paths, tho
 """
 
 import queue
+import shutil
 import tempfile
 import threading
 from collections import deque
@@ -16,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from glassformer.api.jobs import LAST_EVENTS
 from glassformer.engine.ray_cluster import RayEngine
 from glassformer.weights.hub import ZOO
 from glassformer.workbench.process import KEPT_LINES, WorkerProcess
@@ -23,6 +25,7 @@ from glassformer.workbench.process import KEPT_LINES, WorkerProcess
 BLOCK = 16 << 20  # bytes of a bundle that travel at a time
 WAIT = 0.5  # seconds that an actor waits for news before it says that there are none
 STARTING = 120.0  # seconds until the cluster has room for a worker
+CLEANING = 5.0  # seconds for an actor to end its process and remove its files
 
 
 class RayWorker:
@@ -84,8 +87,10 @@ class RayWorker:
         return self._memory
 
     def end(self) -> int | None:
-        """End the actor and its process."""
+        """End the actor and its process; an actor that is killed removes no files, so it is asked before."""
         self._ended.set()
+        with suppress(self._ray.exceptions.RayError):
+            self._ray.get(self._host.close.remote(), timeout=CLEANING)
         with suppress(self._ray.exceptions.RayError):
             self._ray.kill(self._host)
         return None
@@ -97,8 +102,9 @@ class RayWorker:
                 for message in found:
                     if message is None:
                         return
-                    if message.get("say") == "done":
-                        self._fetch(message["job"])
+                    path = self._paths.pop(message["job"], None) if is_last(message) else None
+                    if path is not None and message["say"] == "done":
+                        self._fetch(message["job"], path)
                     self.messages.put(message)
         except Exception as error:  # the actor, its machine or the cluster is gone
             self.errors.append(f"{type(error).__name__} of Ray")
@@ -106,11 +112,8 @@ class RayWorker:
             self._ended.set()
             self.messages.put(None)
 
-    def _fetch(self, job: str) -> None:
+    def _fetch(self, job: str, path: Path) -> None:
         """The bundle of a job, from the machine where it was made."""
-        path = self._paths.pop(job, None)
-        if path is None:
-            return
         start = 0
         while (block := self._ray.get(self._host.fetch.remote(job, start))) is not None:
             with path.open("ab" if start else "wb") as file:
@@ -124,7 +127,7 @@ class Host:
     def __init__(
         self, offline: bool, memory: int, loaded: int, device: str | None, hub_token: bool = True
     ) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="glassformer-remote-")
+        self._folder = tempfile.TemporaryDirectory(prefix="glassformer-remote-", ignore_cleanup_errors=True)
         self._worker = WorkerProcess(
             offline=offline, memory=memory, loaded=loaded, device=device, hub_token=hub_token
         )
@@ -132,7 +135,7 @@ class Host:
     def send(self, task: dict[str, Any], parent: bytes | None) -> None:
         """Pass a message on, with paths of this machine."""
         if "path" in task:
-            folder = Path(self._folder.name) / task["job"]
+            folder = self._find(task["job"])
             folder.mkdir(exist_ok=True)
             task["path"] = str(folder / "recording.bundle")
             if parent is not None:
@@ -150,19 +153,36 @@ class Host:
             found.append(self._worker.receive(WAIT))
             while found[-1] is not None:
                 found.append(self._worker.receive(0.001))
+        for message in found:
+            if message is not None and is_last(message) and message["say"] != "done":
+                self._remove(message["job"])  # nobody fetches anything
         return found, self._worker.memory()
 
     def fetch(self, job: str, start: int) -> bytes | None:
-        """A part of the bundle of a job; None after the last one, which removes it."""
-        path = Path(self._folder.name) / job / "recording.bundle"
-        if not path.is_file():
-            return None
-        with path.open("rb") as file:
+        """A part of the bundle of a job; None after the last one, which removes the files of the job."""
+        block = b""
+        with suppress(FileNotFoundError), (self._find(job) / "recording.bundle").open("rb") as file:
             file.seek(start)
             block = file.read(BLOCK)
         if not block:
-            path.unlink()
+            self._remove(job)
         return block or None
+
+    def close(self) -> None:
+        """End the process and remove all files."""
+        self._worker.end()
+        self._folder.cleanup()
+
+    def _find(self, job: str) -> Path:
+        return Path(self._folder.name) / job
+
+    def _remove(self, job: str) -> None:
+        shutil.rmtree(self._find(job), ignore_errors=True)
+
+
+def is_last(message: Mapping[str, Any]) -> bool:
+    """Whether a job ends with this message."""
+    return "job" in message and message.get("say") in LAST_EVENTS
 
 
 def _find_folder(name: str, folder: str | None) -> str | None:
