@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from atlases.invented import invent_atlas
 from browser.conftest import serve
 from browser.test_runs import training
 from browser.waiting import COUNT, PATIENCE
@@ -30,8 +31,10 @@ SCRIPT = Path(__file__).with_name("firefox.mjs")
 
 
 def address_of(served: Any, view: str) -> str:
-    """A view on what it shows: a recording that ships, or a training run."""
+    """A view on what it shows: a recording that ships, a training run, or an atlas."""
     code = (WEB / "src" / "views" / view / "view.ts").read_text(encoding="utf-8")
+    if 'needs: "study"' in code:
+        return str(served.address(study="firefox", view=view))
     address: str = (
         served.address(run="live", view=view) if "runView" in code else served.address("shipped", view=view)
     )
@@ -63,6 +66,7 @@ def being_written(folder: Path) -> Iterator[None]:
 def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What Firefox says of each view; one browser for all of them."""
     changes = {"curves": "[data-run=live]"}  # it is followed while it is written
+    invent_atlas("invented", layers=2).save(served.runs.with_name("atlases") / "firefox")
     pages = [
         {"name": view, "address": address_of(served, view), "changes": changes.get(view)} for view in VIEWS
     ]

@@ -215,7 +215,7 @@ def test_while_a_model_runs_it_waits_and_computes_by_itself(
     bench: Bench, played: Played, open_page: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as running:
-        running.setattr(bench.workbench.store, "is_idle", lambda: False)
+        running.setattr(bench.workbench.store, "count_unfinished", lambda: 1)
         page = open_page(played.address("masks", mask="causal"))
         trouble = page.locator(".play-trouble")
         expect(trouble).to_contain_text("As soon as it is done, this is computed by itself.")

@@ -83,6 +83,7 @@ def test_views_are_listed_and_torch_stays_out():
         "curves",
         "learning",
         "strip",
+        "atlas",
     }
     heavy = "bool({'torch', 'matplotlib'} & set(sys.modules))"
     code = f"import sys, glassformer.render.figures as _; sys.exit({heavy})"
