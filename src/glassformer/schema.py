@@ -133,6 +133,7 @@ _FAULTS = {
     "too_long": "items",
     "too_short": "few",
     "json_invalid": "json",
+    "inconsistent": "inconsistent",
 }
 _LIMITS = ("gt", "ge", "lt", "le", "max_length", "min_length", "expected")
 _MOST_FAULTS = 3

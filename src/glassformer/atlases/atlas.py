@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from shutil import copytree
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -79,6 +80,8 @@ class Atlas:
         examples.mkdir(parents=True, exist_ok=True)
         for number, recording in enumerate(self.recordings):
             recording.save(examples / f"{number}.bundle")
+        if self.folder is not None and not self.recordings and self.folder.resolve() != place.resolve():
+            copytree(self.folder / EXAMPLES, examples, dirs_exist_ok=True)
         unfinished = place / f"{FILE}.new"
         unfinished.write_text(self.body.model_dump_json(), encoding="utf-8")
         unfinished.replace(place / FILE)

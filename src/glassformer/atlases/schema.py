@@ -4,10 +4,13 @@ In:   JSON.
 Out:  models without NaN: where a detector finds nothing to measure, its score is null with a reason.
 """
 
-from typing import Annotated, Literal
+from collections import Counter
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
+from glassformer.errors import GlassformerError
 from glassformer.place import Place
 from glassformer.schema import MessageField, ResponseModel
 
@@ -59,7 +62,7 @@ class Interval(ResponseModel):
     """A mean over texts with its 95 % interval (bootstrap over texts)."""
 
     mean: Number
-    low: Number
+    low: Number  # of one text there is no interval: low and high are the mean
     high: Number
 
 
@@ -136,3 +139,31 @@ class AtlasBody(ResponseModel):
     heads: tuple[AtlasHead, ...]
     clusters: tuple[Cluster, ...]
     notes: tuple[MessageField, ...] = ()  # why something is missing: no costs, a detector without texts …
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        """Every place has all its heads, once; what a head passes was measured."""
+        for each in self.places:
+            _parse(each.place)
+        wanted = [(each.place, head) for each in self.places for head in range(each.heads)]
+        found = [(each.place, each.head) for each in self.heads]
+        for place, head in (Counter(wanted) - Counter(found)) + (Counter(found) - Counter(wanted)):
+            raise _refuse(f"{place}, head {head}")
+        known = {each.name for each in self.detectors}
+        for card in self.heads:
+            measured = {name for name, score in card.scores.items() if score is not None}
+            passed = set(card.types) | ({card.type} - {None})
+            for name in sorted((measured - known) | (passed - measured), key=str):
+                raise _refuse(f"{card.place}, head {card.head}, {name}")
+        return self
+
+
+def _parse(address: str) -> None:
+    try:
+        Place.parse(address)
+    except (GlassformerError, ValueError):
+        raise _refuse(address) from None
+
+
+def _refuse(what: str) -> PydanticCustomError:
+    return PydanticCustomError("inconsistent", "does not fit the rest: {expected}", {"expected": what})

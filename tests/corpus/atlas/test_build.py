@@ -1,5 +1,8 @@
 """Every head of a network that is known by construction is named; in untrained networks, none is."""
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -7,9 +10,11 @@ from glassformer.atlases import Atlas, open_atlas
 from glassformer.corpus.atlas.build import _passes, atlas
 from glassformer.corpus.atlas.detector import DETECTORS
 from glassformer.corpus.atlas.estimates import bootstrap
-from glassformer.corpus.atlas.measuring import Column
+from glassformer.corpus.atlas.measuring import LEAST_TEXTS, Column, find_aims, measure, measure_rivals
+from glassformer.corpus.atlas.texts import place_marks
 from glassformer.errors import InputError
 from known_heads import build_known, build_random, write_texts
+from text_views import view_text
 
 TEXTS = write_texts(16)
 
@@ -85,6 +90,8 @@ def test_an_atlas_of_nothing_is_refused() -> None:
         atlas(model, ["w1 " * 80])
     with pytest.raises(InputError, match="not a text"):
         atlas(model, [3])
+    with pytest.raises(InputError, match="cost_texts is -3"):
+        atlas(model, TEXTS, cost_texts=-3)
 
 
 def test_a_head_has_to_beat_the_best_fixed_offset_text_by_text() -> None:
@@ -95,3 +102,58 @@ def test_a_head_has_to_beat_the_best_fixed_offset_text_by_text() -> None:
     bounds = [bootstrap(np.array(each), 0) for each in (column.scores, column.nulls)]
     assert _passes(column, *bounds, np.zeros(3)).tolist() == [True, False, False]
     assert bounds[0].low[0] < shares.mean()  # the intervals of both overlap: texts differ more than heads
+
+
+def test_one_pair_of_an_encoder_decoder_is_enough() -> None:
+    pair = ("The cat sleeps.", "Le chat dort.")
+    found = atlas("zoo/translator", [pair], target_language="fr", cost_texts=0)
+    assert {head.type for head in found.heads if ".cross." in head.place} == {None}
+
+
+MARKS = dict(zip(')]"', '(["', strict=True)) | {"(": None, "[": None}
+
+
+def attend(how: str, texts: Sequence[str]) -> np.ndarray:
+    """Weights of a head that knows marks: every token at one key or at several alike, the first if none."""
+    weights = np.zeros((len(texts), len(texts)), dtype=np.float32)
+    opened: list[int] = []
+    for query, mark in enumerate(texts):
+        marks = [key for key in range(query) if texts[key] in MARKS]
+        chosen = marks
+        if how == "partner":
+            closes = bool(opened) and MARKS.get(mark) == texts[opened[-1]]
+            chosen = [opened.pop()] if closes else []
+            opened += [query] if mark in MARKS and not closes and mark not in ")]" else []
+        elif how == "nearest mark":
+            chosen = marks[-1:]
+        elif how == "nearest opening":
+            chosen = [key for key in marks if texts[key] not in ")]"][-1:]
+        elif how == "nearest partner":
+            chosen = [key for key in marks if texts[key] == MARKS.get(mark)][-1:]
+        elif how == "same":
+            chosen = [key for key in marks if texts[key] == mark][-1:]
+        weights[query, chosen or [0]] = 1 / len(chosen or [0])
+    return weights
+
+
+def test_only_a_head_that_matches_marks_is_named_for_it() -> None:
+    """Not those that look at the nearest mark, at any mark alike, or at the same mark before."""
+    hows = ("partner", "nearest mark", "any mark", "nearest opening", "nearest partner", "same")
+    randomness = np.random.default_rng(0)
+    columns: dict[str, Column] = {}
+    for text in place_marks():
+        view = view_text(" ".join(re.findall(r"\w+|[^\w ]", text.text)), text)
+        pieces = view.query.texts
+        shuffled = randomness.permutation(pieces).tolist()
+        scored, null = (np.stack([attend(how, each) for how in hows]) for each in (pieces, shuffled))
+        for aim in (each for each in find_aims(view) if each.name in ("bracket", "quotation")):
+            column = columns.setdefault(aim.name, Column(aim.kind, None))
+            for weights, values in ((scored, column.scores), (null, column.nulls)):
+                values.append(measure(weights, [aim], view.query_words, view.key_words)[aim.name])
+            column.rivals.append(measure_rivals(scored, aim.rivals))
+    for name in ("bracket", "quotation"):
+        column = columns[name]
+        assert len(column.scores) >= LEAST_TEXTS
+        bounds = [bootstrap(np.array(each), 0) for each in (column.scores, column.nulls)]
+        passed = _passes(column, *bounds, np.zeros(len(hows)))
+        assert [how for how, each in zip(hows, passed, strict=True) if each] == ["partner"], name

@@ -52,6 +52,13 @@ def test_an_unknown_colouring_is_refused(atlas: Atlas) -> None:
         figure(atlas, "heatmap")
 
 
+def test_a_number_that_no_head_has_is_refused(atlas: Atlas) -> None:
+    heads = tuple(card.model_copy(update={"cost": None}) for card in atlas.heads)
+    with pytest.raises(InputError) as caught:
+        figure(Atlas(atlas.body.model_copy(update={"heads": heads})), metric="cost")
+    assert caught.value.message.code == "render.figures.no_numbers"
+
+
 def test_the_page_has_the_same_order_of_colours() -> None:
     source = Path(__file__).parents[3] / "web/src/views/atlas/colouring.ts"
     listed = re.search(r"const FAMILIES = \[(.*?)\];", source.read_text(encoding="utf-8"), re.DOTALL)

@@ -109,8 +109,8 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     Every text is read twice: as it is, and with its words in another order; the second reading says what a
     head does at these places by chance. Induction, brackets and coreference are looked for in constructed
     texts, too. A head passes a detector if its score is above chance by the detector's threshold and not by
-    luck (adjusted p ≤ 0.05), and above the best fixed offset where there is one; its type is the most
-    specific of these.
+    luck (adjusted p ≤ 0.05), and above the best fixed offset or the strongest wrong mark where there is
+    one; its type is the most specific of these.
 
     >>> atlas = gf.open_atlas("zoo/gpt2")  # made by gf.atlas("zoo/gpt2", paragraphs)
     >>> atlas.find("induction")[0].type
@@ -121,6 +121,8 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     given = as_marked(texts)
     if not given:
         raise InputError("atlases.no_texts")
+    if cost_texts < 0:
+        raise InputError("atlases.negative_costs", number=cost_texts)
     steps = len(given) + min(len(given), cost_texts)
     reading = Reading(loaded, target_language, seed, _count(on_progress, steps))
     reading.read_all(given)
@@ -370,8 +372,12 @@ def judge(reading: Reading, seed: int) -> Judged:
 
 
 def _passes(column: Column, scores: Bounds, nulls: Bounds, p: Numbers) -> np.ndarray:
-    """Which heads (head,) do what a detector looks for, beyond chance, luck and a fixed offset."""
+    """Which heads (head,) do what a detector looks for, beyond chance, luck, rivals and a fixed offset."""
     passed = (scores.mean - nulls.mean >= column.kind.threshold) & (p <= SIGNIFICANT)
+    if column.rivals:
+        found, rivals = np.array(column.scores), np.array(column.rivals)
+        passed &= scores.mean - rivals.mean(axis=0) >= column.kind.threshold
+        passed &= compare_with_chance(found, rivals) <= SIGNIFICANT
     baseline = find_baseline(column.guesses)
     if baseline is None:
         return passed
@@ -453,7 +459,7 @@ def _write_heads(
                 types=tuple(names),
                 scores={
                     each.name: judged.scores[where][each.name][row]
-                    if each.name in judged.scores[where]
+                    if each.name in judged.scores.get(where, {})
                     else None
                     for each in judged.detectors
                 },

@@ -55,12 +55,13 @@ class DetectorKind:
     unit: Unit  # token: weight on keys; word: share of favourites; column: the weight of the strongest key
     baseline: Baseline | None
     probe: Probe | None  # constructed texts on which it is measured beside the corpus
+    rivals: Callable[[View], tuple[Mask, ...]] | None  # where heads look that only seem to do it
 
 
 DETECTORS: Registry[DetectorKind] = Registry("detector", "glassformer.corpus.atlas.detectors")
 
 
-def detector(
+def detector(  # noqa: PLR0913 - one argument for each thing that is known
     family: str,
     *,
     null: Null,
@@ -70,11 +71,12 @@ def detector(
     unit: Unit = "token",
     baseline: Baseline | None = None,
     probe: Probe | None = None,
+    rivals: Callable[[View], tuple[Mask, ...]] | None = None,
 ) -> Callable[[Callable[[View], Wanted]], Callable[[View], Wanted]]:
     """Register a function that says where a head of this family would look."""
 
     def keep(find: Callable[[View], Wanted]) -> Callable[[View], Wanted]:
-        known = DetectorKind(family, find, kinds, null, threshold, rank, unit, baseline, probe)
+        known = DetectorKind(family, find, kinds, null, threshold, rank, unit, baseline, probe, rivals)
         DETECTORS.register(family)(known)
         return find
 

@@ -32,7 +32,10 @@ class Bounds:
 
 
 def bootstrap(values: Numbers, seed: int) -> Bounds:
-    """Intervals of the mean of (text, head), by drawing texts again; percentiles of 1,000 draws."""
+    """Intervals of the mean of (text, head), by drawing texts again; percentiles of 1,000 draws.
+
+    Of few texts they are too narrow (with 8, about 88 % hold the true mean); of one there are none.
+    """
     count = len(values)
     mean = values.mean(axis=0)
     if count < 2:

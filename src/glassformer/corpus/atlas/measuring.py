@@ -45,6 +45,7 @@ class Aim(NamedTuple):
     kind: DetectorKind
     mask: Mask  # among what is visible; rows without any are not counted
     chance: float  # of a query that looks at all visible keys alike
+    rivals: tuple[Mask, ...] = ()
 
 
 @dataclass(slots=True)
@@ -57,6 +58,7 @@ class Column:
     scores: list[Numbers] = field(default_factory=list)  # (head,) of all layers
     nulls: list[Numbers] = field(default_factory=list)
     guesses: list[dict[int, float]] = field(default_factory=list)  # by offset: how often it is right
+    rivals: list[Numbers] = field(default_factory=list)  # (head,) the weight on the strongest wrong key
 
     @property
     def least(self) -> int:
@@ -87,6 +89,8 @@ class Table:
                 column.scores.append(scores[aim.name])
                 column.nulls.append(nulls[aim.name])
                 column.guesses.append(guess(aim))
+                if aim.rivals:
+                    column.rivals.append(measure_rivals(original.weights, aim.rivals))
         self.texts += 1
 
 
@@ -176,6 +180,7 @@ def find_aims(view: View) -> Iterator[Aim]:
                 by_word = _see_words(view)
             visible = by_word
         choice = visible.sum(axis=1) > 1
+        rivals = () if kind.rivals is None else tuple(each & visible for each in kind.rivals(view))
         for detail, mask in named:
             right = mask & visible & choice[:, None]
             counted = right.any(axis=1)
@@ -186,7 +191,7 @@ def find_aims(view: View) -> Iterator[Aim]:
             if kind.unit == "column":
                 spread = visible[choice] / visible[choice].sum(axis=1, keepdims=True)
                 chance = float(spread.mean(axis=0).max())
-            yield Aim(f"{family}:{detail}" if detail else family, kind, right, chance)
+            yield Aim(f"{family}:{detail}" if detail else family, kind, right, chance, rivals)
 
 
 def measure(weights: Weights, aims: list[Aim], query_words: Groups, key_words: Groups) -> dict[str, Numbers]:
@@ -209,6 +214,18 @@ def measure(weights: Weights, aims: list[Aim], query_words: Groups, key_words: G
             rows = np.flatnonzero(aim.mask.any(axis=1))
             found[aim.name] = weights[:, rows].mean(axis=1, dtype=np.float64).max(axis=1)
     return found
+
+
+def measure_rivals(weights: Weights, masks: Iterable[Mask]) -> Numbers:
+    """The weight (head,) on the strongest wrong key of each row, averaged over rows; the worst mask."""
+    found = [np.zeros(len(weights))]
+    for mask in masks:
+        rows = np.flatnonzero(mask.any(axis=1))
+        if len(rows):
+            strongest = np.where(mask[rows], weights[:, rows], 0).max(axis=2)
+            found.append(strongest.mean(axis=1, dtype=np.float64))
+    worst: Numbers = np.max(found, axis=0)
+    return worst
 
 
 def find_favourites(

@@ -6,7 +6,7 @@ Out:  `MarkedText`; the same tokens in another order; constructed texts whose an
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 from typing import Literal
 
 import numpy as np
@@ -28,11 +28,13 @@ _TALES = (
     "{0} asked {1} whether {2} had seen the dog.",
 )
 _THINGS = ("cat", "letter", "old house", "red car", "long road")
-_MARKED = (  # each with a mark of another pair before the one that closes
-    'The "{0}" (and the {1}) was gone.',
-    "A [small] {0} (near the {1}) was there.",
-    'She (once) saw "the {0} and the {1}" again.',
-    'The [old] man said "the {0} or the {1}" and left.',
+_MARKED = (  # each with a pair within a pair; quotations after another one
+    'The {0} (and the "{1}" too) was gone.',
+    "A {0} (or [near the {1}] and more) was there.",
+    "One (small (red) {0} or {1}) was there.",
+    'He said "no" and then "the {0} (or the {1}) again" and left.',
+    'The "old" man saw "a [small] {0} and a {1}" there.',
+    'The (so "{0}" or "a (small) {1}" again) was gone.',
 )
 
 
@@ -121,9 +123,8 @@ def _tell(tale: str, names: tuple[str, str], pronoun: str) -> MarkedText:
 
 
 def place_marks() -> list[MarkedText]:
-    """English sentences with brackets and quotation marks."""
-    pairs = [(one, other) for one, other in product(_THINGS, _THINGS) if one != other]
-    chosen = ((_MARKED[number % len(_MARKED)], pair) for number, pair in enumerate(pairs))
+    """English sentences with brackets and quotation marks, nested: the nearest mark is not the partner."""
+    chosen = product(_MARKED, pairwise(_THINGS))
     return [MarkedText(text.format(*pair), probe="marks") for text, pair in chosen]
 
 

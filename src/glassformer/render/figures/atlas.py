@@ -34,6 +34,8 @@ def draw(sheet: Sheet) -> None:
     known = (USUAL, "cost", *_list_measures(body), *(each.name for each in body.detectors))
     if name not in known:
         raise InputError("render.figures.unknown_colouring", name=name, suggestion=suggestion(name, known))
+    if name != USUAL and all(_find_value(head, name) is None for head in body.heads):
+        raise InputError("render.figures.no_numbers", name=name, model=body.model.name)
     rows = [label_part(Place.parse(each.place), sheet.language) for each in body.places]
     columns = [str(head) for head in range(max(each.heads for each in body.places))]
     title = f"{body.model.name}: {_name(sheet, body, name)}"

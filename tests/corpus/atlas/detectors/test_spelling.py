@@ -1,5 +1,8 @@
 """Pieces of words, brackets and quotation marks."""
 
+import numpy as np
+
+from glassformer.corpus.atlas.detector import DETECTORS
 from text_views import find, view_text
 
 
@@ -9,10 +12,20 @@ def test_pieces_of_the_same_word() -> None:
 
 
 def test_brackets_find_their_partners() -> None:
-    assert find("bracket", view_text("( a [ b ] c ) )")) == [(4, 2), (6, 0)]
+    assert find("bracket", view_text("( a [ b ] c ) )")) == [
+        (6, 0)
+    ]  # of the inner one, any nearest mark is right
+    assert find("bracket", view_text("( a ( b ) c )")) == [(6, 0)]
+    assert find("bracket", view_text("( a )")) == []
     assert find("bracket", view_text("( a ]")) == []
 
 
 def test_a_mark_that_opens_and_closes_closes_if_it_can() -> None:
-    assert find("quotation", view_text('" a " b " c "')) == [(2, 0), (6, 4)]
-    assert find("quotation", view_text("“ a ”")) == [(2, 0)]
+    assert find("quotation", view_text('" a " b " c ( d ) "')) == [(9, 4)]
+    assert find("quotation", view_text("“ a ( b ) ”")) == [(5, 0)]
+
+
+def test_a_mark_alike_counts_only_where_the_nearest_alike_can_be_told_from_the_partner() -> None:
+    assert find("quotation", view_text('" a ( b ) "')) == []
+    _, alike = DETECTORS["quotation"].rivals(view_text('" a " b " c ( d ) "'))
+    assert np.argwhere(alike).tolist() == [[4, 0], [4, 2]]

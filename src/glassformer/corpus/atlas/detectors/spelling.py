@@ -4,6 +4,8 @@ In:   a view of a text.
 Out:  where such heads look.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from glassformer.corpus.atlas.detector import Mask, View, Wanted, detector
@@ -23,27 +25,74 @@ def find_pieces(view: View) -> Wanted:
     return alike
 
 
-@detector("bracket", null="shuffled", threshold=0.2, rank=65, probe="marks")
+def _find_bracket_rivals(view: View) -> tuple[Mask, ...]:
+    return (_rival(view, BRACKETS),)
+
+
+def _find_quotation_rivals(view: View) -> tuple[Mask, ...]:
+    """Any other mark; and, of a mark that opens and closes, where it opens: those alike before it."""
+    alike = np.zeros(view.visible.shape, dtype=bool)
+    marks = _read_marks(view)
+    for each in marks:
+        if each.partner is None and each.mark in QUOTATIONS:
+            alike[each.place, [one.place for one in marks if one.mark == each.mark]] = True
+    return _rival(view, QUOTATIONS), np.tril(alike, -1)
+
+
+@detector("bracket", null="shuffled", threshold=0.2, rank=65, probe="marks", rivals=_find_bracket_rivals)
 def find_brackets(view: View) -> Wanted:
-    """The bracket that a closing bracket closes."""
+    """The bracket that a closing bracket closes, where another mark is nearer."""
     return _pair(view, BRACKETS)
 
 
-@detector("quotation", null="shuffled", threshold=0.2, rank=65, probe="marks")
+@detector("quotation", null="shuffled", threshold=0.2, rank=65, probe="marks", rivals=_find_quotation_rivals)
 def find_quotations(view: View) -> Wanted:
-    """The quotation mark that a closing one closes."""
+    """The quotation mark that a closing one closes, where another mark is nearer."""
     return _pair(view, QUOTATIONS)
 
 
-def _pair(view: View, partners: dict[str, str]) -> Mask:
-    """Closing marks and what opened them, nested ones too; a mark that opens and closes closes if it can."""
-    wanted = np.zeros(view.visible.shape, dtype=bool)
-    opened: list[tuple[str, int]] = []
+class _Mark(NamedTuple):
+    mark: str
+    place: int
+    partner: int | None  # the place of what it closes; None: it opens
+
+
+def _read_marks(view: View) -> list[_Mark]:
+    """Brackets and quotation marks; one that opens and closes closes if it can. Others close nothing."""
+    partners = BRACKETS | QUOTATIONS
+    found: list[_Mark] = []
+    opened: list[_Mark] = []
     for place, text in enumerate(view.query.texts):
         mark = text.strip(" ▁Ġ")
-        partner = partners.get(mark)
-        if partner is not None and opened and opened[-1][0] == partner:
-            wanted[place, opened.pop()[1]] = True
+        if opened and partners.get(mark) == opened[-1].mark:
+            found.append(_Mark(mark, place, opened.pop().place))
         elif mark in partners.values():
-            opened.append((mark, place))
+            opened.append(_Mark(mark, place, None))
+            found.append(opened[-1])
+    return found
+
+
+def _pair(view: View, partners: dict[str, str]) -> Mask:
+    """Closing marks and what opened them, without those that a head finds that knows nothing of pairs.
+
+    Such a head looks at the nearest mark; or, where marks that open and close are alike, at the nearest one
+    alike: those count after another pair, so that it can be seen looking there from where one opens, too.
+    """
+    wanted = np.zeros(view.visible.shape, dtype=bool)
+    marks = _read_marks(view)
+    for number, each in enumerate(marks):
+        if each.partner is None or each.mark not in partners or marks[number - 1].place == each.partner:
+            continue
+        before = [one for one in marks[:number] if one.mark == each.mark and one.place < each.partner]
+        wanted[each.place, each.partner] = partners[each.mark] != each.mark or bool(before)
     return wanted
+
+
+def _rival(view: View, partners: dict[str, str]) -> Mask:
+    """The other marks, from closing marks that count."""
+    wanted = _pair(view, partners)
+    others = np.zeros(wanted.shape[1], dtype=bool)
+    others[[each.place for each in _read_marks(view)]] = True
+    found: Mask = wanted.any(axis=1)[:, None] & others & ~wanted
+    np.fill_diagonal(found, False)
+    return found
