@@ -91,8 +91,8 @@ def _pair(view: View, partners: dict[str, str]) -> Mask:
 def _rival(view: View, partners: dict[str, str]) -> Mask:
     """The other marks, from closing marks that count."""
     wanted = _pair(view, partners)
-    others = np.zeros(wanted.shape[1], dtype=bool)
-    others[[each.place for each in _read_marks(view)]] = True
-    found: Mask = wanted.any(axis=1)[:, None] & others & ~wanted
+    found = np.zeros_like(wanted)
+    places = np.array([each.place for each in _read_marks(view)], dtype=np.int64)
+    found[np.ix_(np.flatnonzero(wanted.any(axis=1)), places)] = True
     np.fill_diagonal(found, False)
-    return found
+    return found & ~wanted
