@@ -130,6 +130,9 @@ def attend(how: str, texts: Sequence[str]) -> np.ndarray:
             chosen = [key for key in marks if texts[key] not in ")]"][-1:]
         elif how == "nearest partner":
             chosen = [key for key in marks if texts[key] == MARKS.get(mark)][-1:]
+        elif how in ("first partner", "any partner"):
+            alike = [key for key in marks if texts[key] == MARKS.get(mark)]
+            chosen = alike[:1] if how == "first partner" else alike
         elif how == "same":
             chosen = [key for key in marks if texts[key] == mark][-1:]
         weights[query, chosen or [0]] = 1 / len(chosen or [0])
@@ -137,8 +140,17 @@ def attend(how: str, texts: Sequence[str]) -> np.ndarray:
 
 
 def test_only_a_head_that_matches_marks_is_named_for_it() -> None:
-    """Not those that look at the nearest mark, at any mark alike, or at the same mark before."""
-    hows = ("partner", "nearest mark", "any mark", "nearest opening", "nearest partner", "same")
+    """Not those that look at the nearest mark, at any mark alike, or at any that could be the partner."""
+    hows = (
+        "partner",
+        "nearest mark",
+        "any mark",
+        "nearest opening",
+        "nearest partner",
+        "first partner",
+        "any partner",
+        "same",
+    )
     randomness = np.random.default_rng(0)
     columns: dict[str, Column] = {}
     for text in place_marks():

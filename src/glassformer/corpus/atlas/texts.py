@@ -28,9 +28,9 @@ _TALES = (
     "{0} asked {1} whether {2} had seen the dog.",
 )
 _THINGS = ("cat", "letter", "old house", "red car", "long road")
-_MARKED = (  # each with a pair within a pair; quotations after another one
-    'The {0} (and the "{1}" too) was gone.',
-    "A {0} (or [near the {1}] and more) was there.",
+_MARKED = (  # each with a pair within a pair, and another mark like the partner: as often before as behind it
+    'The (red) {0} (and the "{1}" too) was gone.',
+    "The (old) {0} (or [near the {1}] and more) was there.",
     "One (small (red) {0} or {1}) was there.",
     'He said "no" and then "the {0} (or the {1}) again" and left.',
     'The "old" man saw "a [small] {0} and a {1}" there.',

@@ -75,16 +75,15 @@ def _read_marks(view: View) -> list[_Mark]:
 def _pair(view: View, partners: dict[str, str]) -> Mask:
     """Closing marks and what opened them, without those that a head finds that knows nothing of pairs.
 
-    Such a head looks at the nearest mark; or, where marks that open and close are alike, at the nearest one
-    alike: those count after another pair, so that it can be seen looking there from where one opens, too.
+    Such a head looks at the nearest mark, or at marks like the partner: there has to be another one of these.
     """
     wanted = np.zeros(view.visible.shape, dtype=bool)
     marks = _read_marks(view)
     for number, each in enumerate(marks):
         if each.partner is None or each.mark not in partners or marks[number - 1].place == each.partner:
             continue
-        before = [one for one in marks[:number] if one.mark == each.mark and one.place < each.partner]
-        wanted[each.place, each.partner] = partners[each.mark] != each.mark or bool(before)
+        opening = [one.place for one in marks[:number] if one.mark == partners[each.mark]]
+        wanted[each.place, each.partner] = len(opening) > 1
     return wanted
 
 
