@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 import torch
 import transformers as hf
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
 import glassformer
@@ -23,7 +25,7 @@ from glassformer.errors import InputError
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders import edits
-from glassformer.recorders.edits import EDITS, AblateHead, CutEdge, Edit, FirstLayers, ScaleScores
+from glassformer.recorders.edits import EDITS, AblateHead, CutEdge, Edit, FirstLayers, ScaleScores, Steer
 from tolerances import assert_near
 
 TOY = '''
@@ -87,6 +89,46 @@ def fade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(EDITS, "_complete", False)
     yield EDITS["fade"]
     del sys.modules[f"{edits.__name__}.toy_of_a_test"]
+
+
+LAYERS, HEADS = st.integers(0, SHAPE["n_layer"] - 1), st.integers(0, SHAPE["n_head"] - 1)
+SOME_EDITS = st.lists(
+    st.one_of(
+        st.builds(AblateHead, st.just("decoder"), st.just("self"), LAYERS, HEADS),
+        st.builds(ScaleScores, st.floats(0, 4), st.just("decoder"), st.just("self"), LAYERS),
+        st.builds(
+            lambda layer, head, edge: CutEdge("decoder", "self", layer, head, max(edge), min(edge)),
+            LAYERS,
+            HEADS,
+            st.tuples(st.integers(0, 5), st.integers(0, 5)),
+        ),
+        st.builds(
+            lambda layer, size, at: Steer("decoder", layer, np.full(32, size), (at,)),
+            LAYERS,
+            st.floats(-2, 2),
+            st.integers(0, 5),
+        ),
+    ),
+    max_size=3,
+)
+SIX_TOKENS = st.lists(st.integers(0, 29), min_size=6, max_size=6)
+
+
+@pytest.fixture(scope="module")
+def networks() -> dict[str, Any]:
+    return {executor: make(executor) for executor in ("windows", "interface")}
+
+
+@pytest.mark.parametrize("executor", ["windows", "interface"])
+@given(ids=SIX_TOKENS, others=SIX_TOKENS, first=st.integers(1, 5), edited=SOME_EDITS)
+def test_no_edit_lets_a_token_see_a_later_one(
+    networks: dict[str, Any], executor: str, ids: list[int], others: list[int], first: int, edited: Any
+) -> None:
+    """Whatever is edited, tokens from `first` on change nothing that is computed before them."""
+    texts = (ids, [*ids[:first], *others[first:]])
+    one, other = (glassformer.record(networks[executor], text, want="logits", edits=edited) for text in texts)
+    before, after = one.output.logits[:first], other.output.logits[:first]
+    assert_near(after, before, layers=SHAPE["n_layer"], scores=64, where=edited)
 
 
 @pytest.mark.parametrize("executor", ["windows", "interface", "softmaxes"])
