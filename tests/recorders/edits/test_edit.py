@@ -25,7 +25,16 @@ from glassformer.errors import InputError
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders import edits
-from glassformer.recorders.edits import EDITS, AblateHead, CutEdge, Edit, FirstLayers, ScaleScores, Steer
+from glassformer.recorders.edits import (
+    EDITS,
+    AblateHead,
+    CutEdge,
+    Edit,
+    FirstLayers,
+    PatchHead,
+    ScaleScores,
+    Steer,
+)
 from tolerances import assert_near
 
 TOY = '''
@@ -129,6 +138,35 @@ def test_no_edit_lets_a_token_see_a_later_one(
     one, other = (glassformer.record(networks[executor], text, want="logits", edits=edited) for text in texts)
     before, after = one.output.logits[:first], other.output.logits[:first]
     assert_near(after, before, layers=SHAPE["n_layer"], scores=64, where=edited)
+
+
+@given(ids=SIX_TOKENS, padding=st.integers(1, 3), edited=SOME_EDITS)
+def test_padding_changes_nothing_whatever_is_edited(
+    networks: dict[str, Any], ids: list[int], padding: int, edited: Any
+) -> None:
+    model = networks["interface"]
+    padded = {
+        "input_ids": torch.tensor([[*ids, *[0] * padding]]),
+        "attention_mask": torch.tensor([[1] * len(ids) + [0] * padding]),
+    }
+    plain, longer = (glassformer.record(model, text, want="logits", edits=edited) for text in (ids, padded))
+    found = longer.output.logits[: len(ids)]
+    assert_near(found, plain.output.logits, layers=SHAPE["n_layer"], scores=64, where=edited)
+
+
+@pytest.mark.parametrize("executor", ["windows", "interface"])
+@given(ids=SIX_TOKENS, layer=LAYERS, head=HEADS, position=st.integers(0, 5))
+def test_an_edit_that_puts_back_what_was_there_changes_no_bit(
+    networks: dict[str, Any], executor: str, ids: list[int], layer: int, head: int, position: int
+) -> None:
+    """With weights: without them a plain pass of transformers takes a fused kernel, which rounds otherwise."""
+    edit = PatchHead("decoder", "self", layer, head, tuple(ids), (position,))
+    plain, *others = (
+        glassformer.record(networks[executor], ids, want=("weights", "logits"), edits=edited)
+        for edited in ((), [], [edit])
+    )
+    for other in others:
+        np.testing.assert_array_equal(other.output.logits, plain.output.logits)
 
 
 @pytest.mark.parametrize("executor", ["windows", "interface", "softmaxes"])
