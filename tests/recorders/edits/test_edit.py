@@ -159,7 +159,7 @@ def test_padding_changes_nothing_whatever_is_edited(
 def test_an_edit_that_puts_back_what_was_there_changes_no_bit(
     networks: dict[str, Any], executor: str, ids: list[int], layer: int, head: int, position: int
 ) -> None:
-    """With weights: without them a plain pass of transformers takes a fused kernel, which rounds otherwise."""
+    """With weights: without them a plain pass of transformers takes a fused kernel and rounds otherwise."""
     edit = PatchHead("decoder", "self", layer, head, tuple(ids), (position,))
     plain, *others = (
         glassformer.record(networks[executor], ids, want=("weights", "logits"), edits=edited)
