@@ -84,9 +84,8 @@ def build_zoo(folder: Path) -> Path:
     build_model(folder / "classifier", "encoder", "classes")
     build_model(folder / "encoder", "encoder", "none")
     build_model(folder / "endless", "decoder", positions="rotary")
-    build_model(
-        folder / "slow", "decoder", positions="rotary", layers=24, width=512, feed_forward=2048, heads=8
-    )
+    sizes = {"layers": 24, "width": 512, "feed_forward": 2048, "heads": 8}
+    build_model(folder / "slow", "decoder", positions="rotary", end_id=None, **sizes)  # and without end
     build_recurrent(folder / "recurrent")
     (folder / "recurrent" / "card.toml").write_text('languages = ["en", "fr"]\n')
     build_theirs(folder / "theirs")
