@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from glassformer.lessons.topics import read_parameters as read_parameters
     from glassformer.loaded.model import LoadedModel as LoadedModel
     from glassformer.loaded.opening import load as load
+    from glassformer.media import Waveform as Waveform
+    from glassformer.media import read_picture as read_picture
+    from glassformer.media import read_sound as read_sound
     from glassformer.metrics import METRICS as METRICS
     from glassformer.metrics import Part as Part
     from glassformer.metrics import Score as Score
@@ -150,6 +153,7 @@ _NAMES = {
     "glassformer.lessons.topics": "find_topic, read_parameters",
     "glassformer.loaded.model": "LoadedModel",
     "glassformer.loaded.opening": "load",
+    "glassformer.media": "Waveform, read_picture, read_sound",
     "glassformer.metrics": "METRICS, Part, Score, pool, score",
     "glassformer.metrics.dependencies": "table_relations",
     "glassformer.metrics.gold": "read_alignments, read_conllu",

@@ -16,6 +16,7 @@ PACKAGES = {
     "corpus",
     "lessons",
     "loaded",
+    "media",
     "metrics",
     "model",
     "recorders",

@@ -1,0 +1,78 @@
+"""A picture from a file: PNG, JPEG or WebP, whatever its name says.
+
+In:   a path, or the bytes of a file.
+Out:  pixels (height, width, 4): red, green, blue and opacity, upright. The size is read and limited before
+      anything is decoded; of an animation the first picture counts.
+"""
+
+import struct
+import warnings
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import InputError
+from glassformer.media.contents import Content, Opened, open_content
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+FORMATS = ("PNG", "JPEG", "WebP")
+MOST_PIXELS = 50_000_000
+MOST_BYTES = 64 << 20  # of a file: WebP is read whole before it is decoded
+
+# What Pillow raises for files that are broken or made to do harm.
+_BROKEN = (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, struct.error)
+
+
+def read_picture(content: Content) -> NDArray[np.uint8]:
+    """The pixels (height, width, 4) of a PNG, JPEG or WebP file: RGB and opacity, upright.
+
+    >>> from io import BytesIO
+    >>> from PIL import Image
+    >>> file = BytesIO()
+    >>> Image.new("CMYK", (32, 24)).save(file, "JPEG")
+    >>> gf.read_picture(file.getvalue()).shape
+    (24, 32, 4)
+    """
+    with open_content(content) as opened:
+        if opened.format not in FORMATS:
+            code = "media.not_a_picture" if opened.format else "media.unknown_picture"
+            raise InputError(code, name=opened.name, format=opened.format, known=FORMATS)
+        if opened.size > MOST_BYTES:
+            raise InputError(
+                "media.large_file", name=opened.name, size=opened.size / 2**20, limit=MOST_BYTES / 2**20
+            )
+        return _decode(opened)
+
+
+def _decode(opened: Opened) -> NDArray[np.uint8]:
+    from PIL import Image, ImageOps  # needed by nothing else, and absent where only texts are trained on
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter(
+                "ignore"
+            )  # of sizes, which are checked here; of metadata, which do not matter
+            with Image.open(opened.stream, formats=[each.upper() for each in FORMATS]) as image:
+                width, height = image.size
+                if width * height > MOST_PIXELS:
+                    raise _too_large(opened, width * height)
+                return _as_bytes(ImageOps.exif_transpose(image))
+    except Image.DecompressionBombError:
+        raise _too_large(opened, 2 * (Image.MAX_IMAGE_PIXELS or MOST_PIXELS)) from None
+    except _BROKEN as error:
+        raise InputError("media.broken_picture", name=opened.name, reason=str(error)) from error
+
+
+def _too_large(opened: Opened, pixels: int) -> InputError:
+    return InputError("media.large_picture", name=opened.name, pixels=pixels / 1e6, limit=MOST_PIXELS / 1e6)
+
+
+def _as_bytes(image: "Image") -> NDArray[np.uint8]:
+    """Eight bits for each colour and opacity, from any mode."""
+    if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
+        grey = (np.asarray(image).astype(np.uint32) >> 8).clip(max=255).astype(np.uint8)
+        return np.stack((grey, grey, grey, np.full_like(grey, 255)), axis=-1)
+    return np.array(image.convert("RGBA"))
