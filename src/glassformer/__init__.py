@@ -101,7 +101,10 @@ if TYPE_CHECKING:
     from glassformer.recording import Evidence as Evidence
     from glassformer.recording import Generation as Generation
     from glassformer.recording import HeadStatistics as HeadStatistics
+    from glassformer.recording import Picture as Picture
     from glassformer.recording import Recording as Recording
+    from glassformer.recording import Sound as Sound
+    from glassformer.recording import SpokenWord as SpokenWord
     from glassformer.recording import Tokens as Tokens
     from glassformer.recording import from_arrays as from_arrays
     from glassformer.recording import tile as tile
@@ -174,8 +177,8 @@ _NAMES = {
     "PatchPattern, PatchStates, PatchValue, ScaleScores, Steer",
     "glassformer.recorders.many": "record_many",
     "glassformer.recorders.record": "record",
-    "glassformer.recording": "AttentionMap, Branch, Evidence, Generation, HeadStatistics, Recording, "
-    "Tokens, from_arrays, tile, tree",
+    "glassformer.recording": "AttentionMap, Branch, Evidence, Generation, HeadStatistics, Picture, "
+    "Recording, Sound, SpokenWord, Tokens, from_arrays, tile, tree",
     "glassformer.recording.axes": "name_rows",
     "glassformer.render.figures": "figure",
     "glassformer.render.html.export": "export",

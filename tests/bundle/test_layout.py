@@ -35,8 +35,8 @@ def set_entry(**changes):
     ("change", "message"),
     [
         (
-            lambda table: table["__metadata__"].update(version="3"),
-            "bundle of version '3'. Expected version 1 or 2",
+            lambda table: table["__metadata__"].update(version="4"),
+            "bundle of version '4'. Expected version 1, 2 or 3",
         ),
         (lambda table: table["__metadata__"].update(format="pt"), "format 'pt'.*load it and record"),
         (lambda table: table.pop("__metadata__") and None, "format None"),

@@ -16,11 +16,13 @@ from typing import Any
 import numpy as np
 
 from glassformer import recording as recording_types
+from glassformer.bundle.layout import MEDIA_VERSION, VERSION
 from glassformer.errors import BundleError
 from glassformer.messages import Message
 from glassformer.place import Place
 from glassformer.recording import DifferenceMap, Recording, Tokens
 from glassformer.recording.arrays import AnyArray
+from glassformer.recording.tokens import MEDIA
 
 StoreArray = Callable[[str, AnyArray], str]  # where an array was met and the array → its name in the file
 
@@ -28,7 +30,7 @@ _TYPES: dict[str, type[Any]] = {
     name: getattr(recording_types, name)
     for name in (
         "Alternative", "AttentionMap", "Branch", "Evidence", "Factors", "Generation", "HeadStatistics",
-        "Output", "Pyramid", "Recording", "Step", "TargetScores", "Tokens",
+        "Output", "Picture", "Pyramid", "Recording", "Sound", "SpokenWord", "Step", "TargetScores", "Tokens",
     )
 }  # fmt: skip
 
@@ -41,6 +43,8 @@ _LATER: dict[str, dict[str, Any]] = {
     "Recording": {"architecture": None, "trace": {}, "branch": None},
     "Generation": {"forced": (), "settings": (), "edits": ()},
     "HeadStatistics": {"content": "weights"},
+    "Tokens": {"picture": None, "sound": None},
+    "Sound": {"words": ()},
     "Output": {"logits": None, "targets": None, "numbers": ()},
 }
 
@@ -50,6 +54,12 @@ def describe(recording: Recording, place: StoreArray) -> dict[str, Any]:
     writer = _Writer(place)
     content = writer.write(recording, "content")
     return {"tokens": writer.tokens, "content": content}
+
+
+def find_version(description: Mapping[str, Any]) -> str:
+    """The version of a file with this description, for older programs to refuse what they cannot show."""
+    shown = any(each in tokens["fields"] for tokens in description["tokens"] for each in MEDIA)
+    return MEDIA_VERSION if shown else VERSION
 
 
 def restore(description: Any, arrays: Mapping[str, AnyArray]) -> Recording:

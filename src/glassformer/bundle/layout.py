@@ -17,8 +17,9 @@ from glassformer.errors import BundleError
 from glassformer.messages import Message
 
 FORMAT = "glassformer-recording"
-VERSION = "2"  # of the files that are written
-READABLE = ("1", "2")  # 1: texts of evidence are strings; 2: they are messages
+VERSION = "2"  # of the files that are written; 1: texts of evidence are strings; 2: they are messages
+MEDIA_VERSION = "3"  # of a file that has a picture or a sound beside its tokens
+READABLE = ("1", VERSION, MEDIA_VERSION)
 DESCRIPTION = "recording"  # the tensor that holds everything which is not an array
 LONGEST_HEADER = 100_000_000  # bytes; also what the safetensors library accepts
 LONGEST_DESCRIPTION = 256 << 20  # bytes
@@ -31,6 +32,7 @@ DTYPES = {
     "F16": "float16",
     "I64": "int64",
     "I32": "int32",
+    "I16": "int16",
     "U8": "uint8",
     "BOOL": "bool",
 }
@@ -48,9 +50,9 @@ class Entry:
     stop: int
 
 
-def write_header(entries: Iterable[Entry], length: int) -> bytes:
+def write_header(entries: Iterable[Entry], length: int, version: str = VERSION) -> bytes:
     """The first bytes of a file, its header filled up with blanks to `length`."""
-    table: dict[str, Any] = {"__metadata__": {"format": FORMAT, "version": VERSION}}
+    table: dict[str, Any] = {"__metadata__": {"format": FORMAT, "version": version}}
     for entry in entries:
         offsets = [entry.start, entry.stop]
         table[entry.name] = {"dtype": NAMES[entry.dtype], "shape": entry.shape, "data_offsets": offsets}

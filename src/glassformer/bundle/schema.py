@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Strict, TypeA
 
 from glassformer.errors import BundleError
 from glassformer.recording.arrays import LARGEST_COUNT
+from glassformer.recording.media import HIGHEST_RATE, MOST_PIXELS
 from glassformer.schema import LONGEST_LIST, LONGEST_TEXT, describe_faults
 
 LONGEST_NAME = 4_096  # characters: also of a path
@@ -54,6 +55,7 @@ Integer = Annotated[int, Field(ge=-LARGEST_COUNT, le=LARGEST_COUNT)]
 Layer = Annotated[int, Field(ge=0, lt=MOST_LAYERS)]
 StepIndex = Annotated[int, Field(ge=0, lt=MOST_STEPS)]
 Number = Annotated[float, Field(allow_inf_nan=False, ge=-1e300, le=1e300)]
+Seconds = Annotated[float, Field(ge=0, le=1e6, allow_inf_nan=False)]
 Setting = Annotated[str, Field(max_length=LONGEST_NAME)] | bool | Integer | Number | None
 Texts = Annotated[list[str], Field(max_length=MOST_TOKENS), AfterValidator(_check_lengths)]
 
@@ -115,6 +117,41 @@ TextList = Annotated[list[Text], Field(max_length=10 * LONGEST_LIST)]
 # The types of a recording
 
 
+class _PictureFields(_Part):
+    pixels: _Array
+    rows: Annotated[int, Field(ge=1, le=MOST_PIXELS)]
+    columns: Annotated[int, Field(ge=1, le=MOST_PIXELS)]
+    cells: _Array
+
+
+class _Picture(_Part):
+    type: Literal["Picture"]
+    fields: _PictureFields
+
+
+class _SpokenWordFields(_Part):
+    text: Name
+    start: Seconds
+    end: Seconds
+
+
+class _SpokenWord(_Part):
+    type: Literal["SpokenWord"]
+    fields: _SpokenWordFields
+
+
+class _SoundFields(_Part):
+    samples: _Array
+    rate: Annotated[int, Field(ge=1, le=HIGHEST_RATE)]
+    spans: _Array
+    words: Annotated[list[_SpokenWord], Field(max_length=LONGEST_LIST)] = Field(default_factory=list)
+
+
+class _Sound(_Part):
+    type: Literal["Sound"]
+    fields: _SoundFields
+
+
 class _TokensFields(_Part):
     side: Literal["source", "target"]
     texts: Texts
@@ -123,6 +160,8 @@ class _TokensFields(_Part):
     text: str | None
     special: _Array
     words: _Array | None
+    picture: _Picture | None = None
+    sound: _Sound | None = None
 
 
 class _Tokens(_Part):

@@ -20,7 +20,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from glassformer.bundle.description import describe
+from glassformer.bundle.description import describe, find_version
 from glassformer.bundle.layout import DESCRIPTION, LENGTH_BYTES, NAMES, Entry, write_header
 from glassformer.errors import BundleError
 from glassformer.messages import message
@@ -115,7 +115,7 @@ class BundleWriter:
             text = json.dumps(description, separators=(",", ":"), allow_nan=False).encode()
             _check(text, self.path)
             self._write(DESCRIPTION, np.frombuffer(text, np.uint8))
-            header = write_header(self._entries.values(), self._header)
+            header = write_header(self._entries.values(), self._header, find_version(description))
             self._file.seek(0)
             self._file.write(header)
             self._file.flush()

@@ -16,6 +16,9 @@ from glassformer.recording.generation import Generation as Generation
 from glassformer.recording.generation import Output as Output
 from glassformer.recording.generation import Step as Step
 from glassformer.recording.generation import TargetScores as TargetScores
+from glassformer.recording.media import Picture as Picture
+from glassformer.recording.media import Sound as Sound
+from glassformer.recording.media import SpokenWord as SpokenWord
 from glassformer.recording.pooling import count_pixels as count_pixels
 from glassformer.recording.pooling import pool_max as pool_max
 from glassformer.recording.pooling import pool_mean as pool_mean

@@ -32,7 +32,7 @@ BOOLEANS = ("bool",)
 
 LARGEST_COUNT = 2**53 - 1  # every reader of JSON has such numbers
 
-_FAMILIES = {"f": "fiu", "i": "iu", "b": "b"}
+_FAMILIES = {"f": "fiu", "i": "iu", "u": "u", "b": "b"}
 
 
 class Rebuilt:

@@ -1,6 +1,7 @@
 """The tokens of one side: what a map's axis is made of.
 
-In:   decoded pieces of text with ids, character offsets and word numbers; or a count, for patches and frames.
+In:   decoded pieces of text with ids, character offsets and word numbers; or patches of a picture, frames of
+      a sound.
 Out:  Tokens, checked and read-only.
 """
 
@@ -13,17 +14,22 @@ from numpy.typing import NDArray
 from glassformer.errors import RecordingError
 from glassformer.recording.arrays import (
     BOOLEANS,
+    DOUBLES,
     LONGS,
     Booleans,
     Rebuilt,
+    freeze,
     freeze_field,
     keep,
     require_choice,
+    require_type,
     wrong_value,
 )
+from glassformer.recording.media import Picture, Sound
 
 Side = Literal["source", "target"]
 SIDES = ("source", "target")
+MEDIA = ("picture", "sound")  # fields of what is not text
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -42,6 +48,8 @@ class Tokens(Rebuilt):
     text: str | None = None
     special: Booleans = field(default_factory=lambda: np.zeros(0, dtype=bool))  # (token,) [CLS], </s> …
     words: NDArray[np.int64] | None = None  # (token,) the word each token belongs to, -1 for none
+    picture: Picture | None = None  # what the tokens were cut from, where that is not a text
+    sound: Sound | None = None
 
     def __post_init__(self) -> None:
         require_choice("Tokens.side", self.side, SIDES)
@@ -63,6 +71,15 @@ class Tokens(Rebuilt):
         freeze_field(self, "offsets", LONGS, [axis, ("end", 2)])
         if self.offsets is not None:
             self._check_offsets(self.offsets)
+        self._check_media(count)
+
+    def _check_media(self, count: int) -> None:
+        if self.picture is not None:
+            require_type("Tokens.picture", self.picture, Picture)
+            freeze("Picture.cells", self.picture.cells, LONGS, [("token", count)])
+        if self.sound is not None:
+            require_type("Tokens.sound", self.sound, Sound)
+            freeze("Sound.spans", self.sound.spans, DOUBLES, [("token", count), ("end", 2)])
 
     def _check_offsets(self, offsets: NDArray[np.int64]) -> None:
         if not isinstance(self.text, str):
@@ -87,7 +104,8 @@ class Tokens(Rebuilt):
         """The tokens of a slice; offsets still point into the whole text."""
         names = ("texts", "ids", "offsets", "special", "words")
         there = {name: values for name in names if (values := getattr(self, name)) is not None}
-        return replace(self, **{name: values[part] for name, values in there.items()})
+        media = {name: values.take(part) for name in MEDIA if (values := getattr(self, name)) is not None}
+        return replace(self, **{name: values[part] for name, values in there.items()}, **media)
 
     def __repr__(self) -> str:
         shown = " ".join(self.texts[:6]) + (" …" if len(self) > 6 else "")
