@@ -103,3 +103,17 @@ def test_several_servers_may_start_in_an_empty_folder_at_once(tmp_path: Path) ->
         assert [each.count() for each in made] == [8] * 8
         for each in made:
             each.close()
+
+
+def test_the_state_differs_after_each_change_also_of_another_server(tmp_path: Path) -> None:
+    first, second = RecordingIndex(tmp_path), RecordingIndex(tmp_path)
+    states = [first.state()]
+    assert first.state() == states[0]
+    first.put(ROW)
+    states.append(first.state())
+    second.set_card("a", "{}", None, "team")
+    states.append(first.state())
+    first.remove("a")
+    assert len({*states, first.state()}) == 4
+    first.close()
+    second.close()

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from glassformer.api import shortcuts
+from glassformer.api import library, shortcuts
 
 
 @pytest.fixture
@@ -79,3 +79,27 @@ def test_few_are_remembered(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for head in range(4):
         site.client.get(f"/api/recordings/{id}/maps/0/weights?head={head % 2}&n={head}")
     assert len(site.app.state.context.shortcuts._known) <= 2
+
+
+def test_lists_and_descriptions_are_kept_until_something_changes(
+    site: Any, routed: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, id = next(iter(site.ids.items()))
+    description, listed = f"/api/recordings/{id}", "/api/recordings?count=2"
+    for path in (description, listed, "/api/about"):
+        routed.clear()
+        first, second = read(site, path), read(site, path)
+        assert first == second
+        assert first[0] == 200
+        known = read(site, path, **{"if-none-match": first[1]["etag"]})
+        assert (known[0], known[2], len(routed)) == (304, b"", 1)
+    count = int(read(site, listed)[1]["x-total-count"])
+    site.library.add(site.recordings[name])
+    assert int(read(site, listed)[1]["x-total-count"]) == count + 1
+    before = read(site, description)
+    state = site.library.state(id)
+    site.library.share(id, "public")
+    assert site.library.state(id) != state
+    assert read(site, description)[:2] == before[:2]  # made again, and the same: so is its mark
+    monkeypatch.setattr(library, "_stamp", lambda _: (1, 2, 3))
+    assert read(site, description)[0] == 404  # as after every change of a file

@@ -210,6 +210,11 @@ class RecordingIndex:
             self._last = max(time.time(), self._last + 1e-6)
             return self._last
 
+    def state(self) -> tuple[int, int]:
+        """Another one after each change of a row, by this server or by another one."""
+        with self._lock:
+            return self._ask("PRAGMA data_version")[0][0], self._database.total_changes
+
     def close(self) -> None:
         """Close the database."""
         with self._lock, suppress(sqlite3.Error):

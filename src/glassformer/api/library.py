@@ -319,6 +319,17 @@ class Library:
         hashes = [self._hashes.get(each) for each in self.split(id) or (id,)]
         return None if not any(hashes) else "~".join(each or "" for each in hashes)
 
+    def state(self, id: str | None = None) -> str | None:
+        """Differs whenever the list, or what is said of a recording, may differ; None: nobody knows when.
+
+        That is so for probes and examples, which are described with their neighbours in a folder.
+        """
+        parts = () if id is None else self.split(id) or (id,)
+        if any(map(_is_of_folder, parts)):
+            return None
+        paths = [self._locate(self._find(each)) for each in parts]
+        return f"{self._index.state()} {[None if path is None else _stamp(path) for path in paths]}"
+
     def list_probes(self, run: str) -> ProbeSeries:
         """The probes of a training run; ApiError where there is no such run."""
         folder = find_run(self.runs, run)

@@ -232,6 +232,9 @@ class Encoded:
     body: bytes
     kind: str  # its media type
     encoding: Encoding
+    mark: str = ""  # ETag, where it is made of the body alone
+    state: str | None = None  # of what it describes, when it was made
+    total: int | None = None  # of a list of which this is a page
 
 
 class ResponseCache:

@@ -29,7 +29,7 @@ from glassformer.api.people import PERSON
 from glassformer.api.runs import Runs
 from glassformer.api.searches import Searches
 from glassformer.api.settings import Settings
-from glassformer.api.shortcuts import Shortcut, ShortcutTable
+from glassformer.api.shortcuts import TOTAL, Shortcut, ShortcutTable
 from glassformer.api.training import Trainer
 from glassformer.messages import Message, message
 from glassformer.recording import Recording
@@ -70,6 +70,15 @@ def _get_context(request: Request) -> AppContext:
     return replace(context, access=context.access.of(request.scope.get(PERSON)))
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Some entries of a list, and how many there are in all."""
+
+    items: list[Any]
+    total: int
+
+
+Made = Frame | BaseModel | list[Any] | Page
 Context = Annotated[AppContext, Depends(_get_context)]
 
 FRAME: dict[int | str, dict[str, Any]] = {
@@ -86,36 +95,45 @@ FRAME: dict[int | str, dict[str, Any]] = {
 async def respond(
     request: Request,
     context: AppContext,
-    make: Callable[[], Frame | BaseModel | list[Any]],
+    make: Callable[[], Made],
     *,
     keep: str = IMMUTABLE,
     recording: str | None = None,
+    state: Callable[[], str | None] | None = None,
     slow: bool = False,
 ) -> Response:
-    """Make, encode and send; immutable responses are identified by their URL and cached here, too."""
+    """Make, encode and send; immutable responses are identified by their URL and cached here, too.
+
+    Others are cached where a state is given, as long as it is the same.
+    """
     if recording is not None:
         context.library.require(recording)  # 404 for one that was removed, also where a browser has it cached
         slow = slow or not context.library.is_ready(recording)
+    if keep != IMMUTABLE:
+        return await _respond_now(request, context, make, keep, recording, state, slow)
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     known = request.headers.get("if-none-match", "")
     headers = {"cache-control": keep, "vary": "Accept-Encoding"}
-    if keep != IMMUTABLE:
-        encoded = await context.threads.run(
-            request, lambda: compress(*_serialise(make()), encoding), slow=slow
-        )
-        return _send_marked(encoded, _mark(encoded.body), known, headers)
     content = None if recording is None else context.library.content_hash(recording)
     if content is not None or context.access.limited:  # what is shared today may be private tomorrow
         headers["cache-control"] = REVALIDATE
     mark = _mark(f"{__version__}|{request.url.path}?{request.url.query}|{encoding}|{content}".encode())
     if recording is not None:
-        shortcut = Shortcut(recording, content, mark, headers, request.scope.get("route"))
+        shortcut = Shortcut(
+            recording,
+            lambda: context.library.content_hash(recording),
+            content,
+            mark,
+            headers,
+            request.scope.get("route"),
+            mark,
+        )
         context.shortcuts.keep(request.scope, shortcut)
     if mark in known:
         return Response(status_code=304, headers={**headers, "etag": mark})
 
     def work() -> Encoded:
-        made = compress(*_serialise(make()), encoding)
+        made = _encode(make(), encoding)
         context.cache.put(mark, made)
         return made
 
@@ -123,6 +141,31 @@ async def respond(
     if kept is None:
         kept = await context.threads.run(request, work, slow=slow)
     return _send_marked(kept, mark, known, headers)
+
+
+async def _respond_now(
+    request: Request,
+    context: AppContext,
+    make: Callable[[], Made],
+    keep: str,
+    recording: str | None,
+    state: Callable[[], str | None] | None,
+    slow: bool,
+) -> Response:
+    """The response that holds now; cached as long as its state is the same."""
+    encoding = choose_encoding(request.headers.get("accept-encoding", ""))
+    headers = {"cache-control": keep, "vary": "Accept-Encoding"}
+    now = None if state is None else state()
+    key = f"{request.url.path}?{request.url.query}|{encoding}|{context.access.reader}"
+    encoded = None if now is None else context.cache.get(key)
+    if encoded is None or encoded.state != now:
+        encoded = await context.threads.run(request, lambda: _encode(make(), encoding, now), slow=slow)
+    if state is not None and now is not None:
+        context.cache.put(key, encoded)
+        if recording is not None or not context.access.limited:  # a list is one person's
+            shortcut = Shortcut(recording, state, now, key, headers, request.scope.get("route"))
+            context.shortcuts.keep(request.scope, shortcut)
+    return _send_marked(encoded, encoded.mark, request.headers.get("if-none-match", ""), headers)
 
 
 async def respond_about(
@@ -144,6 +187,8 @@ def _mark(content: bytes) -> str:
 def _send_marked(encoded: Encoded, mark: str, known: str, headers: dict[str, str]) -> Response:
     if headers["cache-control"] == NO_STORE:
         return send(encoded, headers)
+    if encoded.total is not None:
+        headers = {**headers, TOTAL: str(encoded.total)}
     if mark in known:
         return Response(status_code=304, headers={**headers, "etag": mark})
     return send(encoded, {**headers, "etag": mark})
@@ -154,6 +199,13 @@ def send(encoded: Encoded, headers: dict[str, str]) -> Response:
     if encoded.encoding != "identity":
         headers = {**headers, "content-encoding": encoded.encoding}
     return Response(encoded.body, media_type=encoded.kind, headers=headers)
+
+
+def _encode(made: Made, encoding: Encoding, state: str | None = None) -> Encoded:
+    """What was made, as it is sent."""
+    total, made = (made.total, made.items) if isinstance(made, Page) else (None, made)
+    encoded = compress(*_serialise(made), encoding)
+    return replace(encoded, mark=_mark(encoded.body), state=state, total=total)
 
 
 def choose_encoding(accepted: str) -> Encoding:

@@ -1,11 +1,12 @@
 """Answers that are in the cache already, given before a request is routed: most of what a page asks for.
 
-In:   GET requests about recordings whose response was made before; access control has passed them.
+In:   GET requests whose response was made before; access control has passed them.
 Out:  the same response. What its route checks is checked here, too: that the recording is still there, is the
       same, and may be read by whoever asks. Where anything differs, the route answers.
 """
 
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from glassformer.errors import ApiError
 if TYPE_CHECKING:
     from glassformer.api.responses import AppContext
 
+TOTAL = "x-total-count"
 MOST = 20_000  # answers that are known
 LONGEST = 1_000  # characters of a request that is remembered
 Key = tuple[str, bytes, bytes]  # path, query, accepted encodings
@@ -26,11 +28,13 @@ Key = tuple[str, bytes, bytes]  # path, query, accepted encodings
 class Shortcut:
     """Where an answer is, and what it belongs to."""
 
-    recording: str
-    content: str | None  # hash of a recording whose id stays when its file is written again
-    mark: str  # ETag, which is also its key in the cache
+    recording: str | None
+    read_state: Callable[[], str | None]
+    state: str | None  # what that was when the answer was made: another answer has another one
+    key: str  # of the answer in the cache
     headers: dict[str, str]
     route: Any  # what it is counted as
+    mark: str | None = None  # ETag; None: only the body tells
 
 
 class ShortcutTable:
@@ -70,10 +74,17 @@ class Shortcuts:
         if known is None or not self._holds(known, scope):
             await self.app(scope, receive, send)
             return
-        headers = {**known.headers, "etag": known.mark}
-        if known.mark in _read(scope, b"if-none-match").decode("latin-1"):
+        asked = _read(scope, b"if-none-match").decode("latin-1")
+        kept = None if known.mark and known.mark in asked else self.context.cache.get(known.key)
+        if kept is not None and known.mark is None and kept.state != known.state:
+            kept = None
+        mark = known.mark or ("" if kept is None else kept.mark)
+        headers = {**known.headers, "etag": mark}
+        if kept is not None and kept.total is not None:
+            headers[TOTAL] = str(kept.total)
+        if mark and mark in asked:
             status, body = 304, b""
-        elif (kept := self.context.cache.get(known.mark)) is not None:
+        elif kept is not None:
             status, body = 200, kept.body
             headers |= {"content-type": kept.kind, "content-length": str(len(body))}
             if kept.encoding != "identity":
@@ -90,12 +101,13 @@ class Shortcuts:
         """Whether the answer may be given to whoever asks."""
         context = self.context
         try:
-            context.library.require(known.recording)
-            if context.access.limited:
-                context.access.of(scope.get(PERSON)).require_recording(known.recording)
+            if known.recording is not None:
+                context.library.require(known.recording)
+                if context.access.limited:
+                    context.access.of(scope.get(PERSON)).require_recording(known.recording)
+            return known.read_state() == known.state
         except ApiError:
             return False
-        return context.library.content_hash(known.recording) == known.content
 
 
 def _find_key(scope: Scope) -> Key:

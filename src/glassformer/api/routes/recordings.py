@@ -26,7 +26,7 @@ from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
 from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.owners import Visibility
-from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond, respond_about
+from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, Page, respond, respond_about
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.recording import Recording
 from glassformer.recording.axes import RowSide, find_side
@@ -70,16 +70,12 @@ async def list_recordings(
 ) -> Response:
     """The recordings, the newest first: of each origin a page. `X-Total-Count` is the number of all."""
     library, reader = context.library, context.access.reader
-    total = 0
 
-    def make() -> list[RecordingEntry]:
-        nonlocal total
+    def make() -> Page:
         total = library.count(origin, search, reader)  # here, in the thread: it reads every row
-        return list(library.entries(origin, search, start, count, reader))
+        return Page(list(library.entries(origin, search, start, count, reader)), total)
 
-    response = await respond(request, context, make, keep=REVALIDATE)
-    response.headers["x-total-count"] = str(total)
-    return response
+    return await respond(request, context, make, keep=REVALIDATE, state=library.state)
 
 
 @router.get("/{id}", response_model=Description)
@@ -97,7 +93,9 @@ async def read_recording(request: Request, context: Context, id: Id) -> Response
         probe = None if compared is not None else library.describe_probe(id)
         return describe(recording, id, entry.title, find_request(context, id), probe, compared)
 
-    return await respond(request, context, make, keep=REVALIDATE, recording=id)
+    return await respond(
+        request, context, make, keep=REVALIDATE, recording=id, state=lambda: context.library.state(id)
+    )
 
 
 def find_request(context: AppContext, id: str) -> JobRequest | None:
