@@ -2,7 +2,9 @@
 
 import gc
 import os
+import random
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -70,8 +72,14 @@ def _choose_quick(items: list[pytest.Item]) -> list[pytest.Item]:
     return [item for item in quick if first[item.nodeid.split("[")[0]] is item]
 
 
+@pytest.hookimpl(tryfirst=True)  # before what a test shares with others is made
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Tests marked with what this machine lacks are skipped with the reason – except browsers in CI."""
+    """Random numbers do not depend on earlier tests; what is not here is skipped, but browsers in CI."""
+    random.seed(0)
+    if "numpy" in sys.modules:
+        sys.modules["numpy"].random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
     forking.active = item.get_closest_marker("real_start") is None
     if item.get_closest_marker("network") and os.environ.get("GLASSFORMER_NETWORK") != "1":
         pytest.skip("reads a model hub; set GLASSFORMER_NETWORK=1 to run it")

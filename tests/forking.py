@@ -186,13 +186,14 @@ def serve_forks(line: socket.socket) -> dict[str, Any] | None:
         told, tell = os.pipe()
         middle = os.fork()
         if middle == 0:
-            number = os.fork()
-            if number == 0:
+            if os.fork() == 0:
                 request: dict[str, Any] = json.loads(text)
+                if request["session"]:
+                    os.setsid()  # before its number is known: who has it may signal the group
+                os.write(tell, str(os.getpid()).encode())
                 line.detach()
                 _place_files(files, request["numbers"])
                 return request
-            os.write(tell, str(number).encode())
             os._exit(0)
         os.waitpid(middle, 0)  # the new process has another parent now
         line.send(os.read(told, 64))
@@ -211,8 +212,6 @@ def _place_files(files: Sequence[int], numbers: Sequence[int]) -> None:
 def become(request: Mapping[str, Any], path: Sequence[str]) -> None:
     """Run the module as `python -m` does in a new process."""
     module, arguments, safe_path = request["call"]
-    if request["session"]:
-        os.setsid()
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -61,6 +61,7 @@ class Rehearsal:
     def submit(self, request: JobRequest, owner: str | None = None) -> Job:
         if request.text and "refuse" in request.text:
             raise ApiError("workbench.queue_full", status=429, count=8)
+        self.cancelled.clear()  # a page of the test before may have cancelled its run only now
         self.requests.append(request)
         return self._job("queued")
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from socket import create_server
 
 import httpx
 import pytest
 
 from glassformer import bundle
 from inventions import invent_decoder
+from ports import hold_port
 
 DEPLOY = Path(__file__).parents[1] / "deploy"
 TOKEN = "a long secret token"
@@ -59,11 +59,6 @@ class Place:
         return client
 
 
-def find_port() -> int:
-    with create_server(("127.0.0.1", 0)) as free:
-        return int(free.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def run() -> Iterator[Callable[..., "subprocess.Popen[bytes]"]]:
     started: list[subprocess.Popen[bytes]] = []
@@ -94,7 +89,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     (folder / "recordings").mkdir(mode=0o700)  # with a file; the server makes what else it needs
     (folder / "token").write_text(TOKEN)
     bundle.save(invent_decoder(tokens=5), folder / "recordings" / "fox.bundle")
-    place = Place(folder, find_port(), folder / "certificate.pem", folder / "key.pem")
+    place = Place(folder, hold_port(), folder / "certificate.pem", folder / "key.pem")
     subprocess.run(
         [
             "openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
@@ -145,7 +140,7 @@ def proxied(
     program = shutil.which(name, path=path)
     if program is None:
         pytest.skip(f"{name} is not installed")
-    port, folder = find_port(), server.folder / name
+    port, folder = hold_port(), server.folder / name
     folder.mkdir()
     if name == "nginx":
         block = server.rewrite("nginx.conf").replace("listen 443 ssl", f"listen 127.0.0.1:{port} ssl")
@@ -213,7 +208,7 @@ def test_the_health_check_of_the_container(server: Place) -> None:
 
 
 def test_https_without_a_proxy(run: Callable[..., "subprocess.Popen[bytes]"], place: Place) -> None:
-    port = find_port()
+    port = hold_port()
     files = ("--tls-certificate", place.certificate, "--tls-key", place.key)
     serve(run, place, "--port", port, "--keep", place.folder / "second", *files)
     with place.open(port) as client:

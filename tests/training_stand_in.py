@@ -19,7 +19,7 @@ from glassformer.workbench import LocalTrainer
 from glassformer.workbench.process import PROBLEM
 
 
-def wait(trainer: LocalTrainer, id: str, *states: str, seconds: float = 120) -> Training:
+def wait(trainer: LocalTrainer, id: str, *states: str, seconds: float = 300) -> Training:
     """A run once it is in one of these states."""
     end = time.monotonic() + seconds
     while True:
@@ -44,17 +44,17 @@ def main() -> int:
         signal.SIGTERM, lambda number, _: None if name.startswith("stubborn") else stopped.append(number)
     )
     kind = "resumed" if request["resume"] else "started"
-    with RunWriter(folder) as writer:
-        if request["toml"] is not None:
-            (folder / "recipe.toml").write_text(request["toml"], encoding="utf-8")
-            tables = parse_toml(request["toml"])
-            settings = {
-                f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()
-            }
-            (folder / "settings.json").write_text(json.dumps(settings | request["changes"]), encoding="utf-8")
-        checkpoint = folder / "checkpoints" / "step-00000010"
-        checkpoint.mkdir(parents=True, exist_ok=True)
-        (checkpoint / "training.json").write_text(json.dumps(request), encoding="utf-8")
+    checkpoint = folder / "checkpoints" / "step-00000010"
+    checkpoint.mkdir(parents=True, exist_ok=True)
+    (checkpoint / "training.json").write_text(json.dumps(request), encoding="utf-8")
+    if request["toml"] is not None:
+        (folder / "recipe.toml").write_text(request["toml"], encoding="utf-8")
+        tables = parse_toml(request["toml"])
+        settings = {
+            f"{table}.{key}": value for table, values in tables.items() for key, value in values.items()
+        }
+        (folder / "settings.json").write_text(json.dumps(settings | request["changes"]), encoding="utf-8")
+    with RunWriter(folder) as writer:  # from now on it is seen to run: what tests read is written
         writer.write_event(Event(0, kind, "It began.", time=time.time()))
         while not stopped:
             writer.write_scalars([(1, {"loss": 2.0})])

@@ -101,6 +101,8 @@ export default defineConfig({
     css: { include: /\?raw/ }, // tests read style sheets; otherwise they would be empty
     isolate: false, // with what vitest.setup.ts does instead: half the time of `npm test` went into new windows
     setupFiles: "vitest.setup.ts",
+    testTimeout: 300_000, // ms; reached only by what hangs: a busy machine is slow, not wrong
+    hookTimeout: 300_000,
     include: ["src/**/*.test.{ts,tsx}"],
   },
 });

@@ -4,6 +4,14 @@
  */
 import { beforeAll, vi } from "vitest";
 
+const PATIENCE = 120_000; // ms; instead of one second, which a busy machine may take
+
+const { waitFor } = vi;
+if (waitFor.name !== "waitLong")
+  vi.waitFor = function waitLong(look) {
+    return waitFor(look, { timeout: PATIENCE });
+  };
+
 beforeAll(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();

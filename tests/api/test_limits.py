@@ -71,7 +71,7 @@ def test_work_that_nobody_waits_for_is_not_begun() -> None:
         busy, begun = threading.Event(), threading.Event()
         first: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
         second: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        holding = asyncio.ensure_future(threads.run(ask(first), lambda: busy.wait(20)))
+        holding = asyncio.ensure_future(threads.run(ask(first), lambda: busy.wait(300)))
         waiting = asyncio.ensure_future(threads.run(ask(second), begun.set))
         await asyncio.sleep(0)
         second.put_nowait({"type": "http.request"})
@@ -90,7 +90,7 @@ def test_too_many_questions_and_too_slow_answers_are_refused() -> None:
     async def main() -> None:
         threads = ThreadPools(Settings(threads=1, waiting=1, response_seconds=0.05))
         free = threading.Event()
-        holding = asyncio.ensure_future(threads.run(ask(asyncio.Queue()), lambda: free.wait(20)))
+        holding = asyncio.ensure_future(threads.run(ask(asyncio.Queue()), lambda: free.wait(300)))
         await asyncio.sleep(0)
         with pytest.raises(ApiError, match="Too many"):
             await threads.run(ask(asyncio.Queue()), lambda: 1)

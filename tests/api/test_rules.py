@@ -363,7 +363,7 @@ def test_hanging_up_and_a_restart_leave_the_quota_of_jobs(
     asked = run if method == "submit" else {"run": run, "outcome": {}}
 
     def submit_slowly(request: Any, owner: str | None = None) -> Any:
-        assert go.wait(20)
+        assert go.wait(300)
         job = submit(request if method == "submit" else request.run, owner)
         made.set()
         return job
@@ -393,7 +393,7 @@ def test_hanging_up_and_a_restart_leave_the_quota_of_jobs(
     async def ask_all() -> list[int]:
         statuses = [await ask({"type": "http.disconnect"}), await ask()]  # its thread goes on
         go.set()
-        assert await anyio.to_thread.run_sync(made.wait, 20)
+        assert await anyio.to_thread.run_sync(made.wait, 300)
         while fresh.app.state.submitting.total:
             await anyio.sleep(0.001)
         fresh.app.state.jobs.clear()  # as after a restart with a kept queue

@@ -81,7 +81,7 @@ def site(build_site: Callable[..., Any], trainer: CountingTrainer) -> Any:
 
 
 def wait(site: Any, id: str, state: str) -> None:
-    end = time.monotonic() + 120
+    end = time.monotonic() + 300
     while {each["id"]: each["state"] for each in site.json("/api/training")["runs"]}.get(id) != state:
         assert time.monotonic() < end
         time.sleep(0.05)

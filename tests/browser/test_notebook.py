@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,6 +19,7 @@ from browser.waiting import PATIENCE
 from glassformer import bundle
 from glassformer.render.html.export import EMBEDDED
 from inventions import invent_decoder
+from ports import hold_port
 
 pytestmark = [
     pytest.mark.browser,
@@ -32,15 +32,6 @@ import glassformer as gf
 from glassformer import bundle
 r = bundle.open({path!r})
 """
-
-
-def find_port() -> int:
-    """A free port among those that no system hands out by itself: nobody takes it meanwhile."""
-    for port in range(20_000 + os.getpid() % 10_000, 32_000):
-        with socket.socket() as line:
-            if line.connect_ex(("127.0.0.1", port)) != 0:
-                return port
-    raise AssertionError("every port is taken")
 
 
 @contextmanager
@@ -135,7 +126,7 @@ def test_jupyterlab(chromium: Browser, recording: Path, tmp_path: Path) -> None:
             "r",  # a bare recording at the end of a cell
         ],
     )
-    port = find_port()
+    port = hold_port()
     words = [sys.executable, "-m", "jupyter", "lab", "--no-browser", "--allow-root", f"--port={port}"]
     words += ["--IdentityProvider.token=", "--ServerApp.disable_check_xsrf=True", "--LabApp.news_url="]
     with running(words, f"http://localhost:{port}/api", tmp_path):
@@ -195,7 +186,7 @@ def _(mo, w):
 if __name__ == "__main__":
     app.run()
 """)
-    port = find_port()
+    port = hold_port()
     words = [sys.executable, "-m", "marimo", "run", "app.py", "--headless", f"--port={port}", "--no-token"]
     with running(words, f"http://localhost:{port}/health", tmp_path):
         page = chromium.new_page(viewport={"width": 1400, "height": 1200})

@@ -11,7 +11,6 @@ from glassformer.runlog import read_run
 from glassformer.workbench import LocalTrainer, TrainerSettings
 
 pytestmark = pytest.mark.browser
-PATIENCE = 120_000  # ms: a process imports torch first
 SMALL = {"model.width": "16", "model.heads": "2", "task.context": "16", "batches.tokens": "64"}
 
 
@@ -48,7 +47,7 @@ def test_a_run_is_started_stopped_and_resumed(
     page = open_page(url)
     page.locator("select[data-action=run]").select_option("/new")
     dialog = page.locator("[data-dialog=new-run]")
-    expect(dialog.locator('[data-field="from"]')).to_have_value("first", timeout=PATIENCE)
+    expect(dialog.locator('[data-field="from"]')).to_have_value("first")
     expect(dialog.locator('[data-setting="task.path"] .fault')).to_be_visible()  # its data are not here
     expect(dialog.locator("[data-action=start-run]")).to_be_disabled()
     fill(page, "task.path", "../secret.txt")
@@ -64,23 +63,23 @@ def test_a_run_is_started_stopped_and_resumed(
     expect(dialog.locator("[data-part=preview] pre")).to_contain_text("steps = 100000")
     dialog.locator("[data-action=start-run]").click()
 
-    expect(page.locator('.runs [data-run="mine"], [data-run="mine"]').first).to_be_visible(timeout=PATIENCE)
+    expect(page.locator('.runs [data-run="mine"], [data-run="mine"]').first).to_be_visible()
     stop = page.locator("[data-action=stop-training]")
-    expect(stop).to_be_visible(timeout=PATIENCE)
-    expect(page.locator(".chart svg").first).to_be_attached(timeout=PATIENCE)  # it is followed
+    expect(stop).to_be_visible()
+    expect(page.locator(".chart svg").first).to_be_attached()  # it is followed
     stop.click()
     resume = page.locator("[data-action=resume-training]")
-    expect(resume).to_be_visible(timeout=PATIENCE)
+    expect(resume).to_be_visible()
     stopped = read_run(trainer.runs / "mine")
     assert stopped.state == "stopped"
     resume.click()
-    expect(stop).to_be_visible(timeout=PATIENCE)
+    expect(stop).to_be_visible()
     stop.click()
-    expect(resume).to_be_visible(timeout=PATIENCE)
+    expect(resume).to_be_visible()
     assert read_run(trainer.runs / "mine").last_step > stopped.last_step
 
     page.locator("[data-action=fork-training]").click()
-    expect(dialog.locator('[data-field="train.rate"]')).to_be_visible(timeout=PATIENCE)
+    expect(dialog.locator('[data-field="train.rate"]')).to_be_visible()
     expect(dialog.locator('[data-field="task.path"]')).to_have_count(0)
     expect(dialog.locator('[data-field="name"]')).to_have_value("mine-2")
     dialog.locator("[data-action=close]").click()
@@ -99,7 +98,7 @@ def test_the_form_can_be_used_by_all(
     page = open_page(url, locale=locale, width=width, height=800)
     page.locator("select[data-action=run]").select_option("/new")
     dialog = page.locator("[data-dialog=new-run]")
-    expect(dialog.locator('[data-field="train.steps"]')).to_be_visible(timeout=PATIENCE)
+    expect(dialog.locator('[data-field="train.steps"]')).to_be_visible()
     for summary in dialog.locator("summary").all():
         summary.click()
     found = Axe().run(page, context={"include": [["[data-dialog=new-run]"]]}).response["violations"]

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from playwright.sync_api import Page, expect
 
-PATIENCE = 90_000  # ms; reached only by what fails: a busy machine is slow, not wrong
+PATIENCE = 180_000  # ms; reached only by what fails: a busy machine is slow, not wrong
 expect.set_options(timeout=PATIENCE)
 
 # What is on its way, counted from before the page's own scripts run: requests until their answers are read,

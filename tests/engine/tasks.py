@@ -58,6 +58,28 @@ def environment(name: str) -> str | None:
     return os.environ.get(name)
 
 
+def train_or_die(task: Any) -> Any:
+    """A trial of a search; whoever writes the first two checkpoints is killed after each."""
+    from glassformer.training.checkpoints import Checkpoints
+    from glassformer.training.search.trial import run_trial
+
+    save = Checkpoints.save
+
+    def save_and_die(*given: Any, **named: Any) -> Any:
+        saved = save(*given, **named)
+        died = len(list(task.runs.glob(f"{DIED}-*")))
+        if died < 2:
+            (task.runs / f"{DIED}-{died}").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return saved
+
+    Checkpoints.save = save_and_die  # type: ignore[method-assign]
+    try:
+        return run_trial(task)
+    finally:
+        Checkpoints.save = save  # type: ignore[method-assign]
+
+
 def measure_or_die(model: str, device: str | None, texts: Any, settings: Any) -> Any:
     """The task of a study; the first process that measures text 8 is killed."""
     from glassformer.corpus.measuring import measure_by_name

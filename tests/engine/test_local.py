@@ -101,7 +101,7 @@ def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
     worker = int(wait_until(mark))
     parent.send_signal(signal.SIGKILL)
     parent.wait()
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while _runs(worker):
         assert time.monotonic() < end, "the worker outlives its parent"
         time.sleep(0.05)

@@ -57,7 +57,7 @@ def cluster() -> Iterator[Any]:
         try:
             _add_node(cluster, **node, include_dashboard=False)
             other = _add_node(cluster, **node)
-            cluster.wait_for_nodes()
+            cluster.wait_for_nodes(timeout=300)
             yield cluster, other
         finally:
             ray.shutdown()
@@ -125,7 +125,7 @@ def test_results_are_the_same_when_a_worker_and_a_node_are_lost(cluster: Any, tm
 
 def _running(folder: Path) -> dict[int, int]:
     """The processes of two tasks, once both run."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + 300
     while len(found := list(folder.glob("by-*"))) < 2 or not all(path.read_text() for path in found):
         assert time.monotonic() < end, "two tasks should run at a time"
         time.sleep(0.05)

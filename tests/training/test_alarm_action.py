@@ -31,7 +31,7 @@ def test_a_command_gets_the_alarm(tmp_path: Path) -> None:
     (event,) = look({}, {"spread": [500.0, 1.0, 1.0]})
     act.on_event(event)
     for process in act._started:
-        process.wait(timeout=60)
+        process.wait(timeout=300)
     assert (tmp_path / OUTPUT).read_text() == "exploding_scores {'decoder.self.3': [0]}\n"
     assert act.stopped_by is None
 

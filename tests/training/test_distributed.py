@@ -3,7 +3,6 @@
 import json
 import os
 import random
-import socket
 import subprocess
 import sys
 import warnings
@@ -25,6 +24,7 @@ from glassformer.text.opening import open_tokenizer
 from glassformer.training.distributed import join_processes
 from glassformer.training.recipe import read_recipe_of_run, train
 from glassformer.weights.checkpoint import open_checkpoint
+from ports import hold_port
 
 TRANSLATION = """
 [task]
@@ -76,12 +76,6 @@ def translation(tmp_path: Path) -> Path:
     return path
 
 
-def free_port() -> int:
-    with socket.socket() as door:
-        door.bind(("127.0.0.1", 0))
-        return int(door.getsockname()[1])
-
-
 def take_part(rank: int, port: int, recipe: Path, overrides: list[str], others: dict[str, object]) -> None:
     """What torchrun does for each process."""
     os.environ |= {
@@ -96,14 +90,14 @@ def take_part(rank: int, port: int, recipe: Path, overrides: list[str], others: 
 
 
 def run_two(recipe: Path, overrides: list[str], **others: object) -> list[int | None]:
-    port = free_port()
+    port = hold_port()
     processes = [
         CONTEXT.Process(target=take_part, args=(rank, port, recipe, overrides, others)) for rank in range(2)
     ]
     for process in processes:
         process.start()
     for process in processes:
-        process.join(240)
+        process.join(600)
     return [process.exitcode for process in processes]
 
 
@@ -185,7 +179,7 @@ def test_two_processes_that_evaluate_have_the_scores_of_one(
     monkeypatch.setattr(task_module, "EVALUATION", task_module.EVALUATION)  # is put back
     task, network = open_task(tmp_path / "one")
     expected = task.evaluate(network, "train")
-    port = free_port()
+    port = hold_port()
     parts = [
         CONTEXT.Process(target=evaluate_part, args=(rank, port, tmp_path / "one", tmp_path))
         for rank in (0, 1)
@@ -193,7 +187,7 @@ def test_two_processes_that_evaluate_have_the_scores_of_one(
     for part in parts:
         part.start()
     for part in parts:
-        part.join(240)
+        part.join(600)
     found = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     assert "bleu_en-fr" in expected
     assert [each["scores"] for each in found] == [expected, expected]
@@ -234,7 +228,7 @@ def test_torchrun_starts_it(translation: Path, tmp_path: Path) -> None:
         "--nproc-per-node=2",
         str(script),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode == 0, done.stderr
     train(translation, ["train.steps=3"], runs=tmp_path, name="one", silent=True)
     losses = read_run(tmp_path / "one").scalars["loss"].values

@@ -2,17 +2,18 @@
 
 import errno
 import json
-import multiprocessing
 import os
 import random
 import shlex
 import shutil
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from glassformer import bundle
 from glassformer.cli import main
 from glassformer.errors import TrainingError
 from glassformer.loaded.opening import load
-from glassformer.runlog import SCALARS, Curve, find_probes, read_run
+from glassformer.runlog import SCALARS, Curve, RunWriter, find_probes, read_run
 from glassformer.tasks.language_modelling import LanguageModelling
 from glassformer.training import checkpoints
 from glassformer.training.loop import find_onset
@@ -61,10 +62,13 @@ def test_killed_at_any_moment_it_resumes_to_the_same_losses(
         if not resume:  # it was killed before its first checkpoint
             shutil.rmtree(tmp_path / "killed", ignore_errors=True)
         arguments = {"resume": resume, "runs": tmp_path, "name": "killed", "silent": True}
-        process = CONTEXT.Process(target=train, args=(recipe, overrides), kwargs=arguments)
+        scalars = tmp_path / "killed" / SCALARS
+        wanted = count_lines(scalars) + moments.randint(3, 12) if attempt < kills else None
+        process = CONTEXT.Process(target=train_until, args=(wanted, recipe, overrides), kwargs=arguments)
         process.start()
-        if attempt < kills:
-            wait_for_lines(tmp_path / "killed" / SCALARS, moments.randint(3, 12), process)
+        if wanted is not None:
+            while process.is_alive() and count_lines(scalars) < wanted:
+                time.sleep(0.002)
             time.sleep(moments.random() * 0.03)  # anywhere: in a step, in a checkpoint, between two writes
             os.kill(process.pid or 0, signal.SIGKILL)
         process.join()
@@ -88,11 +92,21 @@ def assert_same_probes(run: Path, reference: Path) -> None:
     assert not list((run / "probes").glob(".*"))
 
 
-def wait_for_lines(path: Path, lines: int, process: multiprocessing.process.BaseProcess) -> None:
-    """Until a run has written so many more lines."""
-    wanted = lines + (path.read_bytes().count(b"\n") if path.is_file() else 0)
-    while process.is_alive() and (not path.is_file() or path.read_bytes().count(b"\n") < wanted):
-        time.sleep(0.002)
+def count_lines(path: Path) -> int:
+    return path.read_bytes().count(b"\n") if path.is_file() else 0
+
+
+def train_until(lines: int | None, recipe: Path, overrides: list[str], **arguments: Any) -> None:
+    """Train; a few lines of the log later than these, wait to be killed: who kills may be slow."""
+    append = RunWriter._append
+
+    def append_or_wait(self: RunWriter, name: str, rows: Any) -> None:
+        if lines is not None and name == SCALARS and count_lines(self.folder / SCALARS) >= lines + 5:
+            threading.Event().wait()
+        append(self, name, rows)
+
+    RunWriter._append = append_or_wait  # type: ignore[method-assign]
+    train(recipe, overrides, **arguments)
 
 
 @pytest.mark.parametrize("step", [3, 4, 7])

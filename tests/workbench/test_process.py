@@ -48,7 +48,7 @@ def test_a_worker_that_died_between_jobs_is_replaced(fresh: Fresh, ask: Ask, wai
 
 
 def test_cancelling_stops_at_once_and_keeps_the_worker(fresh: Fresh, ask: Ask, wait: Wait) -> None:
-    bench = fresh(patience=60.0)
+    bench = fresh(patience=600.0)
     job = bench.submit(ask(**ENDLESS))
     wait_for_word(bench, job)
     worker = worker_of(bench)

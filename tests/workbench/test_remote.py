@@ -43,7 +43,7 @@ def test_jobs_run_on_a_cluster_and_a_lost_actor_costs_one_job(
     assert all(state.memory > 0 for state in states)
     lose_actor(bench, busy)
     failed = wait(bench, endless)
-    assert (failed.state, failed.code) in (("failed", "crashed"), ("done", None))
+    assert (failed.state, failed.code) == ("failed", "crashed")
     assert wait(bench, bench.submit(ask(text="another"))).state == "done"
 
 
@@ -105,7 +105,7 @@ def test_no_job_leaves_files_on_its_machine(tmp_path: Path, monkeypatch: pytest.
     folder = Path(host._folder.name)
     for end in ("done", "failed", "cancelled"):
         worker.send({"job": end, "end": end, "path": str(tmp_path / end), "parent": str(parent)})
-        assert worker.receive(20) == {"job": end, "say": end}
+        assert worker.receive(300) == {"job": end, "say": end}
         assert list(folder.iterdir()) == []
         assert worker._paths == {}
     assert (tmp_path / "done").read_bytes() == b"a bundle"

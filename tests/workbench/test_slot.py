@@ -16,6 +16,7 @@ from glassformer.workbench.slot import WorkerSlot
 from workbench.worker_watching import ENDLESS, Ask, Fresh, Wait, is_alive, wait_for_word
 
 pytestmark = pytest.mark.slow
+PATIENCE = 300  # seconds, reached only by what fails
 
 
 def halt(bench: LocalWorkbench, job: Job) -> int:
@@ -127,13 +128,13 @@ def test_a_worker_that_cannot_be_started_or_measured_leaves_the_queue_running(
         store, WorkbenchSettings(), tmp_path, None, start_worker, lambda entry, _: {"job": entry.id}, keep
     )
     slot.warm_up()
-    assert tried.wait(20)
+    assert tried.wait(PATIENCE)
     for _ in range(2):  # after a worker that did not start, and after one that was not measured
         store.submit(ask(), Model("zoo/decoder", None, None))
-        assert kept.acquire(timeout=20)
+        assert kept.acquire(timeout=PATIENCE)
     slot.close()
     store.close()
-    slot.join(20)
+    slot.join(PATIENCE)
 
 
 def test_a_thread_that_has_ended_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,5 +146,5 @@ def test_a_thread_that_has_ended_is_replaced(tmp_path: Path, monkeypatch: pytest
     )
     for _ in range(2):
         slot.start()
-        slot.join(20)
-        assert runs.acquire(timeout=20)
+        slot.join(PATIENCE)
+        assert runs.acquire(timeout=PATIENCE)

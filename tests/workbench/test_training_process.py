@@ -19,7 +19,7 @@ START = StartRequest(name="first", recipe={**RECIPE, "train": LONG})
 def trainer(tmp_path: Path) -> LocalTrainer:
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "text.txt").write_text("The quick brown fox jumps over the lazy dog.\n" * 40)
-    return LocalTrainer(TrainerSettings(runs=tmp_path / "runs", data=tmp_path / "data", stop_seconds=60))
+    return LocalTrainer(TrainerSettings(runs=tmp_path / "runs", data=tmp_path / "data", stop_seconds=600))
 
 
 @pytest.mark.slow
@@ -27,7 +27,8 @@ def test_the_real_process_trains_stops_and_resumes(trainer: LocalTrainer, tmp_pa
     trainer.start(START)
     wait(trainer, "first", "running")
     assert find_process(tmp_path / "runs" / "first") is not None
-    while not is_run(tmp_path / "runs" / "first"):  # stopped before, it leaves no log
+    while not (is_run(tmp_path / "runs" / "first") and read_run(tmp_path / "runs" / "first").events):
+        # stopped before, it leaves no log
         wait(trainer, "first", "running")
         time.sleep(0.01)
     trainer.stop("first")

@@ -41,13 +41,13 @@ def test_nothing_begins_after_the_end() -> None:
 
     def write() -> None:
         begun.set()
-        assert cancelled.wait(60)
+        assert cancelled.wait(300)
         done.append(0)
 
     first = pool.store(write, 1)
     second = pool.store(lambda: done.append(1), 1)
     second.__self__.add_done_callback(lambda _: cancelled.set())
-    assert begun.wait(60)
+    assert begun.wait(300)
     pool.close()  # waits for the first alone
     first()
     assert done == [0]
@@ -74,11 +74,11 @@ def test_who_is_interrupted_while_waiting_has_called_off_all_that_did_not_begin(
 
     def write() -> None:
         begun.set()
-        assert over.wait(60)
+        assert over.wait(300)
 
     pool.store(write, 1)
     waiting = pool.store(lambda: done.append(1), 1)
-    assert begun.wait(60)
+    assert begun.wait(300)
     wait = ThreadPoolExecutor.shutdown
 
     def interrupt(threads: ThreadPoolExecutor, wait_too: bool = True, **words: bool) -> None:

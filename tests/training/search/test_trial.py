@@ -1,14 +1,12 @@
 """What a trial measures, and that it survives its process."""
 
-import os
-import signal
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from glassformer.engine.local import LocalEngine
+from engine import tasks
 from glassformer.errors import TrainingError
 from glassformer.runlog import is_run, read_run
 from glassformer.settings import write_toml
@@ -142,26 +140,14 @@ def test_a_new_search_needs_names_that_are_free(recipe: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_lost_worker_changes_nothing(recipe: Path) -> None:
+def test_a_lost_worker_changes_nothing(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker is killed in the middle of a trial: the trial goes on in another one, with the same losses."""
     space = {"model.heads": [2, 4], "trials": 2, "pruner": "none"}
     steps = {"train.steps": 40, "train.evaluate_every": 20, "train.save_every": 5, "monitor.every": 0}
     expected = look(recipe, space, name="calm", overrides=steps)
-
-    class Killing(LocalEngine):
-        killed = 0
-
-        def wait(self, seconds: float | None = None) -> Any:
-            for key, process in self.processes.items():
-                last = recipe.parent / "runs" / f"s-{key.split()[-1].zfill(3)}" / "last"
-                if self.killed < 2 and last.exists():
-                    os.kill(process, signal.SIGKILL)
-                    self.killed += 1
-            return super().wait(min(seconds or 0.05, 0.05))
-
-    with Killing(1) as engine:
-        found = look(recipe, space, overrides=steps, engine=engine)
-        assert engine.killed == 2
+    monkeypatch.setattr("glassformer.training.search.search.run_trial", tasks.train_or_die)
+    found = look(recipe, space, overrides=steps)
+    assert len(list((recipe.parent / "runs").glob(f"{tasks.DIED}-*"))) == 2
     assert [trial.estimate("loss") for trial in found.trials] == [
         trial.estimate("loss") for trial in expected.trials
     ]

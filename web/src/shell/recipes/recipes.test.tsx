@@ -111,8 +111,6 @@ describe("the form", () => {
   });
 });
 
-const PATIENCE = { timeout: 20_000 };
-
 type Ask = readonly [path: string, method: string | undefined, body: unknown];
 
 function withServer(answers: (path: string, method?: string, body?: unknown) => unknown) {
@@ -159,7 +157,7 @@ describe("the dialog of a new run", () => {
     await type(root, "name", "mine");
     expect(asked.at(-1)?.[2]).toEqual({ recipe: { task: shipped.tables.task, train: { steps: 7 } } });
     await act(() => root.querySelector<HTMLButtonElement>("[data-action=start-run]")!.click());
-    await vi.waitFor(() => expect(went).toHaveBeenCalledWith("first"), PATIENCE);
+    await vi.waitFor(() => expect(went).toHaveBeenCalledWith("first"));
     expect(asked).toContainEqual([
       "",
       "POST",
@@ -271,7 +269,7 @@ describe("the buttons of a run", () => {
     expect(root.textContent).toContain("Stopping");
     await act(() => changed({ ...source.run, state: "stopped" }));
     const resume = () => root.querySelector("[data-action=resume-training]");
-    await vi.waitFor(() => expect(resume()).not.toBeNull(), PATIENCE);
+    await vi.waitFor(() => expect(resume()).not.toBeNull());
     expect(root.querySelector("[data-action=stop-training]")).toBeNull();
     await press(root, "delete-run");
     expect(asked.some(([, method]) => method === "DELETE")).toBe(false);

@@ -88,12 +88,12 @@ test("news leaves the focus and what was opened", async () => {
     button.focus();
     news(inventRun({ state: "running", updated: 2, last_step: 60 }));
     const run = () => element.querySelector("[data-run=first]")!.textContent;
-    await vi.waitFor(() => expect(run()).toContain("60 steps"), 4000);
+    await vi.waitFor(() => expect(run()).toContain("60 steps"));
     expect(document.activeElement).toBe(button);
     const [alarm] = inventRun().alarm_list;
     const later = { ...alarm!, first_step: 70, last_step: 80 };
     news(inventRun({ state: "running", updated: 3, last_step: 90, alarm_list: [alarm!, later] }));
-    await vi.waitFor(() => expect(element.querySelectorAll(".alarms li").length).toBe(2), 4000);
+    await vi.waitFor(() => expect(element.querySelectorAll(".alarms li").length).toBe(2));
     expect((document.activeElement as HTMLElement).dataset.key).toBe(button.dataset.key);
     expect(element.querySelector<HTMLDetailsElement>('[data-key="recipe first"]')!.open).toBe(true);
   } finally {
@@ -108,7 +108,7 @@ test("a run that goes on is drawn again when there is news", async () => {
   expect(element.querySelector(".note[role=status]")!.textContent).toContain("Nothing was logged yet");
   numbers = inventNumbers();
   news(inventRun({ state: "running", updated: 1 }));
-  await vi.waitFor(() => expect(charts()).toContain("loss"), 4000);
+  await vi.waitFor(() => expect(charts()).toContain("loss"));
   expect(element.querySelector(".note[role=status]")!.textContent).toBe("");
   expect(element.querySelector("[data-run=first]")!.textContent).toContain("50 steps");
 });

@@ -35,9 +35,9 @@ test("a pinned token's exact weights stand in the table, by head", async () => {
   const { stage, element, selection } = setStage(source, { head: "mean", query: 2, map: 1 });
   const mounted = view.mount(stage);
   selection.subscribe((now, before) => mounted.update(now, before));
-  await new Promise((resolve) => setTimeout(resolve, 120));
+  const columns = ["position", "token", "Head 0", "Head 1", "Head 2"];
+  await vi.waitFor(async () => expect((await mounted.table()).columns).toEqual(columns));
   const table = await mounted.table();
-  expect(table.columns).toEqual(["position", "token", "Head 0", "Head 1", "Head 2"]);
   expect(table.rows[1]).toEqual([
     1,
     "␣b",

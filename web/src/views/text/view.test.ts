@@ -63,7 +63,7 @@ test("long texts are read through a window", async () => {
   await settle();
   expect(selection.get().options["text.queries"]).toBe("1000");
   expect(tokens()[0]!.textContent).toBe("1000");
-}, 30_000);
+});
 
 test("a caption waits for the names of tokens beyond the window", async () => {
   const texts = Array.from({ length: 3000 }, (_, index) => ` ${index}`);
@@ -84,7 +84,7 @@ test("a caption waits for the names of tokens beyond the window", async () => {
   const table = mounted.table();
   open();
   expect((await table).caption).not.toContain("…");
-}, 30_000);
+});
 
 test("a model average that cannot be made is said; the view stays", async () => {
   const { element, failures } = await stand({ source: FOUR }, { head: "model", query: 1 });
