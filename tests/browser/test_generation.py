@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import Bench, serve
-from browser.waiting import measure_overflow, rest
+from browser.waiting import catch, measure_overflow, rest
 from browser.waiting import settle as settle_view
 from glassformer import bundle
 from glassformer.api.description import describe_step
@@ -227,8 +227,7 @@ def test_slider_words_keyboard_and_play_walk_through_the_steps(written: Any, ope
     page.locator(".generation-transport input").focus()
     page.keyboard.press("Home")
     expect(page.locator(".generation-where")).to_have_text("step 1 of 4")
-    page.locator(".generation-play").click()
-    expect(page.locator(".generation-play")).to_have_text("Pause")
+    catch(page, ".generation-play", "Pause")
     expect(page.locator(".generation-where")).to_have_text("step 4 of 4")
     expect(page.locator(".generation-play")).to_have_text("Play")
     expect(page.locator(".words-word").nth(3)).to_have_attribute("aria-selected", "true")

@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from browser.conftest import Bench, Served
-from browser.waiting import rest
+from browser.waiting import catch, rest
 from glassformer.api.jobs import JobRequest
 from glassformer.messages import Message
 from tolerances import shown
@@ -189,8 +189,8 @@ def test_training_is_watched_and_stopped(played: Played, open_page: Open) -> Non
     expect(state).to_have_text("Trained: 20 steps.")
     expect(curve.locator("circle")).to_have_count(21)
     expect(page.get_by_role("button", name="Train again")).to_be_visible()
-    page.get_by_role("button", name="Train again").click()
-    page.get_by_role("button", name="Stop").click()
+    catch(page, ".play-training button", "Stop")
+    page.evaluate("document.querySelector('.play-training button').click()")
     expect(state).to_have_text(re.compile(r"Stopped after step \d+\."))
 
 

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from browser.conftest import STATIC_HERE
-from browser.waiting import chosen, measure_overflow, settle
+from browser.waiting import catch, chosen, measure_overflow, settle
 from campaigns import campaign
 from glassformer import bundle
 from inventions import invent_decoder
@@ -154,8 +154,7 @@ def test_the_weight_in_focus_is_the_recordings(served: Any, open_page: OpenPage)
 def test_play_walks_through_the_tokens_and_stops_at_the_end(served: Any, open_page: OpenPage) -> None:
     page = open_page(served.address("translation", view="heatmap", query=3))
     settle(page)
-    page.locator("[data-action=play]").click()
-    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    catch(page, "[data-action=play]", "Pause")
     expect(page.locator("[data-action=step]")).to_have_value("5")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.wait_for_url(re.compile("step=5"))

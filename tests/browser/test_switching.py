@@ -111,16 +111,21 @@ def test_the_walk_plays_on(served: Served, open_page: Open) -> None:
     page = open_page(served.address("shipped", view="walk"))
     settle(page)
     page.get_by_label("Speed").select_option("4")
-    page.locator(".walk-play").click()
-    expect(page).to_have_url(re.compile("walk.step="))
-    page.locator("[data-action=language]").click()
-    expect(page.locator(".walk-play")).to_have_text("暂停")
-    here = chosen(page)["walk.step"]
-    page.wait_for_url(lambda url: "walk.step=" in url and here not in url)
-    expect(page.locator(".walk-play")).to_have_attribute("aria-pressed", "true")
-    expect(page.get_by_label("速度")).to_have_value("4")
-    page.locator(".walk-play").click()
+    page.evaluate(
+        """async () => {
+          const step = () => new URLSearchParams(location.hash.slice(1)).get('walk.step');
+          const play = () => document.querySelector('.walk-play');
+          play().click();
+          await until(step);
+          document.querySelector('[data-action=language]').click();
+          await until(() => play()?.textContent === '暂停');
+          const here = step();
+          await until(() => step() !== here && play()?.ariaPressed === 'true');
+          play().click();
+        }"""
+    )
     expect(page.locator(".walk-play")).to_have_text("播放")
+    expect(page.get_by_label("速度")).to_have_value("4")
 
 
 def test_layers_play_on_and_the_cloud_stays_where_it_was(served: Served, open_page: Open) -> None:
@@ -143,9 +148,15 @@ def test_layers_play_on_and_the_cloud_stays_where_it_was(served: Served, open_pa
     speak(page)
     speak(page, "en")
     assert cloud.evaluate(drawn) == before
-    page.get_by_role("button", name="Play the layers").click()
-    page.locator("[data-action=language]").click()
-    expect(page.get_by_role("button", name="停止")).to_be_visible()
+    page.evaluate(
+        """async () => {
+          const find = (text) =>
+            [...document.querySelectorAll('button')].find((each) => each.textContent === text);
+          find('Play the layers').click();
+          document.querySelector('[data-action=language]').click();
+          await until(() => find('停止'));
+        }"""
+    )
     page.wait_for_url(re.compile("embeddings.layer=[2-9]"))
 
 

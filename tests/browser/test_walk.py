@@ -253,8 +253,12 @@ def test_playing_goes_on_and_pauses(walks: Walks, open_page: Open) -> None:
     settled(page, "decoder.text")
     page.get_by_label("Speed").select_option("4")
     page.locator(".walk-play").click()
-    page.wait_for_function("() => Number(document.querySelector('.walk-scrub input').value) >= 2")
-    page.locator(".walk-play").click()
+    page.evaluate(
+        """async () => {
+          await until(() => Number(document.querySelector('.walk-scrub input').value) >= 2);
+          document.querySelector('.walk-play').click();
+        }"""
+    )
     expect(page.locator(".walk-play")).to_have_attribute("aria-pressed", "false")
     at = page.locator(".walk-scrub input").input_value()
     assert int(at) < int(page.locator(".walk-scrub input").get_attribute("max") or 0)
@@ -302,9 +306,14 @@ def test_step_as_svg_and_walk_as_gif(walks: Walks, open_page: Open, tmp_path: Pa
     assert "Every query is multiplied with every key" in svg
     assert svg.count("<rect") > 100
     save = page.locator(".walk-save")
-    save.click()
-    expect(save).to_contain_text("Cancel")
-    save.click()  # given up: the next one is the only file that comes
+    page.evaluate(
+        """async () => {
+          const save = document.querySelector('.walk-save');
+          save.click();
+          await until(() => save.textContent.includes('Cancel'));
+          save.click();  // given up: the next one is the only file that comes
+        }"""
+    )
     expect(save).to_have_text("Save walk (GIF)")
     with page.expect_download() as download:
         save.click()

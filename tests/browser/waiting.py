@@ -57,6 +57,13 @@ COUNT = """(() => {
     }
     return true;
   };
+  // For what does not last, such as a player that plays: a test would look too late on a busy machine.
+  window.until = async (look) => {
+    for (let times = 0; !look(); times++) {
+      if (times > 10000) throw new Error(`never: ${look}`);
+      await new Promise((done) => start(done, 10));
+    }
+  };
 })()"""
 
 
@@ -72,6 +79,18 @@ def settle(page: Page) -> None:
     expect(page.locator(".view-host > .view")).to_have_count(1)
     expect(page.locator(".stage")).to_have_attribute("aria-busy", "false")
     rest(page)
+
+
+def catch(page: Page, name: str, text: str) -> None:
+    """Click on something and see it say a text, which it may not say for long."""
+    page.evaluate(
+        """async ([name, text]) => {
+          document.querySelector(name).click();
+          await until(() => [...document.querySelectorAll(name)].some(
+            (each) => [each.ariaLabel, each.textContent].includes(text)));
+        }""",
+        [name, text],
+    )
 
 
 def go(page: Page, address: str) -> None:
