@@ -206,7 +206,8 @@ def chromium() -> Browser:
     if not _browsers or not _browsers[0].is_connected():
         end_browser()
         playwright = _running.enter_context(sync_playwright())
-        _browsers.append(playwright.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox"]))
+        words: dict[str, Any] = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
+        _browsers.append(playwright.chromium.launch(**words, timeout=PATIENCE))
         _running.callback(_browsers[0].close)
     return _browsers[0]
 

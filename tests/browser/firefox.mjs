@@ -69,7 +69,13 @@ async function look(browser, opened, { name, address, changes, press, shows, vie
   return { faults, picture };
 }
 
-const browser = await puppeteer.launch({ browser: "firefox", executablePath: firefox, headless: true });
+const browser = await puppeteer.launch({
+  browser: "firefox",
+  executablePath: firefox,
+  headless: true,
+  timeout: patience,
+  protocolTimeout: 2 * patience, // what waits in the page ends first
+});
 const [found, opened] = [{}, {}];
 try {
   for (const page of pages) found[page.name] = await look(browser, opened, page);

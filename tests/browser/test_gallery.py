@@ -173,6 +173,7 @@ def test_the_weight_that_a_point_names_is_on_the_page(zoo: Bench, open_page: Ope
     page.locator("[data-action=preset]").select_option("animal-street")
     said = PRESETS["animal-street"].point.parameters
     expect(page.locator(".view-host")).to_contain_text("it (10) looks at")
+    settle(page)
     assert looked_at(page, "animal") == pytest.approx(said["animal"] / 100, abs=0.015)  # rounded weights
     page.locator("[data-action=sight-1]").click()  # the other head that the note speaks of
     expect(page.locator(".view-host")).to_contain_text(f"tired {said['tired'] / 100:.2f}")

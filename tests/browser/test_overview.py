@@ -152,6 +152,7 @@ def test_keyboard_only(served: Served, open_page: Callable[..., Page]) -> None:
         pytest.fail("the overview cannot be reached with Tab")
     for press in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "ArrowUp"):
         page.keyboard.press(press)
+    rest(page)
     active = page.locator(f"#{scroller(page).get_attribute('aria-activedescendant')}")
     value = scores(served, "decoder", "entropy")[1, 2]
     expect(active).to_have_text(re.compile(r"Layer 1, head 2 · Entropy: "))
