@@ -14,7 +14,7 @@ from glassformer.messages import message
 
 @pytest.fixture(scope="module")
 def inspector():
-    made = Inspector()
+    made = Inspector(seconds=600.0)
     yield made
     made.close()
 
@@ -54,14 +54,14 @@ def test_what_takes_too_long_or_too_much_ends_the_process_only(
     invented: dict[str, Path], tmp_path: Path
 ) -> None:
     large = write_header(tmp_path / "large.bundle", json.dumps({"a": [[]] * 2_000_000}).encode())
-    small = Inspector(memory=20 << 20)
+    small = Inspector(seconds=600.0, memory=20 << 20)
     hasty = Inspector(seconds=0.0)
     try:
         with pytest.raises(BundleError, match="takes more than"):
             small.inspect(large)
         with pytest.raises(BundleError, match="takes more than 0 seconds"):
             hasty.inspect(invented["decoder"])
-        hasty.seconds = 60.0
+        hasty.seconds = 600.0
         assert hasty.inspect(invented["decoder"]).source_tokens == 24
     finally:
         small.close()
@@ -70,7 +70,7 @@ def test_what_takes_too_long_or_too_much_ends_the_process_only(
 
 @pytest.mark.slow
 def test_a_process_that_has_grown_is_replaced_before_the_next_file(invented: dict[str, Path]) -> None:
-    inspector = Inspector(small=0)  # whatever it takes, it ends after each file
+    inspector = Inspector(seconds=600.0, small=0)  # whatever it takes, it ends after each file
     try:
         for _ in range(4):
             assert inspector.inspect(invented["decoder"]).source_tokens == 24

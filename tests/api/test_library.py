@@ -390,7 +390,7 @@ def test_a_long_file_that_is_cut_while_it_is_read_does_not_end_the_server(tmp_pa
     recording = invent_decoder(tokens=50)
     bundle.save(recording, path)
     command = [sys.executable, "-c", _CUT, str(path)]  # in a process that may die of it
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, ended.stderr
     total = float(np.sum(recording.maps[-1].weights()))
     assert ended.stdout == f"{total}\n{total} []\n"
