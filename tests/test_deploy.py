@@ -169,13 +169,14 @@ def test_the_page_and_its_interface_behind_a_proxy(proxied: httpx.Client, server
     moved = proxied.get("/glass")
     assert (moved.status_code, httpx.URL(moved.headers["location"]).path) == (308, "/glass/")
     assert proxied.get("/glass/").status_code == 401
-    assert proxied.get("/glass/metrics").status_code == 404  # also with the token
+    given = {"authorization": f"Bearer {TOKEN}"}
+    for path in ("metrics", "glass/metrics", "%6Detrics", "./metrics", "/metrics", "metrics?", "glass/healthz"):
+        assert proxied.get(f"/glass/{path}", headers=given).status_code == 404, path  # also with the token
     signed = proxied.get("/glass/", params={"token": TOKEN})
     assert (signed.status_code, signed.headers["location"]) == (303, "/glass/")
     cookie = signed.headers["set-cookie"]
     assert "Path=/glass/" in cookie
     assert "Secure" in cookie  # https, as the proxy says
-    given = {"authorization": f"Bearer {TOKEN}"}
     page = proxied.get("/glass/", headers=given)
     for asset in re.findall(r"""(?:src|href)="([^"#]+)""", page.text):  # all below the path of the proxy
         assert proxied.get(str(page.url.join(asset).path), headers=given).status_code == 200

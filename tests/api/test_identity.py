@@ -93,6 +93,8 @@ def test_signing_in_and_out(build: Callable[..., TestClient]) -> None:
     assert client.get("/").text == "the page"
     session = client.get("/api/session").json()
     assert (session["name"], session["role"], session["signs_out"]) == ("alice", "admin", True)
+    assert sign_in(client, "Alice").status_code == 303  # the same person, by the same rule as behind a proxy
+    assert who(client) == "alice"
     stolen = client.cookies[COOKIE]
     answer = client.delete("/api/session")
     assert (answer.status_code, answer.headers["clear-site-data"]) == (204, '"cache"')
@@ -212,6 +214,8 @@ def test_the_header_of_a_proxy_is_believed_from_the_proxy_alone(build: Callable[
     for spoofed in ({}, {"x-forwarded-for": "10.0.0.7"}, {"x-real-ip": "10.0.0.7"}):
         assert who(direct, **{"x-forwarded-user": "alice", **spoofed}) is None
     assert who(build("10.0.0.7", proxies=("10.0.0.0/8",)), **{"x-forwarded-user": "alice"}) is None
+    assert who(through, **{"x-forwarded-user": "ALICE"}) == "alice"
     roles = build("10.0.0.7", **proxied, header_role="viewer")
+    assert who(roles, **{"x-forwarded-user": "New"}) == who(roles, **{"x-forwarded-user": "new"}) == "new"
     assert roles.get("/api/session", headers={"x-forwarded-user": "new"}).json()["role"] == "viewer"
     assert roles.get("/api/session", headers={"x-forwarded-user": "alice"}).json()["role"] == "admin"

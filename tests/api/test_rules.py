@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 from atlases.invented import invent_atlas
 from glassformer.api.app import GROUPS, create_app
 from glassformer.api.identity import Found
+from glassformer.api.jobs import Event as JobEvent
 from glassformer.api.library import Library
 from glassformer.api.owners import Visibility
 from glassformer.api.people import PERSON, People, Person, add_person, change_people, hash_token
@@ -25,6 +26,7 @@ from glassformer.api.responses import _get_context
 from glassformer.api.rules import RULES, Rule, authorise
 from glassformer.api.security import Guard
 from glassformer.api.settings import Settings
+from glassformer.api.training import Training
 from glassformer.errors import ApiError
 from glassformer.runlog import Event, RunWriter
 from glassformer.workbench import LocalTrainer, TrainerSettings
@@ -43,7 +45,8 @@ ROUTES = [
     for route in group.router.routes
     for method in sorted(route.methods)
 ]
-MISSING = {"recording": "no-0123456789ab", "run": "none", "training": "none", "search": "none", "job": "999"}
+MISSING = {"recording": "no-0123456789ab", "run": "none", "training": "none", "search": "none", "job": "999",
+           "atlas": "none"}  # fmt: skip
 
 
 @dataclass
@@ -96,6 +99,7 @@ def build_team(invented: dict[str, Path], folder: Path, pretend: Any) -> Iterato
     )
     app = create_app(library, bench, settings, trainer=trainer, people=People(folder / "users.json"))
     owners = app.state.context.access.owners
+    invent_atlas(layers=1, heads=2).save(folder / "atlas")
     ids: dict[tuple[str, str, Visibility], str] = {}
     for owner in ROLES:
         for level, bundle in zip(LEVELS, ("single", "decoder", "translation"), strict=True):
@@ -110,7 +114,9 @@ def build_team(invented: dict[str, Path], folder: Path, pretend: Any) -> Iterato
             ids["search", owner, level] = f"{run}-search"
             (folder / "runs" / f"{run}-search").mkdir()
             (folder / "runs" / f"{run}-search" / "search.json").write_text("{}")
-            for kind, name in (("run", run), ("search", f"{run}-search")):
+            atlas = ids["atlas", owner, level] = f"{run}-atlas"
+            shutil.copytree(folder / "atlas", folder / "atlases" / atlas)
+            for kind, name in (("run", run), ("search", f"{run}-search"), ("atlas", atlas)):
                 owners.claim(kind, name, owner)
                 owners.share(kind, name, level)
         job = bench.submit(SimpleNamespace(kind="record", model="zoo/tiny"), owner)
@@ -142,7 +148,7 @@ def fill(path: str, id: str) -> str:
 def test_every_route_has_a_rule_and_every_rule_a_route() -> None:
     assert set(RULES) == set(ROUTES)
     for (method, path), rule in RULES.items():
-        named = re.match(r"/api/(recordings|runs|searches|jobs|training)/\{id\}", path)
+        named = re.match(r"/api/(recordings|runs|searches|jobs|training|atlases)/\{id\}", path)
         assert (rule.subject is not None) == (named is not None), path  # whatever has an owner is checked
         if method in ("PUT", "DELETE") and path not in ("/api/session", "/api/jobs/{id}"):
             assert rule.change, path
@@ -175,7 +181,7 @@ def test_every_route_role_and_owner(team: Team, who: str | None) -> None:
                     assert other.status_code == 404, place
                     assert other.text.replace(missing, id) == answer.text, place  # nobody can tell them apart
                 assert code in ("not_signed_in", "role_needed", "not_yours", "no_recording", "no_run",
-                                "no_search", "no_job"), place  # fmt: skip
+                                "no_search", "no_job", "no_atlas"), place  # fmt: skip
             else:
                 assert answer.status_code < 500, (place, answer.text)
                 assert answer.status_code not in (401, 403) or path == "/sign-in", (place, answer.text)
@@ -206,11 +212,12 @@ def test_lists_show_what_one_may_see(team: Team, who: str | None) -> None:
         return who == "adam" or who == owner or (who is not None and level != "private")
 
     answer = team.ask(who, "GET", "/api/recordings")
-    for kind in ("recording", "run", "search"):
+    for kind in ("recording", "run", "search", "atlas"):
         visible = {id for (each, owner, level), id in team.ids.items() if each == kind and sees(owner, level)}
-        address = {"recording": "recordings", "run": "runs", "search": "searches"}[kind]
-        if kind != "search":  # these are no searches that can be read
-            found = {each["id"] for each in team.ask(who, "GET", f"/api/{address}").json()}
+        address = {"recording": "recordings", "run": "runs", "atlas": "atlases"}.get(kind)
+        if address is not None:  # these are no searches that can be read
+            listed = team.ask(who, "GET", f"/api/{address}").json()
+            found = {each["id"] for each in listed if not each.get("shipped")}
             assert found == visible, kind
     assert int(answer.headers["x-total-count"]) == len(answer.json())
     jobs = {each["id"] for each in team.ask(who, "GET", "/api/jobs").json()}
@@ -314,7 +321,9 @@ def test_without_users_everything_is_as_it_was(build_site: Callable[..., Any]) -
     assert site.client.post("/sign-in", content="name=a&password=b").status_code == 409
 
 
-def test_visitors_see_the_atlases_that_ship_and_the_team_all(fresh: Team, tmp_path: Path) -> None:
+def test_atlases_that_nobody_has_claimed_are_the_teams_until_an_admin_says_otherwise(
+    fresh: Team, tmp_path: Path
+) -> None:
     invent_atlas(layers=1, heads=2).save(tmp_path / "atlases" / "ours")
     for who, names in ((None, {"gpt2"}), ("vera", {"gpt2", "ours"})):
         assert {each["id"] for each in fresh.ask(who, "GET", "/api/atlases").json()} >= names
@@ -326,6 +335,14 @@ def test_visitors_see_the_atlases_that_ship_and_the_team_all(fresh: Team, tmp_pa
     assert "ours" not in fresh.ask(None, "GET", "/api/atlases").text
     assert fresh.ask(None, "GET", "/api/recordings/gpt2:example:0").status_code == 200
     assert fresh.ask("adam", "DELETE", "/api/recordings/ours:example:0").status_code == 403
+    for level, statuses in (("private", (404, 404, 200)), ("public", (200, 200, 200))):
+        asked = {"visibility": level}
+        assert fresh.ask("rita", "PUT", "/api/atlases/ours/visibility", json=asked).status_code in (403, 404)
+        assert fresh.ask("adam", "PUT", "/api/atlases/ours/visibility", json=asked).status_code == 204
+        for path in ours:
+            answers = tuple(fresh.ask(who, "GET", path).status_code for who in (None, "vera", "adam"))
+            assert answers == statuses, (level, path)
+    assert fresh.ask("adam", "PUT", "/api/atlases/gpt2/visibility", json=asked).status_code == 409
 
 
 def test_quotas_of_one_person(fresh: Team, invented: dict[str, Path]) -> None:
@@ -445,3 +462,66 @@ def test_requests_of_one_person_at_the_same_time_are_limited(who: str) -> None:
     statuses = anyio.run(ask_all)
     assert sorted(statuses) == [0, 0, 0, 0, 429]
     assert len(waiting) == 4
+
+
+@pytest.mark.parametrize("what", ["job", "run"])
+def test_an_open_stream_ends_when_its_listener_is_removed(
+    fresh: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr("glassformer.api.responses.LOOK", 0.0)
+    fresh.app.state.context.access.owners.claim("run", "rita__live", "rita")
+
+    async def wait(_: str) -> Any:
+        yield JobEvent(name="progress", data={})
+        await anyio.sleep_forever()
+
+    fresh.app.state.context.workbench.events = wait
+    id = {"job": fresh.ids["job", "rita", "private"], "run": "rita__live"}[what]
+    heard: list[bytes] = []
+
+    async def send(message: Any) -> None:
+        heard.append(message.get("body", b""))
+        if b"event:" in heard[-1]:  # she listens
+            change_people(tmp_path / "users.json", lambda people: people.__delitem__("rita"))
+
+    async def listen() -> None:
+        path = f"/api/{what}s/{id}/events"
+        headers = [(b"host", b"localhost"), (b"authorization", b"Bearer gft_rita")]
+        scope = {"type": "http", "method": "GET", "path": path, "raw_path": path.encode(),
+                 "query_string": b"", "headers": headers}  # fmt: skip
+        with anyio.fail_after(20):
+            await fresh.app(scope, anyio.sleep_forever, send)
+
+    with RunWriter(tmp_path / "runs" / "rita__live") as writer:
+        writer.write_event(Event(0, "started", "It began."))
+        anyio.run(listen)
+    assert [b"event:" in each for each in heard] == [False, True, False]  # no other event after she is out
+
+
+def test_of_two_equal_starts_the_one_that_fails_leaves_the_owner(fresh: Team) -> None:
+    context, first, begun = fresh.app.state.context, threading.Event(), threading.Event()
+
+    def start(request: Any) -> Training:
+        if not first.is_set():
+            first.set()
+            begun.wait(0.2)  # gives the other one time to begin meanwhile, where it may
+            raise ApiError("workbench.training.name_taken", "name", 409, name=request.name)
+        begun.set()
+        return Training(id=request.name, state="starting", started=0.0, problem=None)
+
+    trainer = SimpleNamespace(most=4, trainings=list, start=start)
+    fresh.app.state.context = replace(context, trainer=trainer)
+    statuses: list[int] = []
+
+    def ask() -> None:
+        statuses.append(fresh.ask("rita", "POST", "/api/training", json={"name": "twin"}).status_code)
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(20)
+    assert sorted(statuses) == [202, 409]
+    assert context.access.owners.find("run", "rita__twin").owner == "rita"
+    context.access.owners.claim("run", "rob__mine", "somebody")  # whose name gives the same names of runs
+    assert fresh.ask("rob", "POST", "/api/training", json={"name": "mine"}).status_code == 409

@@ -277,3 +277,4 @@ def test_below_a_path_of_a_proxy(build_site: Callable[..., Any], strips: bool) -
     site.client.cookies.clear()
     assert site.client.get(f"{before}/api/about").status_code == 401
     assert site.client.get("/glasses/api/about").status_code == 401
+    assert site.client.get("/glass/glass/metrics", headers=given).status_code == 404  # taken off once

@@ -5,7 +5,7 @@ Out:  yes or no; where it is no, the same error as for what is not there.
 
 Something is private (its owner's), shared with the team (everybody who signed in) or public (whoever has the
 link; the team lists it, too). Only its owner and admins change it. Ids that are made of others obey them: a
-difference is as private as its two recordings, a probe as its run. Atlases are the team's. Without users
+difference is as private as its two recordings, a probe as its run, an example as its atlas. Without users
 everything is allowed.
 """
 
@@ -107,12 +107,30 @@ class Access:
         if parts := read_id(id):
             return self._find_run(parts[0])
         if example := read_example_id(id):
-            return PUBLIC if self.library.ships_atlas(example[0]) else Ownership(None, "team")
+            return self._find_atlas(example[0])
         return self.library.ownership(id)
 
+    # Atlases
+
     def sees_atlas(self, id: str) -> bool:
-        """Whether an atlas can be read: one that ships by everybody, others by whoever has signed in."""
-        return self._is_somebody or self.library.ships_atlas(id)
+        """Whether an atlas can be read."""
+        return not self.limited or self._allows(self._find_atlas(id), change=False)
+
+    def lists_atlas(self, id: str) -> bool:
+        """Whether an atlas is in this person's list: visitors get what ships, and what they have a link to."""
+        return self.sees_atlas(id) if self._is_somebody else self.library.ships_atlas(id)
+
+    def require_atlas(self, id: str, *, change: bool = False) -> None:
+        """ApiError where there is no such atlas for this person."""
+        if not self.sees_atlas(id):
+            raise ApiError("api.no_atlas", status=404, id=id[:80])
+        if change and self.limited and not self._allows(self._find_atlas(id), change=True):
+            self._refuse()
+
+    def _find_atlas(self, id: str) -> Ownership | None:
+        if self.owners is None or self.library.ships_atlas(id):
+            return PUBLIC
+        return self.owners.find("atlas", id) if self.library.has_atlas(id) else None
 
     # Runs and searches
 

@@ -89,12 +89,15 @@ class Identity:
         return Found(wrong=bool(tokens))
 
     def _find_named(self, names: list[str]) -> Person | None:
-        """The person with the name that a proxy sent; a header that came twice is somebody's trick."""
+        """The person with the name that a proxy sent; a header that came twice is somebody's trick.
+
+        ALICE is alice: the file says how a name is written, and small letters that of whom it does not have.
+        """
         if len(names) != 1 or not is_name(names[0]):
             return None
         person = self.people.find(names[0])
         if person is None and self._role is not None:
-            return Person(name=names[0], role=self._role)
+            return Person(name=names[0].lower(), role=self._role)
         return person
 
     def sign_in(self, client: str, name: str, password: str) -> str | None:

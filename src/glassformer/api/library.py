@@ -196,6 +196,10 @@ class Library:
         found = find_atlas(self.atlases, id)
         return len(self.atlases) > 1 and found is not None and found.parent == self.atlases[-1]
 
+    def has_atlas(self, id: str) -> bool:
+        """Whether there is an atlas of this name."""
+        return find_atlas(self.atlases, id) is not None
+
     def ownership(self, id: str) -> Ownership | None:
         """Whose a recording is; None where there is none. Not for probes, which are their runs'."""
         row = self._index.find(id)

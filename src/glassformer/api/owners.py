@@ -1,15 +1,19 @@
-"""Whose training runs and searches are, and who else may see them.
+"""Whose training runs, searches and atlases are, and who else may see them.
 
-In:   the folder of runs; names of runs and of searches.
-Out:  Ownership of each. What was made in a terminal has no owner: of such, only admins decide.
+In:   the folder of runs; names of runs, searches and atlases.
+Out:  Ownership of each. What was made in a terminal has no owner: of such, only admins decide. Atlases, which
+      the operator has put there, are the team's until an admin says otherwise.
 
 Recordings carry their owner in their card (cards.py), jobs in themselves.
 """
 
 import sqlite3
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple, cast
+from weakref import WeakValueDictionary
 
 from glassformer.errors import InputError
 
@@ -17,7 +21,7 @@ FILE = ".owners.sqlite"
 _WAIT = 10.0  # seconds for another server that writes to the same file
 
 Visibility = Literal["private", "team", "public"]  # public: whoever has the link
-Kind = Literal["run", "search"]
+Kind = Literal["run", "search", "atlas"]
 
 
 class Ownership(NamedTuple):
@@ -29,6 +33,7 @@ class Ownership(NamedTuple):
 
 PUBLIC = Ownership(None, "public")  # what ships
 NOBODY = Ownership()
+TEAM = Ownership(None, "team")  # atlases that nobody has said anything about
 
 
 class Owners:
@@ -36,6 +41,7 @@ class Owners:
 
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
+        self._held: WeakValueDictionary[str, threading.Lock] = WeakValueDictionary()
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._database = sqlite3.connect(folder / FILE, timeout=_WAIT, check_same_thread=False)
@@ -49,7 +55,8 @@ class Owners:
 
     def find(self, kind: Kind, name: str) -> Ownership:
         """Whose it is."""
-        return self._read("AND name = ?", kind, name).get(name, NOBODY)
+        default = TEAM if kind == "atlas" else NOBODY
+        return self._read("AND name = ?", kind, name).get(name, default)
 
     def all(self, kind: Kind) -> dict[str, Ownership]:
         """Whose all of them are, by name."""
@@ -60,6 +67,14 @@ class Owners:
         with self._lock, self._database:
             text = "INSERT OR IGNORE INTO owners VALUES (?, ?, ?, 'private')"
             return self._database.execute(text, (kind, name, owner)).rowcount == 1
+
+    @contextmanager
+    def holding(self, name: str) -> Iterator[None]:
+        """One thread at a time begins a run of this name."""
+        with self._lock:
+            held = self._held.setdefault(name, threading.Lock())
+        with held:
+            yield
 
     def share(self, kind: Kind, name: str, visibility: Visibility) -> None:
         """Let others see it, or not any more."""

@@ -28,6 +28,7 @@ from glassformer.registry import suggestion
 Role = Literal["viewer", "runner", "admin"]
 ROLES: tuple[Role, ...] = ("viewer", "runner", "admin")  # each may do what those before it may
 PERSON = "glassformer.person"  # in the scope of a request: who sends it; None: a visitor
+AGAIN = "glassformer.again"  # in the scope: a function that finds out once more who sends it
 LONGEST_NAME = 64
 LONGEST_PASSWORD = 1024  # characters; hashing more would only take time
 SHORTEST_PASSWORD = 10
@@ -104,16 +105,16 @@ class People:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._people: dict[str, Person] = {}
+        self._people: dict[str, Person] = {}  # by name, in small letters
         self._tokens: dict[str, Person] = {}  # by hash
         self._reading = threading.Lock()
         self._stamp = _stamp(path)  # before it is read: a change in between is seen by the next request
         self._read(read_people(path))
 
     def find(self, name: str) -> Person | None:
-        """The person with a name."""
+        """The person with a name, in capital or small letters; theirs is as the file writes it."""
         self._refresh()
-        return self._people.get(name)
+        return self._people.get(name.lower())
 
     def find_token(self, token: str) -> Person | None:
         """The person who has a token."""
@@ -147,7 +148,7 @@ class People:
             self._stamp = stamp  # after reading: other threads wait until they know who is out
 
     def _read(self, people: tuple[Person, ...]) -> None:
-        self._people = {each.name: each for each in people}
+        self._people = {each.name.lower(): each for each in people}
         self._tokens = {token: each for each in people for token in each.tokens}
 
 
@@ -205,9 +206,10 @@ def add_person(people: dict[str, Person], name: str, role: Role) -> None:
 
 def require_person(people: dict[str, Person], name: str) -> Person:
     """The person with a name; InputError where there is none."""
-    if name not in people:
-        raise InputError("api.people.unknown", name=name[:80], suggestion=suggestion(name, people))
-    return people[name]
+    for each in people.values():
+        if each.name.lower() == name.lower():
+            return each
+    raise InputError("api.people.unknown", name=name[:80], suggestion=suggestion(name, people))
 
 
 @contextmanager

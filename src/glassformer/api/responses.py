@@ -7,6 +7,7 @@ Out:  a response. What belongs to a recording never changes under its id, so bro
 
 import gzip
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -25,12 +26,13 @@ from glassformer.api.frames import MEDIA_TYPE, Frame, encode_frame
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
-from glassformer.api.people import PERSON
+from glassformer.api.people import AGAIN, PERSON, Person
 from glassformer.api.runs import Runs
 from glassformer.api.searches import Searches
 from glassformer.api.settings import Settings
 from glassformer.api.shortcuts import TOTAL, Shortcut, ShortcutTable
 from glassformer.api.training import Trainer
+from glassformer.errors import ApiError
 from glassformer.messages import Message, message
 from glassformer.recording import Recording
 from glassformer.schema import replace_surrogates
@@ -38,6 +40,7 @@ from glassformer.schema import replace_surrogates
 IMMUTABLE = "private, max-age=604800, immutable"  # a week
 REVALIDATE = "private, no-cache"
 NO_STORE = "no-store"
+LOOK = 1.0  # seconds after which an open stream asks again who listens
 _SHORT = 512  # bytes that are not worth compressing
 
 
@@ -80,6 +83,28 @@ class Page:
 
 Made = Frame | BaseModel | list[Any] | Page
 Context = Annotated[AppContext, Depends(_get_context)]
+
+
+def watch_access(request: Request, context: AppContext, sees: Callable[[Access], bool]) -> Callable[[], bool]:
+    """Whether the sender of a request may still see something: for answers that go on for hours.
+
+    Who they are is found out again, once a second at most: somebody who was removed, or has signed out, is
+    nobody any more.
+    """
+    again: Callable[[], Person | None] | None = request.scope.get(AGAIN)
+    known, looked = True, time.monotonic()
+
+    def may() -> bool:
+        nonlocal known, looked
+        if again is not None and known and time.monotonic() - looked >= LOOK:
+            looked = time.monotonic()
+            try:
+                known = sees(context.access.of(again()))
+            except ApiError:  # it is gone
+                known = False
+        return known
+
+    return may
 
 FRAME: dict[int | str, dict[str, Any]] = {
     200: {

@@ -15,7 +15,7 @@ from glassformer.api.people import Role
 from glassformer.api.responses import AppContext, Context
 from glassformer.errors import ApiError
 
-Subject = Literal["recording", "run", "search", "job", "training"]
+Subject = Literal["recording", "run", "search", "job", "training", "atlas"]
 
 
 class Rule(NamedTuple):
@@ -29,6 +29,7 @@ class Rule(NamedTuple):
 _OPEN = Rule(None)
 _READ = Rule(None, "recording")
 _READ_RUN = Rule(None, "run")
+_READ_ATLAS = Rule(None, "atlas")
 _RUN = Rule("runner")
 
 RULES: dict[tuple[str, str], Rule] = {
@@ -97,12 +98,12 @@ RULES: dict[tuple[str, str], Rule] = {
     ("PUT", "/api/runs/{id}/visibility"): Rule("runner", "run", change=True),
     ("GET", "/api/searches"): _OPEN,  # lists what this person may see
     ("GET", "/api/searches/{id}"): Rule(None, "search"),
-    # atlases belong to nobody: those that ship are everybody's, the others the team's; routes see to it
-    ("GET", "/api/atlases"): _OPEN,
-    ("GET", "/api/atlases/{id}"): _OPEN,
-    ("GET", "/api/atlases/{id}/heads"): _OPEN,
-    ("GET", "/api/atlases/{id}/beside/{other}"): _OPEN,
     ("PUT", "/api/searches/{id}/visibility"): Rule("runner", "search", change=True),
+    ("GET", "/api/atlases"): _OPEN,  # lists what this person may see
+    ("GET", "/api/atlases/{id}"): _READ_ATLAS,
+    ("GET", "/api/atlases/{id}/heads"): _READ_ATLAS,
+    ("GET", "/api/atlases/{id}/beside/{other}"): _READ_ATLAS,  # the route checks the other one
+    ("PUT", "/api/atlases/{id}/visibility"): Rule("runner", "atlas", change=True),
     ("GET", "/api/training"): _OPEN,  # lists what this person may see
     ("GET", "/api/training/schema"): _RUN,
     ("GET", "/api/training/recipes"): _RUN,
@@ -139,5 +140,7 @@ def _require(context: AppContext, rule: Rule, id: str) -> None:
             access.require_search(id, change=rule.change)
         case "run" | "training":
             access.require_run(id, change=rule.change)
+        case "atlas":
+            access.require_atlas(id, change=rule.change)
         case "job" if context.workbench is not None:
             access.require_job(context.workbench, id)

@@ -29,7 +29,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from glassformer.api.errors import respond_with_error, respond_with_page
 from glassformer.api.identity import Attempts, Identity
 from glassformer.api.languages import choose_language
-from glassformer.api.people import PERSON, Person
+from glassformer.api.people import AGAIN, PERSON, Person
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 from glassformer.messages import message
@@ -197,13 +197,15 @@ class Guard:
             if any(map(self._fits, tokens)):
                 scope[PERSON] = Person(name="prometheus", role="admin")
                 return
-        found = identity.find(scope, headers, read_cookie(headers, SESSION), tokens)
+        cookie = read_cookie(headers, SESSION)
+        found = identity.find(scope, headers, cookie, tokens)
         if tokens and found.session is None:
             identity.attempts.check(client)
         if found.wrong:
             identity.attempts.add(client)
             raise ApiError("api.wrong_token", status=401)
         scope[PERSON], scope[SESSION] = found.person, found.session
+        scope[AGAIN] = lambda: identity.find(scope, headers, cookie, tokens).person
 
     # Cookies
 

@@ -10,7 +10,8 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from glassformer.api.atlases import AtlasDescription, AtlasEntry, AtlasPairs, FoundHeads
-from glassformer.api.responses import REVALIDATE, AppContext, Context, respond
+from glassformer.api.responses import REVALIDATE, Context, respond
+from glassformer.api.routes.recordings import VisibilityRequest
 from glassformer.errors import ApiError
 
 router = APIRouter(prefix="/api/atlases", tags=["atlases"])
@@ -21,16 +22,25 @@ AtlasId = Annotated[str, Path(max_length=255, description="the name of its folde
 @router.get("", response_model=list[AtlasEntry])
 async def list_atlases(request: Request, context: Context) -> Response:
     """All atlases by name; those that ship at the end."""
-    atlases, sees = context.atlases, context.access.sees_atlas
+    atlases, lists = context.atlases, context.access.lists_atlas
     return await respond(
-        request, context, lambda: [each for each in atlases.entries() if sees(each.id)], keep=REVALIDATE
+        request, context, lambda: [each for each in atlases.entries() if lists(each.id)], keep=REVALIDATE
     )
+
+
+@router.put("/{id}/visibility", status_code=204)
+async def share_atlas(request: Request, context: Context, id: AtlasId, asked: VisibilityRequest) -> Response:
+    """Show an atlas to admins alone, to the team, or to whoever has the link."""
+    owners = context.access.require_users()
+    if context.library.ships_atlas(id):
+        raise ApiError("api.not_shared", status=409, id=id[:80])
+    await context.threads.run(request, lambda: owners.share("atlas", id, asked.visibility))
+    return Response(status_code=204)
 
 
 @router.get("/{id}", response_model=AtlasDescription)
 async def read_atlas(request: Request, context: Context, id: AtlasId) -> Response:
     """One atlas: detectors, the card of every head, clusters."""
-    _require(context, id)
     return await respond(request, context, lambda: context.atlases.describe(id), keep=REVALIDATE)
 
 
@@ -44,7 +54,6 @@ async def search_heads(
     type: Annotated[str | None, Query(max_length=200, description="the name of a detector")] = None,
 ) -> Response:
     """Heads by what they do, the strongest first."""
-    _require(context, id)
     atlases = context.atlases
     return await respond(request, context, lambda: atlases.search(id, search, stack, type), keep=REVALIDATE)
 
@@ -52,14 +61,7 @@ async def search_heads(
 @router.get("/{id}/beside/{other}", response_model=AtlasPairs)
 async def compare_atlases(request: Request, context: Context, id: AtlasId, other: AtlasId) -> Response:
     """Two atlases: heads in pairs, of the same place or of the same behaviour, and what differs."""
-    _require(context, id, other)
+    context.access.require_atlas(other)  # the first one was checked by its rule
     return await respond(
         request, context, lambda: context.atlases.compare(id, other), keep=REVALIDATE, slow=True
     )
-
-
-def _require(context: AppContext, *ids: str) -> None:
-    """ApiError where there is no such atlas for this person."""
-    for id in ids:
-        if not context.access.sees_atlas(id):
-            raise ApiError("api.no_atlas", status=404, id=id[:80])

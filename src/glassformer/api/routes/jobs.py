@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from glassformer.api.branches import complete_request, list_texts
 from glassformer.api.jobs import LAST_EVENTS, Job, JobRequest, ModelDescription, Preset, Workbench
 from glassformer.api.limits import ClientCounts, find_client
-from glassformer.api.responses import NO_STORE, AppContext, Context, respond
+from glassformer.api.responses import NO_STORE, AppContext, Context, respond, watch_access
 from glassformer.errors import ApiError
 from glassformer.place import name_term
 
@@ -161,14 +161,22 @@ async def hear_job(request: Request, context: Context, id: JobId) -> Response:
     client = find_client(request)
     listeners.require(client, "api.too_many_listeners")
     headers = {"cache-control": NO_STORE, "x-accel-buffering": "no"}
-    stream = _stream(workbench, id, listeners.hold(client), request.app.state.closing)
+    may_hear = watch_access(request, context, lambda access: access.sees_job(workbench.job(id)))
+    stream = _stream(workbench, id, listeners.hold(client), request.app.state.closing, may_hear)
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
 
 async def _stream(
-    workbench: Workbench, id: str, held: AbstractContextManager[None], closing: threading.Event
+    workbench: Workbench,
+    id: str,
+    held: AbstractContextManager[None],
+    closing: threading.Event,
+    may_hear: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[str]:
-    """Events as text, with a comment now and then while nothing happens; a last one when the server ends."""
+    """Events as text, with a comment now and then while nothing happens; a last one when the server ends.
+
+    It ends without one where the listener may not hear it any more.
+    """
     with held:
         events = workbench.events(id)
         quiet = 0.0
@@ -176,6 +184,8 @@ async def _stream(
         try:
             while not closing.is_set():
                 done, _ = await asyncio.wait({upcoming}, timeout=_POLL)
+                if not may_hear():
+                    return
                 if not done:
                     quiet += _POLL
                     if quiet >= _BEAT:

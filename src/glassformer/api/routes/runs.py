@@ -6,7 +6,7 @@ Out:  JSON with an ETag. A client follows a run by server-sent events, or asks a
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from glassformer.api.access import Access
 from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.probes import ProbeSeries
-from glassformer.api.responses import NO_STORE, REVALIDATE, Context, respond
+from glassformer.api.responses import NO_STORE, REVALIDATE, Context, respond, watch_access
 from glassformer.api.routes.recordings import VisibilityRequest
 from glassformer.api.runs import RunDescription, RunEntry, Runs, RunSamples, SeriesByName
 from glassformer.errors import ApiError
@@ -147,7 +147,9 @@ async def follow_run(
     listeners: ClientCounts = request.app.state.listeners
     client = find_client(request)
     listeners.require(client, "api.too_many_listeners")
-    stream = _stream(context.runs, id, listeners.hold(client), request.app.state.closing, context.access)
+    may_hear = watch_access(request, context, lambda access: access.sees_run(id))
+    closing = request.app.state.closing
+    stream = _stream(context.runs, id, listeners.hold(client), closing, context.access, may_hear)
     headers = {"cache-control": NO_STORE, "x-accel-buffering": "no"}
     return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
@@ -158,13 +160,14 @@ async def _stream(
     held: AbstractContextManager[None],
     closing: threading.Event,
     access: Access | None = None,
+    may_hear: Callable[[], bool] = lambda: True,
 ) -> AsyncIterator[str]:
-    """News of a run as text until it ends, the server ends, or the run is removed or not shared any more."""
+    """News of a run as text until it ends, the server ends, or the listener may not hear them any more."""
     known, quiet = None, 0.0
     with held:
         while not closing.is_set():
             try:
-                if access is not None and not access.sees_run(id):
+                if not may_hear():
                     return
                 stamp = await asyncio.to_thread(runs.stamp, id)
                 if stamp != known:

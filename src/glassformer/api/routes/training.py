@@ -182,16 +182,24 @@ async def _begin(
 
 @contextmanager
 def _owning(context: AppContext, new: str | None) -> Iterator[None]:
-    """The new run is this person's before it is there; nobody's where it was not started."""
+    """The new run is this person's before it is there; nobody's where it was not started.
+
+    Two of the same name begin one after the other: what fails must not give away what has begun.
+    """
     owners, owner = context.access.owners, context.access.owner
-    if owners is None or owner is None or new is None or not owners.claim("run", new, owner):
+    if owners is None or owner is None or new is None:
         yield
         return
-    try:
-        yield
-    except BaseException:
-        owners.remove("run", new)
-        raise
+    with owners.holding(new):
+        claimed = owners.claim("run", new, owner)
+        if not claimed and owners.find("run", new).owner not in (None, owner):
+            raise ApiError("workbench.training.name_taken", "name", 409, name=new)
+        try:
+            yield
+        except BaseException:
+            if claimed:
+                owners.remove("run", new)
+            raise
 
 
 @contextmanager

@@ -91,7 +91,8 @@ def _set_password(path: Path, name: str) -> None:
     kept = hash_password(_ask_password())
 
     def change(people: dict[str, Person]) -> None:
-        people[name] = require_person(people, name).model_copy(update={"password": kept})
+        person = require_person(people, name)
+        people[person.name] = person.model_copy(update={"password": kept})
 
     change_people(path, change)
     print(message("cli.users.changed", name=name))
@@ -114,7 +115,7 @@ def _make_token(path: Path, name: str, *, revoke: bool) -> None:
         before = () if revoke else person.tokens
         if len(before) >= MOST_TOKENS:
             raise InputError("cli.users.too_many_tokens", name=name, most=MOST_TOKENS)
-        people[name] = person.model_copy(update={"tokens": (*before, hash_token(token))})
+        people[person.name] = person.model_copy(update={"tokens": (*before, hash_token(token))})
 
     change_people(path, change)
     print(message("cli.users.token", name=name), file=sys.stderr)
@@ -129,7 +130,8 @@ def _set_role(path: Path, name: str, role: str) -> None:
         raise InputError("cli.users.no_role", role=role, suggestion=suggestion(role, ROLES))
 
     def change(people: dict[str, Person]) -> None:
-        people[name] = require_person(people, name).model_copy(update={"role": role})
+        person = require_person(people, name)
+        people[person.name] = person.model_copy(update={"role": role})
 
     change_people(path, change)
     print(message("cli.users.role", name=name, role=role))
