@@ -170,7 +170,15 @@ def test_the_page_and_its_interface_behind_a_proxy(proxied: httpx.Client, server
     assert (moved.status_code, httpx.URL(moved.headers["location"]).path) == (308, "/glass/")
     assert proxied.get("/glass/").status_code == 401
     given = {"authorization": f"Bearer {TOKEN}"}
-    for path in ("metrics", "glass/metrics", "%6Detrics", "./metrics", "/metrics", "metrics?", "glass/healthz"):
+    for path in (
+        "metrics",
+        "glass/metrics",
+        "%6Detrics",
+        "./metrics",
+        "/metrics",
+        "metrics?",
+        "glass/healthz",
+    ):
         assert proxied.get(f"/glass/{path}", headers=given).status_code == 404, path  # also with the token
     signed = proxied.get("/glass/", params={"token": TOKEN})
     assert (signed.status_code, signed.headers["location"]) == (303, "/glass/")

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from huggingface_hub import constants
@@ -219,3 +221,23 @@ def test_people_take_turns_and_are_told_their_place() -> None:
     ids = [only.submit(JobRequest(kind="record", model="m", text="x"), model).id for _ in range(3)]
     assert [only.take(0).id for _ in ids] == ids  # type: ignore[union-attr]
     assert only.job(ids[0]).position is None
+
+
+def test_models_of_one_persons_jobs_take_no_more_memory_together_than_allowed() -> None:
+    store = JobStore(20, 20, model_bytes=4_000)
+
+    def submit(owner: str | None, parameters: int | None) -> str:
+        described: Any = None if parameters is None else SimpleNamespace(parameters=parameters)
+        request = JobRequest(kind="record", model="m", text="x")
+        return store.submit(request, Model("m", Path("m"), described), owner).id
+
+    greedy = [submit("greedy", each) for each in (400, 700, 600, None)]
+    others = [submit(None, 900), submit(None, 900), submit("late", None)]
+    taken = [entry for _ in range(9) if (entry := store.take(0)) is not None]
+    assert {entry.id for entry in taken} == {greedy[0], greedy[2], *others}  # 1,600 + 2,400 bytes of 4,000
+    for entry in taken:
+        store.finish(entry, None)
+    assert [store.take(0).id] == [greedy[1]]  # type: ignore[union-attr]
+    assert store.take(0) is None  # of the last one nobody knows the size: it runs alone
+    store.cancel(greedy[1])
+    assert [store.take(0).id] == [greedy[3]]  # type: ignore[union-attr]

@@ -1,5 +1,6 @@
 """Which models may be named: patterns, sizes, and the token of the hub."""
 
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,10 +10,13 @@ import pytest
 
 from glassformer.errors import ApiError, CheckpointError
 from glassformer.weights.hub import check_download
+from glassformer.workbench.cards import count_parameters
 from glassformer.workbench.models import Model
 from glassformer.workbench.policy import ModelPolicy
 from glassformer.workbench.process import make_environment
 from glassformer.workbench.recipe_places import Places
+from glassformer.workbench.runner import Runner
+from glassformer.workbench.training_process import _train
 
 
 def test_names_of_the_hub_are_allowed_by_pattern_and_folders_always() -> None:
@@ -31,6 +35,41 @@ def test_a_model_that_takes_too_much_memory_is_refused() -> None:
     ModelPolicy(memory=4_000_000).check(Model("m", Path("m"), described))
     with pytest.raises(ApiError, match="memory"):
         ModelPolicy(memory=3_999_999).check(Model("m", Path("m"), described))
+
+
+@pytest.mark.parametrize("fetched", [True, False])
+def test_a_model_of_unknown_size_is_measured_before_it_is_opened(
+    monkeypatch: pytest.MonkeyPatch, zoo: Path, tmp_path: Path, fetched: bool
+) -> None:
+    """What is on the hub has no size when a job is submitted: the worker looks at the files."""
+    count = count_parameters(zoo / "decoder")
+    assert count is not None
+    name, folder = ("m", str(zoo / "decoder")) if fetched else ("a/b", None)
+    monkeypatch.setattr("glassformer.workbench.runner.find_folder", lambda _: zoo / "decoder")
+    opened: list[str] = []
+    monkeypatch.setattr("glassformer.workbench.runner.load", lambda path, **_: opened.append(path))
+    with pytest.raises(ApiError, match="memory"):
+        Runner(0).open(name, folder, most=count * 4 - 1)
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(ApiError, match="does not say"):
+        Runner(0).open("m", str(tmp_path), most=count * 4)
+    assert not opened
+    with suppress(AttributeError):  # what was opened is no model
+        Runner(0).open(name, folder, most=count * 4)
+    assert opened
+    assert ModelPolicy(download=9, memory=7).download_most == 7  # more need not be downloaded
+
+
+def test_a_training_asks_for_the_size_of_what_it_starts_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, int]] = []
+    monkeypatch.setattr("glassformer.weights.hub.check_download", lambda *words: asked.append(words))
+    monkeypatch.setattr("glassformer.training.recipe.train", lambda *_, **__: None)
+    request: dict[str, Any] = dict.fromkeys(("toml", "resume", "fork", "step", "runs", "name"))
+    for start in ("a/b", "zoo/gpt2", str(Path(__file__).parent)):
+        changes = {"model.start": start, "tokenizer.path": start}
+        _train({**request, "changes": changes, "download": 100})
+        _train({**request, "changes": changes, "download": None})
+    assert asked == [("a/b", 100)] * 2
 
 
 def test_recipes_obey_it_too(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ class Access:
         return not self.limited or self._allows(self._find_atlas(id), change=False)
 
     def lists_atlas(self, id: str) -> bool:
-        """Whether an atlas is in this person's list: visitors get what ships, and what they have a link to."""
+        """Whether an atlas is in this person's list; visitors get what ships."""
         return self.sees_atlas(id) if self._is_somebody else self.library.ships_atlas(id)
 
     def require_atlas(self, id: str, *, change: bool = False) -> None:

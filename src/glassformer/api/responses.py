@@ -106,6 +106,7 @@ def watch_access(request: Request, context: AppContext, sees: Callable[[Access],
 
     return may
 
+
 FRAME: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "A binary frame: magic, header (FrameHeader), arrays; docs/api.md describes it.",

@@ -45,6 +45,11 @@ def find_folder(name: str | Path) -> Path:
     return _download(text)
 
 
+def is_on_hub(name: str) -> bool:
+    """Whether `find_folder` would ask the hub for a model of this name."""
+    return _find_path(name) is None and not name.startswith("zoo/") and not _is_path(name)
+
+
 def could_be_model(text: str) -> bool:
     """Whether a text may name a model: a path, or a name on the hub; a sentence is neither."""
     if not text.strip():

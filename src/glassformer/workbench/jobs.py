@@ -27,6 +27,7 @@ from glassformer.messages import Message, message
 from glassformer.schema import MessageModel
 from glassformer.workbench.job_table import JobTable, KeptJob
 from glassformer.workbench.models import Model
+from glassformer.workbench.policy import measure_model
 
 log = logging.getLogger("glassformer.workbench")
 
@@ -68,9 +69,17 @@ class JobStore:
     """All jobs, in the order in which they came."""
 
     def __init__(
-        self, queue: int, kept: int, table: JobTable | None = None, hidden: Sequence[Path] = ()
+        self,
+        queue: int,
+        kept: int,
+        table: JobTable | None = None,
+        hidden: Sequence[Path] = (),
+        model_bytes: int | None = None,
     ) -> None:
-        """Messages do not say where the `hidden` folders lie."""
+        """Messages do not say where the `hidden` folders lie. Models of one person's jobs that run at the
+        same time take at most `model_bytes` of memory; further jobs wait, and others go before them.
+        """
+        self.model_bytes = model_bytes
         self.queue = queue
         self.kept = kept
         self.table = table
@@ -136,7 +145,9 @@ class JobStore:
                     self._idle.remove(taker)
             if self._closed or not self._is_next(taker):
                 return None
-            entry = self._waiting.popleft()
+            entry = self._find_next()
+            assert entry is not None
+            self._waiting.remove(entry)
             self._served[entry.job.owner] = self._began[entry.id] = time.monotonic()
             self._arrange()
             entry.change(state="running", stage="loading")
@@ -284,10 +295,32 @@ class JobStore:
 
     def _is_next(self, taker: Taker | None) -> bool:
         """Whether the next job is for this one, and not for a better one who waits, too."""
-        if not self._waiting or taker is None:
-            return bool(self._waiting)
-        rank = taker.rank(self._waiting[0])
-        return rank >= 0 and all(other.rank(self._waiting[0]) <= rank for other in self._idle)
+        entry = self._find_next()
+        if entry is None or taker is None:
+            return entry is not None
+        rank = taker.rank(entry)
+        return rank >= 0 and all(other.rank(entry) <= rank for other in self._idle)
+
+    def _find_next(self) -> Entry | None:
+        """The first that waits and whose owner has memory left for its model."""
+        if self.model_bytes is None:
+            return self._waiting[0] if self._waiting else None
+        used: dict[str, int] = {}
+        for each in self._entries.values():
+            if each.job.state == "running" and each.job.owner is not None:
+                used[each.job.owner] = used.get(each.job.owner, 0) + self._measure(each)
+        for each in self._waiting:
+            taken = 0 if each.job.owner is None else used.get(each.job.owner, 0)
+            if not taken or taken + self._measure(each) <= self.model_bytes:
+                return each
+        return None
+
+    def _measure(self, entry: Entry) -> int:
+        """Bytes of the model of a job; all that its owner may have, where nobody knows yet."""
+        if isinstance(entry.request, PlayRequest):
+            return 0
+        size = None if entry.model is None else measure_model(entry.model)
+        return (self.model_bytes or 0) if size is None else size
 
     def _find(self, id: str) -> Entry:
         if id not in self._entries:
@@ -312,6 +345,7 @@ class JobStore:
         self._append(entry, state, data)
         if self.table is not None and not self._closed:
             self.table.finish(entry.job, data)
+        self._changed.notify_all()  # another job of its owner may have waited for its memory
 
     def _append(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:
         if name in LAST_EVENTS or len(entry.events) < MOST_EVENTS:

@@ -73,7 +73,8 @@ class LocalWorkbench:
         self.locate = locate
         self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline, runs=settings.runs)
         self.policy = policy
-        self.store = JobStore(settings.queue, settings.kept, table, (folder, *self.catalog.folders))
+        hidden = (folder, *self.catalog.folders)
+        self.store = JobStore(settings.queue, settings.kept, table, hidden, settings.model_bytes)
         self.keeps_jobs = table is not None
         self.slots = [
             WorkerSlot(self.store, settings, folder, device, self._start_worker, self._describe, self._keep)

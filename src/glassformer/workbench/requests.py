@@ -66,6 +66,7 @@ def describe_job(
         "tokens": settings.tokens,
         "new_tokens": settings.new_tokens,
         "download": settings.download,
+        "model_bytes": settings.model_bytes,
     }
 
 

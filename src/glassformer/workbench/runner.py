@@ -23,11 +23,12 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.recorders.store import ArrayStore, writing_to
 from glassformer.recording import Recording
-from glassformer.weights.hub import check_download
+from glassformer.weights.hub import check_download, find_folder
 from glassformer.workbench.effects import measure_effects, measure_patching
 from glassformer.workbench.generating import choose_settings, go_on, report_answers, write
 from glassformer.workbench.inputs import JobInputs, read_inputs
 from glassformer.workbench.layer_progress import reporting
+from glassformer.workbench.policy import check_memory
 from glassformer.workbench.reporter import JobReporter
 
 SHORT = 512  # tokens up to which everything is kept by default
@@ -54,7 +55,7 @@ class Runner:
         """From a task to a bundle."""
         request = JobRequest.model_validate(task["request"])
         reporter.progress("loading", detail=task["name"])
-        model = self.open(task["name"], task["folder"], task.get("download"))
+        model = self.open(task["name"], task["folder"], task.get("download"), task.get("model_bytes"))
         if request.branch is not None:
             self._branch(model, request.branch, task, request.want, reporter)
             return
@@ -73,7 +74,7 @@ class Runner:
         patches = task["measure"]["kind"] == "patching"
         request = (PatchingRequest if patches else EffectsRequest).model_validate(task["measure"])
         reporter.progress("loading", detail=task["name"])
-        model = self.open(task["name"], task["folder"], task.get("download"))
+        model = self.open(task["name"], task["folder"], task.get("download"), task.get("model_bytes"))
         reporter.progress("running")
         given = read_inputs(model, request.run, task)
         if isinstance(request, PatchingRequest):
@@ -115,8 +116,13 @@ class Runner:
         result = run_topic(task["topic"], task["parameters"], zoo, report)
         reporter.send("played", play=result.model_dump(mode="json"))
 
-    def open(self, name: str, folder: str | None, download: int | None = None) -> LoadedModel:
-        """A model, from memory if it is there and its files have not changed."""
+    def open(
+        self, name: str, folder: str | None, download: int | None = None, most: int | None = None
+    ) -> LoadedModel:
+        """A model, from memory if it is there and its files have not changed.
+
+        ApiError or CheckpointError for more bytes to `download`, or in memory, than allowed.
+        """
         changed = 0.0 if folder is None else (Path(folder) / "config.json").stat().st_mtime
         key = folder or name
         if key in self.models and self.models[key][0] == changed:
@@ -125,6 +131,8 @@ class Runner:
         self.models.pop(key, None)
         if folder is None and download is not None:
             check_download(name, download)
+        if most is not None:
+            check_memory(name, Path(folder) if folder is not None else find_folder(name), most)
         try:
             model = load(folder or name, name=name, device=self.device)
         except CheckpointError as error:

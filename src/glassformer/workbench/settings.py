@@ -32,6 +32,7 @@ class WorkbenchSettings(RunSettings):
     growth: int = 256 << 20  # bytes, beside models, that a worker may grow by before another one replaces it
     loaded: int | None = None  # bytes of models kept in memory by all workers; None: a third of `memory`
     download: int | None = None  # bytes of a model that may be downloaded; None: any
+    model_bytes: int | None = None  # of memory that a model may take, and all of a person's jobs together
     hub_token: bool = True  # whether downloads use the token of whoever started the server
 
     @property
@@ -64,6 +65,7 @@ class TrainerSettings:
         default_factory=lambda: find_memory() * 6 // 10
     )  # bytes of one run, estimated and real
     allows: Callable[[str], bool] = lambda _: True  # which names on the hub recipes may use
+    download: int | None = None  # bytes of a model that may be downloaded; None: any
     hub_token: bool = True
     stop_seconds: float = 120.0  # that a run has to end its step and write a checkpoint
 

@@ -269,6 +269,7 @@ class LocalTrainer:
             "fork": fork,
             "step": step,
             "runs": str(self.runs),
+            "download": self.settings.download,
         }
         try:
             self.runs.mkdir(parents=True, exist_ok=True)

@@ -41,7 +41,12 @@ def main() -> int:
 
 def _train(request: dict[str, Any]) -> None:
     from glassformer.training.recipe import train
+    from glassformer.weights.hub import check_download, is_on_hub
 
+    for name in ("model.start", "tokenizer.path"):
+        given = request["changes"].get(name)
+        if given is not None and (most := request.get("download")) is not None and is_on_hub(given):
+            check_download(given, most)
     with tempfile.TemporaryDirectory(prefix="glassformer-recipe-") as folder:
         path = None
         if request["toml"] is not None:

@@ -327,7 +327,8 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
         engine=arguments.engine,
         address=arguments.address,
         loaded=None if gigabytes is None else int(gigabytes * 1e9),
-        download=policy.download,
+        download=policy.download_most,
+        model_bytes=policy.memory,
         hub_token=policy.hub_token,
     )
     return LocalWorkbench(
@@ -385,6 +386,7 @@ def _open_trainer(arguments: Arguments) -> "Trainer":
         offline=arguments.offline,
         jobs=arguments.train_jobs or 1,
         allows=policy.allows,
+        download=policy.download_most,
         hub_token=policy.hub_token,
     )
     return LocalTrainer(chosen)
