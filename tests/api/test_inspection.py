@@ -76,3 +76,29 @@ def test_a_process_that_has_grown_is_replaced_before_the_next_file(invented: dic
             assert inspector.inspect(invented["decoder"]).source_tokens == 24
     finally:
         inspector.close()
+
+
+@pytest.mark.slow
+def test_a_long_description_is_refused_before_the_server_pays_for_it(
+    invented: dict[str, Path], tmp_path: Path
+) -> None:
+    """A vocabulary of a million words, 14 MB of JSON, takes 350 MB once it is read."""
+    content = invented["decoder"].read_bytes()
+    data = 8 + int.from_bytes(content[:8], "little")
+    table = json.loads(content[8:data])
+    start, stop = table["recording"]["data_offsets"]
+    words = ",".join(f'[{number},"x"]' for number in range(1_000_000, 2_000_000))
+    text = content[data + start : data + stop].replace(
+        b'"vocabulary":{"pairs":[', b'"vocabulary":{"pairs":[' + words.encode() + b",", 1
+    )
+    table["recording"] = {"dtype": "U8", "shape": [len(text)], "data_offsets": [start, start + len(text)]}
+    header = json.dumps(table).encode()
+    path = tmp_path / "words.bundle"
+    path.write_bytes(len(header).to_bytes(8, "little") + header + content[data : data + start] + text)
+    made = Inspector()
+    try:
+        with pytest.raises(BundleError, match="takes more than"):
+            made.inspect(path)
+        assert made.inspect(invented["decoder"]).source_tokens == 24
+    finally:
+        made.close()

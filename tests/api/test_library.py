@@ -396,6 +396,37 @@ def test_a_long_file_that_is_cut_while_it_is_read_does_not_end_the_server(tmp_pa
     assert ended.stdout == f"{total}\n{total} []\n"
 
 
+_OVERWRITTEN = """
+import subprocess, sys
+import numpy as np
+from pathlib import Path
+from glassformer.api import library as module
+
+module.COPIED = module.COPIES = 0  # as if the file were very long
+library = module.Library(shipped=None)
+id = library.open_file(Path(sys.argv[1]))
+opened = library.get(id)
+writing = subprocess.Popen([sys.executable, "-c", "import sys; open(sys.argv[1], 'wb').close()", sys.argv[1]])
+while id in library._open:
+    assert writing.poll() is None
+print(float(np.sum(opened.maps[-1].weights())), writing.poll())  # whoever writes still waits for this one
+del opened
+print(writing.wait(60), Path(sys.argv[1]).stat().st_size, library._leases)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no leases of files")
+def test_whoever_overwrites_a_file_that_is_mapped_waits_until_it_is_closed(tmp_path: Path) -> None:
+    path = tmp_path / "fox.bundle"
+    recording = invent_decoder(tokens=50)
+    bundle.save(recording, path)
+    command = [sys.executable, "-c", _OVERWRITTEN, str(path)]  # in a process that may die of it
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout == f"{float(np.sum(recording.maps[-1].weights()))} None\n0 0 {{}}\n"
+
+
 def test_copies_of_long_files_have_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for tokens in (5, 6, 7):
         bundle.save(invent_decoder(tokens=tokens), tmp_path / f"{tokens}.bundle")

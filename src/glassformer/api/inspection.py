@@ -27,7 +27,9 @@ from glassformer.recording import Recording
 from glassformer.recording.visible import make_excerpt
 from glassformer.schema import MessageField, ResponseModel, replace_surrogates
 
-MEMORY = 768 << 20  # bytes that one file may take, beside what the process has at its start
+MEMORY = (
+    192 << 20
+)  # bytes that one file may take, beside what the process has at its start; then in the server, too
 SECONDS = 50.0  # that one file may take; less than a response may
 _SMALL = 256 << 20  # bytes of a process that may go on
 _EXCERPT = 120  # characters

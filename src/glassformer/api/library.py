@@ -33,6 +33,7 @@ from glassformer.api.examples import find_atlas, find_example, read_example_id
 from glassformer.api.index import Origin, Reader, RecordingIndex, Row
 from glassformer.api.inspection import INSPECTOR, Facts, list_facts
 from glassformer.api.jobs import JobRequest
+from glassformer.api.leases import Lease, take_lease
 from glassformer.api.owners import Ownership, Visibility
 from glassformer.api.probes import (
     ProbeDescription,
@@ -61,6 +62,7 @@ _PART = ".bundle.part"  # suffix of a file that is being written, as in bundles
 _LEAST_FREE = 64 << 20  # bytes of disk below which a server is not ready for new recordings
 _STALE = 86_400.0  # seconds after which the writer of a partial file must have been killed
 _OURS = re.compile(r"[0-9a-f]{16}")  # names that `new_path` gives
+_LOOK = 0.5  # seconds between two looks whether somebody waits to write to a file that is mapped
 _MOST_BROKEN = 20  # files of the folder whose faults are told
 
 log = logging.getLogger("glassformer.server")
@@ -89,10 +91,13 @@ class RecordingEntry(ResponseModel):
 class _Opened:
     """A recording that is open, and its file as it was then."""
 
-    __slots__ = ("copied", "recording", "size", "stamp")
+    __slots__ = ("copied", "path", "recording", "size", "stamp")
 
-    def __init__(self, recording: Recording, stamp: tuple[int, int, int] | None) -> None:
+    def __init__(
+        self, recording: Recording, stamp: tuple[int, int, int] | None, path: Path | None = None
+    ) -> None:
         self.recording = recording
+        self.path = path
         self.stamp = stamp
         self.size = estimate_bytes(recording)
         self.copied = 0  # bytes of disk
@@ -135,6 +140,7 @@ class Library:
         self._open: OrderedDict[str, _Opened] = OrderedDict()  # least recently used first
         self._lock = threading.RLock()  # of the table of open recordings; never held during I/O
         self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
+        self._leases: dict[Lease, Path] = {}  # of files that are mapped as they are
         self._hashes: dict[str, str] = {}  # of recordings whose id stays when their file is written again
         self._differences = Differences(self.get, memory // 4)
         self.runs: tuple[Path, ...] = ()  # folders of training runs, whose probes are recordings, too
@@ -390,20 +396,54 @@ class Library:
         if recording is None or _stamp(path) != stamp:  # also one that was overwritten while it was read
             self._take_again(row)
             raise ApiError("api.recording_changed", "no_recording", 404, id=id[:80])
-        self._keep_open(id, recording, stamp)
+        self._keep_open(id, recording, stamp, path)
         return recording
 
     def _open_bundle(self, path: Path) -> Recording:
-        """The recording in a file that anyone may overwrite or cut meanwhile, unless it is very long."""
-        copies = self.folder if _stamp(path)[0] <= COPIES else None
+        """The recording in a file that anyone may overwrite or cut meanwhile."""
         try:
-            return bundle.open(path, COPIED, copies)
+            if _stamp(path)[0] > COPIES:
+                return self._map_bundle(path)
+            return bundle.open(path, COPIED, self.folder)
         except BundleError as error:
             if getattr(error.__cause__, "errno", None) not in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
                 log.warning("%s", error)
                 raise BundleError(error.message.replace(str(path), path.name)) from error
-        log.warning("no room for a copy of %s: overwriting it now would end the server", path)
-        return bundle.open(path, COPIED)
+        log.warning("no room for a copy of %s", path)
+        return self._map_bundle(path)
+
+    def _map_bundle(self, path: Path) -> Recording:
+        """The recording in a file that is mapped as it is: whoever writes to it waits until it is closed."""
+        lease = take_lease(path)
+        if lease is None:
+            log.warning("%s is mapped: overwriting it now would end the server", path)
+            return bundle.open(path, COPIED)
+
+        def let_go() -> None:
+            self._leases.pop(lease, None)
+            lease.release()
+
+        begins = not self._leases
+        self._leases[lease] = path
+        if begins:
+            threading.Thread(target=self._watch_leases, name="glassformer-leases", daemon=True).start()
+        try:
+            return bundle.open(path, COPIED, let_go=let_go)
+        except BaseException:
+            let_go()
+            raise
+
+    def _watch_leases(self) -> None:
+        """Close what others wait to write to, for as long as there are leases."""
+        while self._leases:
+            time.sleep(_LOOK)
+            for lease, path in list(self._leases.items()):
+                if lease.wanted:
+                    log.warning("%s is closed: it is being overwritten", path)
+                    with self._lock:
+                        ids = [id for id, each in self._open.items() if each.path == path]
+                    for id in ids:
+                        self._close(id)
 
     def _take_again(self, row: Row) -> None:
         """A file was overwritten: what is in it now is another recording, with an id of its own."""
@@ -634,9 +674,15 @@ class Library:
             self._open.pop(id, None)
         self._differences.release(id)
 
-    def _keep_open(self, id: str, recording: Recording, stamp: tuple[int, int, int] | None) -> None:
+    def _keep_open(
+        self,
+        id: str,
+        recording: Recording,
+        stamp: tuple[int, int, int] | None,
+        path: Path | None = None,
+    ) -> None:
         """Keep a recording open; close the least recently used ones beyond the budgets."""
-        opened = _Opened(recording, stamp)
+        opened = _Opened(recording, stamp, path)
         with self._lock:
             self._open[id] = opened
             self._open.move_to_end(id)

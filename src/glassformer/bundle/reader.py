@@ -8,11 +8,13 @@ import mmap
 import os
 import shutil
 import stat
+from collections.abc import Callable
 from contextlib import ExitStack
 from os import PathLike, fstat
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
+from weakref import finalize
 
 import numpy as np
 
@@ -30,12 +32,17 @@ from glassformer.recording import Recording
 from glassformer.recording.arrays import AnyArray
 
 
-def open(path: str | PathLike[str], copy_below: int = 0, copies: Path | None = None) -> Recording:
+def open(
+    path: str | PathLike[str],
+    copy_below: int = 0,
+    copies: Path | None = None,
+    let_go: Callable[[], None] | None = None,
+) -> Recording:
     """The recording in a bundle. Its arrays stay on disk until used, so leave the file in place meanwhile.
 
     A file of less than `copy_below` bytes is read into memory as it is, any other one copied into the folder
     `copies` if given, without a name there: whatever becomes of the file, nothing happens to the recording,
-    where a mapped file that is overwritten ends the process.
+    where a mapped file that is overwritten ends the process. `let_go` is called once nothing of it is mapped.
     """
     place = Path(path)
     try:
@@ -50,6 +57,8 @@ def open(path: str | PathLike[str], copy_below: int = 0, copies: Path | None = N
                 file = copied
             data, entries = read_header(file, size, place)
             mapped = _copy(file, size) if size < copy_below else _map(file)
+            if let_go is not None:
+                finalize(mapped, let_go).atexit = False
     except (OSError, ValueError) as error:  # a name with a zero in it is a ValueError
         reason = error.strerror if isinstance(error, OSError) else error
         raise BundleError("bundle.not_opened", path=place, reason=str(reason)) from error
