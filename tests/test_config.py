@@ -51,6 +51,33 @@ def test_what_cannot_be_is_refused(settings: dict[str, Any], message: str) -> No
 
 @pytest.mark.parametrize(
     ("settings", "message"),
+    [
+        ({}, "set `vocabulary_size`"),
+        ({"reads": "picture"}, "set `vocabulary_size`"),  # its decoder writes words
+        ({"reads": "sound", "shape": "decoder", "vocabulary_size": 9}, "read by an encoder"),
+        ({"reads": "picture", "head": "masked"}, "neither masked words"),
+        ({"reads": "picture", "patch_size": 15}, "such as 14"),
+        ({"reads": "picture", "positions": "alibi"}, "rows and columns"),
+        ({"reads": "picture", "window": 4}, "rows and columns"),
+        ({"reads": "picture", "positions": "rotary", "width": 12, "heads": 2}, "multiple of 4"),
+        ({"reads": "picture", "width": 18, "heads": 2}, "multiple of 4"),
+        ({"reads": "sound", "frame_stride": 3}, "1, 2 or 4"),
+    ],
+)
+def test_what_cannot_look_or_listen_is_refused(settings: dict[str, Any], message: str) -> None:
+    shape = {"shape": "encoder", "head": "none"} if settings.get("reads") and len(settings) > 1 else {}
+    with pytest.raises(ConfigurationError, match=message):
+        ModelConfig(**{**shape, **settings})
+
+
+def test_a_classifier_of_pictures_needs_no_words() -> None:
+    config = ModelConfig(reads="picture", shape="encoder", head="classes", classes=2, patch_size=32)
+    assert (config.has_words, config.grid) == (False, 7)
+    assert ModelConfig(9).has_words
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
     [({"width": 7}, "7 is odd"), ({"cell": "rnn"}, "'gru', 'lstm'"), ({"padding_id": 9}, "padding_id = 9")],
 )
 def test_recurrent_ones_too(settings: dict[str, Any], message: str) -> None:

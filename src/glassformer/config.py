@@ -15,8 +15,12 @@ Size = Annotated[int, Limits(least=1, most=2**31 - 1)]
 Width = Annotated[int, Limits(least=1, most=1_000_000)]
 Depth = Annotated[int, Limits(least=1, most=10_000)]
 
+Vocabulary = Annotated[int, Limits(least=0, most=2**31 - 1)]
+
+Reads = Literal["text", "picture", "sound"]
 Shape = Literal["encoder", "decoder", "encoder-decoder"]
 Positions = Literal["sinusoidal", "sinusoidal-halves", "learned", "rotary", "relative", "alibi", "none"]
+OF_PICTURES: tuple[Positions, ...] = ("learned", "sinusoidal", "rotary", "none")  # know rows and columns
 INSIDE_ATTENTION: tuple[Positions, ...] = ("rotary", "relative", "alibi", "none")  # no table that could end
 Similarity = Literal["scaled-dot", "dot", "bilinear", "additive", "cosine"]
 Activation = Literal["relu", "gelu", "gelu-tanh", "silu"]
@@ -27,14 +31,14 @@ Pooling = Literal["first", "last", "mean", "max"]
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig(Settings):
-    """A Transformer in about thirty settings; GPT-2, BERT, ALBERT and the paper's are values of it.
+    """A Transformer in about forty settings; GPT-2, BERT, ALBERT, ViT and the paper's are values of it.
 
     >>> config = gf.ModelConfig(vocabulary_size=100, shape="decoder", layers=2, width=32, heads=4)
     >>> gf.load(gf.Transformer(config)).describe()
     'decoder, 2 layers, 4 heads, width 32, 0.3M parameters'
     """
 
-    vocabulary_size: Size  # how many different tokens there are
+    vocabulary_size: Vocabulary = 0  # how many different tokens there are; 0: it reads and writes no words
     shape: Shape = "encoder-decoder"  # which stacks the network has (figure 1 of the paper: both)
     layers: Depth = 6  # blocks in the encoder, or in the decoder where it is alone
     decoder_layers: Depth | None = None  # in the decoder of an encoder-decoder; None: as many as `layers`
@@ -77,11 +81,37 @@ class ModelConfig(Settings):
     start_id: int | None = None  # what a decoder is given before the first word
     end_id: int | None = None  # where generation stops
 
+    reads: Reads = "text"  # what the encoder is given; a decoder reads and writes words
+    picture_size: Width = 224  # pixels on each side of a picture
+    patch_size: Width = 16  # pixels on each side of a patch, which becomes one token
+    color: bool = True  # red, green and blue; otherwise brightness alone
+    class_token: bool = True  # a learned vector in front of the patches, for `pooling = "first"`
+    sample_rate: Size = 16_000  # of a sound, in samples per second
+    hop: Size = 160  # samples from one column of the spectrogram to the next
+    mel_bins: Width = 80  # bands of frequency in the spectrogram
+    frame_stride: Annotated[int, Limits(least=1, most=4)] = 2  # columns of the spectrogram in one token
+
     def check(self) -> None:
-        _check_ids(self)
+        _check_words(self)
+        _check_media(self)
         _check_attention(self)
         _check_basic_attention(self)
         _check_head(self)
+
+    @property
+    def has_words(self) -> bool:
+        """Whether it reads or writes words."""
+        return self.reads == "text" or self.has_decoder
+
+    @property
+    def grid(self) -> int:
+        """Patches on each side of a picture."""
+        return self.picture_size // self.patch_size
+
+    @property
+    def token_samples(self) -> int:
+        """Samples of a sound that become one token."""
+        return self.hop * self.frame_stride
 
     @property
     def head_width(self) -> int:
@@ -151,6 +181,37 @@ def _check_ids(config: NetworkConfig) -> None:
         value, size = getattr(config, name), config.vocabulary_size
         if value is not None and not 0 <= value < size:
             raise ConfigurationError("config.no_id", name=name, value=value, size=size, last=size - 1)
+
+
+def _check_words(config: ModelConfig) -> None:
+    if not config.has_words:
+        return
+    if config.vocabulary_size < 1:
+        raise ConfigurationError("config.no_vocabulary")
+    _check_ids(config)
+
+
+def _check_media(config: ModelConfig) -> None:
+    if config.reads == "text":
+        return
+    if config.shape == "decoder":
+        raise ConfigurationError("config.media_without_encoder", reads=config.reads)
+    if config.head == "masked" or config.segments:
+        raise ConfigurationError("config.media_as_words", reads=config.reads)
+    if config.reads == "sound":
+        if config.frame_stride == 3:
+            raise ConfigurationError("config.frame_stride")
+        return
+    if config.picture_size % config.patch_size:
+        near = _nearest_divisor(config.picture_size, config.patch_size)
+        raise ConfigurationError(
+            "config.uneven_patches", size=config.picture_size, patch=config.patch_size, near=near
+        )
+    if config.positions not in OF_PICTURES or config.window is not None:
+        raise ConfigurationError("config.flat_positions", known=OF_PICTURES)
+    paired = {"rotary": config.head_width, "sinusoidal": config.width}.get(config.positions, 4)
+    if paired % 4:
+        raise ConfigurationError("config.pairs_of_pairs", positions=config.positions, width=paired)
 
 
 def _check_attention(config: ModelConfig) -> None:

@@ -40,11 +40,17 @@ class Decoding(Protocol):
 
 
 class GenerationNetwork(Protocol):
-    """A network that can begin a generation: for a decoder `ids` is the prompt, otherwise the source."""
+    """A network that can begin a generation: for a decoder `ids` is the prompt, otherwise the source.
+
+    The source of some encoders is a picture or a sound.
+    """
 
     @property
     def config(self) -> NetworkConfig:
         """Names the vocabulary, the end token and the longest sequence."""
+
+    def check_source(self, source: Tensor, real: Tensor | None) -> None:
+        """Refuse a prompt or a source that cannot be read, and a mask that does not fit it."""
 
     def begin(
         self,

@@ -16,7 +16,7 @@ from glassformer.errors import ConfigurationError, InputError
 from glassformer.model.decoding import Decoding, GenerationNetwork, start_of_target
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.sampling import PADDING, Rules
-from glassformer.model.transformer import check_ids, check_real
+from glassformer.model.transformer import check_ids
 
 FLOAT_BYTES = 4  # of a float32
 MEMINFO = Path("/proc/meminfo")
@@ -55,6 +55,7 @@ def read_prompt(
 ) -> SearchStart:
     """Check the prompt and let the network read it."""
     config = network.config
+    network.check_source(ids, real)
     _check_prompt(config, ids, real, prefix)
     _check_settings(config, settings)
     continues = _continues_prompt(config)
@@ -88,12 +89,10 @@ def _limit_new_tokens(config: NetworkConfig, count: int, wanted: int) -> int:
 
 
 def _check_prompt(config: NetworkConfig, ids: Tensor, real: Tensor | None, prefix: Tensor | None) -> None:
-    check_ids(ids, config.vocabulary_size)
     if prefix is not None:
         check_ids(prefix, config.vocabulary_size)
         if len(prefix) != len(ids):
             raise InputError("model.prefixes", sources=len(ids), prefixes=len(prefix))
-    check_real(real, ids)
     if real is None:
         return
     if not bool(real.any(dim=1).all()):

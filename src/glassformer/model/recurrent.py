@@ -198,6 +198,11 @@ class RecurrentTranslator(nn.Module):
         outputs = F.dropout(outputs, self.config.dropout, self.training)
         return F.linear(outputs, self.output_vectors()), state
 
+    def check_source(self, source: Tensor, real: Tensor | None) -> None:
+        """See `glassformer.model.decoding.GenerationNetwork`."""
+        check_ids(source, self.config.vocabulary_size)
+        check_real(real, source)
+
     def begin(
         self,
         ids: Tensor,

@@ -1,6 +1,7 @@
 """The Transformer: embeddings, an encoder, a decoder or both, and a head, as `ModelConfig` says.
 
 In:   token ids (batch, token); `real` (batch, token), True where a token is not padding (None: all are).
+      An encoder may be given pictures or sounds instead of ids, see `patches` and `frames`.
 Out:  logits, or hidden states where there is no head.
 
 Right padding of a decoder needs no mask: no real token looks ahead, so leave `real` out and the fast kernel
@@ -20,10 +21,12 @@ from glassformer.model.attention import Mask, combine
 from glassformer.model.cache import Cache
 from glassformer.model.cuda_graph import GraphDecoding
 from glassformer.model.decoding import CachedDecoding, Decoding, RecomputedDecoding, start_of_target
+from glassformer.model.frames import FrameEmbeddings
 from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead, TaggingHead, build_head
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
 from glassformer.model.loss import word_loss
+from glassformer.model.patches import GridRotation, PatchEmbeddings
 from glassformer.model.positions import RotaryPositions, build_bias, build_positions, count_positions
 
 
@@ -70,7 +73,7 @@ class Stack(nn.Module):
         cross = causal and config.has_encoder
         self.layers = nn.ModuleList(Block(config, cross=cross) for _ in range(blocks))
         self.norm = build_norm(config, config.width) if config.norm_position == "pre" else None
-        self.rotary = RotaryPositions(config.head_width) if config.positions == "rotary" else None
+        self.rotary = _build_rotary(config, causal=causal)
         self.bias = build_bias(config, causal=causal)
         self.window = config.window
 
@@ -108,6 +111,20 @@ class Stack(nn.Module):
         return mask if self.bias is None else replace(mask, bias=self.bias(positions, keys).to(hidden.dtype))
 
 
+def _build_rotary(config: ModelConfig, *, causal: bool) -> RotaryPositions | None:
+    if config.positions != "rotary":
+        return None
+    grid = config.reads == "picture" and not causal
+    return GridRotation(config) if grid else RotaryPositions(config.head_width)
+
+
+def _build_perception(config: ModelConfig) -> PatchEmbeddings | FrameEmbeddings | None:
+    """What an encoder that reads no text has instead of embeddings of words."""
+    if config.reads == "text":
+        return None
+    return PatchEmbeddings(config) if config.reads == "picture" else FrameEmbeddings(config)
+
+
 class Transformer(nn.Module):
     """One network, three shapes: encoder (BERT), decoder (GPT-2), encoder-decoder (the paper).
 
@@ -116,10 +133,14 @@ class Transformer(nn.Module):
     (4, 3, 3)
     """
 
+    embeddings: Embeddings  # only where there are words
+
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.embeddings = Embeddings(config)
+        if config.has_words:
+            self.embeddings = Embeddings(config)
+        self.perception = _build_perception(config)
         self.encoder = Stack(config, causal=False) if config.has_encoder else None
         self.decoder = Stack(config, causal=True) if config.has_decoder else None
         self.head = build_head(config)
@@ -147,8 +168,12 @@ class Transformer(nn.Module):
         return self.logits(hidden, real)
 
     def encode(self, ids: Tensor, real: Tensor | None = None, segments: Tensor | None = None) -> Tensor:
-        """Hidden states (batch, token, width) of the encoder."""
+        """Hidden states (batch, token, width) of the encoder; `ids` may be pictures or sounds."""
         assert self.encoder is not None
+        if self.perception is not None:
+            self.check_source(ids, real)
+            hidden = self.perception(ids, real)
+            return self.encoder(hidden, count_positions(hidden[..., 0], real), real)
         positions = self.positions(ids, real)
         return self.encoder(self.embeddings(ids, positions, segments, real), positions, real)
 
@@ -231,6 +256,14 @@ class Transformer(nn.Module):
         assert isinstance(self.head, LanguageHead)
         return self.embeddings.tokens.weight if self.head.weight is None else self.head.weight
 
+    def check_source(self, source: Tensor, real: Tensor | None) -> None:
+        """Refuse ids, pictures or sounds that cannot be read, and a mask that does not fit them."""
+        if self.perception is None:
+            check_ids(source, self.config.vocabulary_size)
+            check_real(real, source)
+        elif real is not None:
+            check_real(real, source.new_empty((len(source), self.perception.count(source)), device="meta"))
+
     def positions(self, ids: Tensor, real: Tensor | None) -> Tensor:
         """The position of each token; refuses ids and masks that cannot be, and too many tokens."""
         check_ids(ids, self.config.vocabulary_size)
@@ -256,6 +289,8 @@ class Transformer(nn.Module):
                 nn.init.zeros_(module.bias)
         elif isinstance(module, nn.Embedding | LanguageHead) and module.weight is not None:
             nn.init.normal_(module.weight, std=self.config.width**-0.5 if paper else 0.02)
+        elif isinstance(module, PatchEmbeddings) and module.class_vector is not None:
+            nn.init.normal_(module.class_vector, std=0.02)
 
     def _initialise_outputs(self) -> None:
         """With norms first, what each sub-layer adds is made smaller as there are more of them (GPT-2)."""

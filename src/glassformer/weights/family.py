@@ -42,6 +42,7 @@ COMMON: dict[str, Any] = {
     "residual_scale": False,
     "embedding_width": None,
     "share_layers": False,
+    "reads": "text",
 }
 _WRONG_TYPE = {
     bool: "weights.setting.boolean",

@@ -1,0 +1,65 @@
+"""The spectrogram agrees with its definition in float64, and says what is heard when."""
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from glassformer.model.spectrogram import LogMel
+from tolerances import assert_near
+
+RATE, HOP, BANDS = 8000, 80, 40
+
+
+def reference(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The definition, term by term, in float64: no fast transform, no library of signals."""
+    length, size = 200, 256
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(length) / length)
+    columns = -(-len(samples) // HOP)
+    padded = np.concatenate((np.zeros(1000), samples, np.zeros(1000)))
+    turns = np.exp(-2j * np.pi * np.outer(np.arange(size // 2 + 1), np.arange(length)) / size)
+    mel = np.linspace(0, 2595 * np.log10(1 + RATE / 1400), BANDS + 2)
+    corners = 700 * (10 ** (mel / 2595) - 1)
+    hertz = np.arange(size // 2 + 1) * RATE / size
+    found = np.zeros((BANDS, columns))
+    for column in range(columns):
+        middle = 1000 + column * HOP + HOP // 2
+        power = np.abs(turns @ (window * padded[middle - length // 2 : middle + length // 2])) ** 2
+        for band in range(BANDS):
+            left, top, right = corners[band : band + 3]
+            shares = np.clip(
+                np.minimum((hertz - left) / (top - left), (right - hertz) / (right - top)), 0, None
+            )
+            found[band, column] = (np.log10(max(shares @ power / (length / 4) ** 2, 1e-8)) + 8) / 4
+    return found
+
+
+def test_it_is_what_the_definition_says() -> None:
+    samples = np.random.default_rng(0).normal(size=1030) * np.linspace(0, 0.5, 1030)
+    spectrogram = LogMel(rate=RATE, hop=HOP, bands=BANDS)
+    wanted = reference(samples)
+    assert wanted.shape == (40, 13)
+    assert_near(spectrogram.double()(torch.tensor(samples)[None])[0], wanted, dtype="float64", summands=256)
+    single = LogMel(rate=RATE, hop=HOP, bands=BANDS)(torch.tensor(samples, dtype=torch.float32)[None])[0]
+    assert_near(single, wanted, summands=256)
+
+
+def test_a_full_tone_is_two_and_silence_zero() -> None:
+    spectrogram = LogMel(rate=RATE, hop=HOP, bands=BANDS)
+    tone = torch.sin(2 * torch.pi * 1000 / RATE * torch.arange(8000))
+    sound = torch.cat((torch.zeros(4000), tone[:4000]))[None]
+    found = spectrogram(sound)[0]
+    assert not found[:, :45].any()
+    assert found[:, 60].max() == pytest.approx(2.0, abs=0.05)
+    assert int(found[:, 60].argmax()) in (17, 18)  # 1000 mel of 2146, of 41 steps
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16])
+def test_its_tables_stay_exact_in_lower_precision(kind: torch.dtype) -> None:
+    sound = torch.randn(1, 900, generator=torch.Generator().manual_seed(1))
+    spectrogram = LogMel(rate=RATE, hop=HOP, bands=BANDS)
+    wanted = spectrogram(sound)
+    found = spectrogram.to(kind)(sound)
+    assert found.dtype == torch.float32
+    assert torch.equal(found, wanted)
+    assert list(spectrogram.state_dict()) == []
