@@ -1,6 +1,7 @@
 """What the verbs share whose model answers texts: translate, generate, classify, fill.
 
-In:   texts: as arguments, line by line from a file (`.gz` and `.xz` too), or from stdin.
+In:   texts: as arguments, line by line from a file (`.gz` and `.xz` too), or from stdin. Where a model looks
+      or listens, each is the path of a picture or a sound.
 Out:  one line for each text, in order, written as soon as it is known: what a stopped command has finished is
       kept. The answer to a single text is streamed. JSON has one object per line.
 
@@ -124,7 +125,7 @@ def open_texts(arguments: Arguments) -> Texts:
 def run_answers(
     arguments: Arguments,
     capabilities: "Sequence[Capability]",
-    answer: Callable[["LoadedModel", Iterable[str], Texts], Iterator[Any]],
+    answer: Callable[["LoadedModel", Iterable[Any], Texts], Iterator[Any]],
     show: Callable[[Any], str],
     describe: Callable[[str, Any], dict[str, Any]],
 ) -> None:
@@ -145,7 +146,7 @@ def run_answers(
 def _write_answers(
     model: "LoadedModel",
     arguments: Arguments,
-    answer: Callable[["LoadedModel", Iterable[str], Texts], Iterator[Any]],
+    answer: Callable[["LoadedModel", Iterable[Any], Texts], Iterator[Any]],
     show: Callable[[Any], str],
     describe: Callable[[str, Any], dict[str, Any]],
 ) -> None:
@@ -153,7 +154,7 @@ def _write_answers(
     read = texts.read()
     asked, questions = (read, read) if isinstance(read, list) else tee(read)
     with _open_output(arguments.output, arguments.input) as output:
-        answers = answer(model, asked, texts)
+        answers = answer(model, asked if model.reads == "text" else map(Path, asked), texts)
         if arguments.output is not None or not sys.stdout.isatty():  # elsewhere the answers show the progress
             answers = with_progress(answers, message("cli.answers.answered"))
         for found, text in zip(answers, questions, strict=True):
@@ -178,6 +179,7 @@ def run_generation(arguments: Arguments, capability: "Capability") -> None:
     if known and language is None:
         raise InputError("cli.answers.needs_language", model=model.name, known=known)
     alone = len(arguments.texts) == 1 and not arguments.json and settings.n_best == 1
+    alone = alone and model.reads == "text"
     if alone and arguments.output is None and _fits(model, arguments.texts[0], language):
         for piece in stream_answer(model, arguments.texts[0], settings, language):
             print(escape_controls(piece, sys.stdout), end="", flush=True)

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, get_args
 import torch
 from torch import Tensor, nn
 
-from glassformer.config import Head, Shape
+from glassformer.config import Head, Reads, Shape
 from glassformer.errors import InputError
 from glassformer.loaded.identity import Identity
+from glassformer.loaded.perceiving import Percept
 from glassformer.loaded.reading import Inputs, Reader
 from glassformer.messages import Message
 from glassformer.model.generate import GREEDY
@@ -23,7 +24,7 @@ from glassformer.model.hypotheses import Hypothesis
 from glassformer.place import name_term
 from glassformer.text.languages import find_language
 from glassformer.text.opening import wrap_tokenizer
-from glassformer.text.tokenizer import Tokenizer
+from glassformer.text.tokenizer import Encoding, Tokenizer
 
 if TYPE_CHECKING:
     from glassformer.recording import Recording, Step
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Capability = Literal[
     "records",  # has attention that can be recorded
-    "reads_text",  # has a tokenizer
+    "reads_text",  # has a tokenizer for what it reads
+    "reads_pictures",
+    "hears",  # reads sound
     "generates",  # continues a text
-    "translates",  # reads one text and writes another: translation, summaries, answers
-    "classifies",  # one label for a text
+    "translates",  # reads a text, picture or sound and writes a text: translation, summaries, captions
+    "classifies",  # one label for a text, picture or sound
     "tags",  # one label for each word
     "predicts_numbers",  # one number for a text, or several
     "fills",  # guesses masked tokens
@@ -103,6 +106,11 @@ class LoadedModel(ABC):
         """What the network predicts."""
 
     @property
+    def reads(self) -> Reads:
+        """What its encoder, or its only stack, is given."""
+        return "text"
+
+    @property
     @abstractmethod
     def limit(self) -> int | None:
         """The longest text in tokens, special ones included; None: there is no limit."""
@@ -160,7 +168,9 @@ class LoadedModel(ABC):
             "records": True,
             "edits": True,
             "traces": self.traces,
-            "reads_text": self.tokenizer is not None,
+            "reads_text": self.tokenizer is not None and self.reads == "text",
+            "reads_pictures": self.reads == "picture",
+            "hears": self.reads == "sound",
             "generates": self.head == "language" and self.shape == "decoder",
             "translates": self.head == "language" and self.shape == "encoder-decoder",
             "classifies": self.head == "classes",
@@ -240,6 +250,26 @@ class LoadedModel(ABC):
             keep=keep,
         )
 
+    def read_source(
+        self, inputs: Inputs, second_text: str | None = None, target_language: str | None = None
+    ) -> Encoding:
+        """What the network is given to read, look at or listen to; see `Reader.read_source`."""
+        if self.reads == "text":
+            return self.reader.read_source(inputs, second_text, target_language)
+        if second_text is not None:
+            raise InputError("loaded.reading.second_text_beside_ids")
+        return self.perceive(inputs)
+
+    def perceive(self, inputs: Any) -> Percept:
+        """A picture or a sound as the network is given it."""
+        raise InputError("loaded.reading.no_text", name=self.name, kind=type(inputs).__name__)
+
+    def begin_target(self, target_language: str | None) -> tuple[int, ...]:
+        """Token ids that a target starts with: its language, where the source has no place to name it."""
+        if self.reads == "text" or target_language is None:
+            return ()
+        return (find_language(self.tokenizer, target_language),)
+
     def read_prompt(self, text: str, target_language: str | None = None) -> list[int]:
         """Token ids of a text to continue or to translate."""
         tokenizer = self.require_tokenizer()
@@ -268,6 +298,19 @@ class LoadedModel(ABC):
     ) -> Iterator[list[int]]:
         """The tokens of one answer as they are chosen; here all of them at the end."""
         yield list(self.generate([prompt], settings)[0][0].words)
+
+    def write_words(
+        self,
+        percepts: Sequence[Percept],
+        settings: GenerationSettings | None = None,  # noqa: ARG002 - models that look or listen do it
+        target_language: str | None = None,  # noqa: ARG002
+    ) -> list[tuple[Hypothesis, ...]]:
+        """For each picture or sound its captions or transcripts, best first."""
+        raise InputError("loaded.reading.no_text", name=self.name, kind=type(percepts[0]).__name__)
+
+    def classify_percepts(self, percepts: Sequence[Percept]) -> list[list[float]]:
+        """For each picture or sound the probability of every label."""
+        raise InputError("loaded.reading.no_text", name=self.name, kind=type(percepts[0]).__name__)
 
     @abstractmethod
     def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:

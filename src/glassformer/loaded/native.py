@@ -6,14 +6,16 @@ Out:  `NativeModel`.
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from glassformer.config import INSIDE_ATTENTION, Head, ModelConfig, Shape
+from glassformer.config import INSIDE_ATTENTION, Head, ModelConfig, Reads, Shape
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel, in_order
+from glassformer.loaded.perceiving import Percept, perceive
 from glassformer.model.generate import at_inference, generate, stream
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
@@ -53,7 +55,8 @@ class NativeModel(LoadedModel):
         if not isinstance(config, ModelConfig):
             return f"recurrent, {config.context} context, width {config.width}, {size}"
         layers = "+".join(map(str, config.depth.values()))
-        return f"{config.shape}, {layers} layers, {config.heads} heads, width {config.width}, {size}"
+        shape = config.shape if config.reads == "text" else f"{config.shape} of {config.reads}s"
+        return f"{shape}, {layers} layers, {config.heads} heads, width {config.width}, {size}"
 
     @property
     def shape(self) -> Shape:
@@ -66,14 +69,19 @@ class NativeModel(LoadedModel):
         return config.head if isinstance(config, ModelConfig) else "language"
 
     @property
+    def reads(self) -> Reads:
+        config = self.network.config
+        return config.reads if isinstance(config, ModelConfig) else "text"
+
+    @property
     def limit(self) -> int | None:
         config = self.network.config
         unlimited = isinstance(config, ModelConfig) and config.positions in INSIDE_ATTENTION
         return None if unlimited else config.max_length
 
     @property
-    def vocabulary_size(self) -> int:
-        return self.network.config.vocabulary_size
+    def vocabulary_size(self) -> int | None:
+        return self.network.config.vocabulary_size or None
 
     @property
     def start_id(self) -> int | None:
@@ -87,12 +95,41 @@ class NativeModel(LoadedModel):
     @property
     def special_ids(self) -> frozenset[int]:
         config = self.network.config
+        if not config.vocabulary_size:
+            return frozenset()
         ids = (config.padding_id, config.start_id, config.end_id)
         return frozenset(each for each in ids if each is not None)
 
     @property
     def traces(self) -> bool:
-        return True
+        return self.reads == "text"
+
+    def perceive(self, inputs: Any) -> Percept:
+        if self.reads == "text":
+            return super().perceive(inputs)
+        return perceive(self._require_transformer().config, inputs, self.name)
+
+    def write_words(
+        self,
+        percepts: Sequence[Percept],
+        settings: GenerationSettings | None = None,
+        target_language: str | None = None,
+    ) -> list[tuple[Hypothesis, ...]]:
+        settings = settings or self.generation
+        found: dict[int, tuple[Hypothesis, ...]] = {}
+        first = self.begin_target(target_language)
+        for places in _plan(percepts, BATCH_TOKENS // settings.beams):
+            inputs, real = pad_percepts([percepts[place] for place in places])
+            start = torch.tensor([[self.start_id, *first]] * len(places)) if first else None
+            answers = generate(
+                self.network,
+                inputs.to(self.device),
+                None if real is None else real.to(self.device),
+                settings,
+                None if start is None else start.to(self.device),
+            )
+            found |= zip(places, (each.n_best for each in answers), strict=True)
+        return in_order(found)
 
     def generate(
         self, prompts: Sequence[Sequence[int]], settings: GenerationSettings | None = None
@@ -113,6 +150,9 @@ class NativeModel(LoadedModel):
         for nodes in stream(self.network, torch.tensor([list(prompt)], device=self.device), None, settings):
             yield [node.token for node in nodes]
 
+    def classify_percepts(self, percepts: Sequence[Percept]) -> list[list[float]]:
+        return [logits.softmax(-1).tolist() for logits in self._logits(percepts)]
+
     def classify(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
         return [logits.softmax(-1).tolist() for logits in self._logits(rows)]
 
@@ -123,10 +163,10 @@ class NativeModel(LoadedModel):
     def predict_numbers(self, rows: Sequence[Sequence[int]]) -> list[list[float]]:
         return [numbers.tolist() for numbers in self._outputs(rows)]
 
-    def _logits(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
+    def _logits(self, rows: Sequence[Sequence[int] | Percept]) -> list[Tensor]:
         return [logits.float() for logits in self._outputs(rows)]
 
-    def _outputs(self, rows: Sequence[Sequence[int]]) -> list[Tensor]:
+    def _outputs(self, rows: Sequence[Sequence[int] | Percept]) -> list[Tensor]:
         """For each row what the head makes of its text; of tokens that were padded, too."""
         found: dict[int, Tensor] = {}
         network = self._require_transformer()
@@ -150,17 +190,25 @@ class NativeModel(LoadedModel):
         return self.network
 
     def _encode(
-        self, network: Transformer, rows: Sequence[Sequence[int]]
+        self, network: Transformer, rows: Sequence[Sequence[int] | Percept]
     ) -> Iterator[tuple[list[int], Tensor, Tensor | None]]:
         """Rows of similar length together: which ones, hidden states (B, S, D), and where they are real."""
         for places in _plan(rows, BATCH_TOKENS):
-            ids, real = pad_rows([rows[place] for place in places], network.config.padding_id)
+            chosen = [rows[place] for place in places]
+            percepts = [row for row in chosen if isinstance(row, Percept)]
+            ids, real = (
+                pad_percepts(percepts)
+                if percepts
+                else pad_rows(
+                    [row for row in chosen if not isinstance(row, Percept)], network.config.padding_id
+                )
+            )
             real = None if real is None else real.to(self.device)
             read = network.encode if network.decoder is None else network.decode
             yield places, read(ids.to(self.device), real), real
 
 
-def _plan(rows: Sequence[Sequence[int]], tokens: int) -> Iterator[list[int]]:
+def _plan(rows: Sequence[Sequence[int] | Percept], tokens: int) -> Iterator[list[int]]:
     """Rows of similar length together, as many as make so many tokens."""
     if not rows:
         return
@@ -168,3 +216,15 @@ def _plan(rows: Sequence[Sequence[int]], tokens: int) -> Iterator[list[int]]:
     budget = max(tokens, int(lengths.max()))
     for batch in plan_batches(lengths, BatchSettings(tokens=budget, shuffle=False)):
         yield batch.tolist()
+
+
+def pad_percepts(percepts: Sequence[Percept]) -> tuple[Tensor, Tensor | None]:
+    """Pictures of one size, or sounds of any length, as one batch: inputs, and which tokens are real."""
+    arrays = [each.inputs for each in percepts if each.inputs is not None]
+    counts = torch.tensor([len(each) for each in percepts])
+    if len({array.shape for array in arrays}) == 1:
+        return torch.from_numpy(np.stack(arrays)), None
+    padded = np.zeros((len(arrays), max(map(len, arrays))), np.float32)
+    for row, array in zip(padded, arrays, strict=True):
+        row[: len(array)] = array
+    return torch.from_numpy(padded), torch.arange(int(counts.max())) < counts[:, None]

@@ -5,6 +5,7 @@ In:   what a person gives: text, a second text, token ids in any form, a languag
 Out:  `Encoding` for the network, `Tokens` for the recording.
 """
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -16,15 +17,20 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.errors import InputError
+from glassformer.loaded.perceiving import Percept, is_percept
+from glassformer.media import Waveform
 from glassformer.messages import Message, message
-from glassformer.recording import Side, Tokens
+from glassformer.recording import Picture, Side, Sound, Tokens
 from glassformer.text.languages import find_language
 from glassformer.text.tokenizer import Encoding, Tokenizer
 
 # A text; token ids as a list, array or tensor, also as a batch of one row; or inputs by name, such as what a
 # tokenizer of transformers returns (input_ids, attention_mask, token_type_ids).
 Ids = Sequence[int] | Sequence[Sequence[int]] | NDArray[np.integer[Any]] | Tensor
-Inputs = str | Ids | Mapping[str, Any]
+# Where a model looks or listens: a path, pixels, a picture of Pillow, a `Waveform`, or what a recording kept.
+Inputs = (
+    str | Ids | Mapping[str, Any] | os.PathLike[str] | Waveform | Picture | Sound | Tokens | NDArray[np.uint8]
+)
 
 IDS = range(2**31)  # numbers that a vocabulary could have
 LONG = 1024  # tokens
@@ -71,6 +77,8 @@ class Reader:
             return self.tokenizer.encode(inputs, second_text, special=not target, target=target)
         if second_text is not None:
             raise InputError("loaded.reading.second_text_beside_ids")
+        if is_percept(inputs):
+            raise InputError("loaded.reading.no_text", name=self.name, kind=type(inputs).__name__)
         ids, segments = _read_mapping(inputs) if isinstance(inputs, Mapping) else (_read_ids(inputs), None)
         special = (False,) * len(ids)
         if self.tokenizer is not None:
@@ -178,4 +186,5 @@ def as_tokens(side: Side, encoding: Encoding, ids: NDArray[np.int64] | None = No
         encoding.text,
         np.fromiter(encoding.special, bool, len(encoding.special)),
         None if encoding.words is None else np.array(encoding.words, dtype=np.int64),
+        *((encoding.picture, encoding.sound) if isinstance(encoding, Percept) else ()),
     )

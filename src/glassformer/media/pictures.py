@@ -76,3 +76,44 @@ def _as_bytes(image: "Image") -> NDArray[np.uint8]:
         grey = (np.asarray(image).astype(np.uint32) >> 8).clip(max=255).astype(np.uint8)
         return np.stack((grey, grey, grey, np.full_like(grey, 255)), axis=-1)
     return np.array(image.convert("RGBA"))
+
+
+def fit_picture(pixels: NDArray[np.uint8], size: int, *, color: bool = True) -> NDArray[np.uint8]:
+    """A picture of any size as a network sees it, (size, size, 3): opaque, on white; the middle, a square.
+
+    Without colour all three channels are the brightness. A picture that fits already is not changed.
+    """
+    opaque = _lay_on_white(_check_pixels(pixels))
+    if not color:
+        shares = np.array([299, 587, 114], np.uint32)
+        opaque = np.repeat((opaque @ shares // 1000)[..., None], 3, axis=-1).astype(np.uint8)
+    height, width, _ = opaque.shape
+    side = min(height, width)
+    top, left = (height - side) // 2, (width - side) // 2
+    square = opaque[top : top + side, left : left + side]
+    if side == size:
+        return np.ascontiguousarray(square)
+    from PIL import Image
+
+    return np.array(Image.fromarray(square).resize((size, size), Image.Resampling.BICUBIC))
+
+
+def _check_pixels(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Refuse what is no picture; brightness alone becomes three channels."""
+    if pixels.ndim == 2:
+        pixels = pixels[..., None]
+    if pixels.ndim != 3 or pixels.shape[2] not in (1, 3, 4) or pixels.dtype != np.uint8 or not pixels.size:
+        raise InputError("media.not_pixels", shape=str(pixels.shape), type=str(pixels.dtype))
+    height, width, channels = pixels.shape
+    if height * width > MOST_PIXELS:
+        raise InputError(
+            "media.large_picture", name="array", pixels=height * width / 1e6, limit=MOST_PIXELS / 1e6
+        )
+    return np.repeat(pixels, 3, axis=-1) if channels == 1 else pixels
+
+
+def _lay_on_white(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    if pixels.shape[2] == 3:
+        return pixels
+    opacity = pixels[..., 3:].astype(np.uint16)
+    return ((pixels[..., :3] * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)

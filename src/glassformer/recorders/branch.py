@@ -228,7 +228,7 @@ def _run(
     prefix = () if decoder or recording.target is None else recording.target.ids[1 : parent.prompt].tolist()
     request = make_request(
         model,
-        tuple(ids[: parent.prompt] if decoder else ids),
+        recording.source if model.reads != "text" else tuple(ids[: parent.prompt] if decoder else ids),
         None,
         second_text=None,
         target_language=None,
@@ -243,7 +243,7 @@ def _run(
         forced=forced,
         on_step=output.on_step,
     )
-    if not decoder and isinstance(request.source, Encoding):
+    if not decoder and model.reads == "text" and isinstance(request.source, Encoding):
         request = replace(request, source=_restore(request.source, recording.source))
     return run_request(model, request)
 

@@ -42,6 +42,7 @@ from glassformer.recorders.request import (
 from glassformer.recorders.store import ArrayStore, store_temporarily
 from glassformer.recorders.transformers.recorder import TransformersRecorder
 from glassformer.recording import Evidence, Recording
+from glassformer.text.tokenizer import Encoding
 
 SEED_BITS = 31
 RECORDERS = {"native": NativeRecorder, "transformers": TransformersRecorder}
@@ -67,14 +68,16 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
     kernel: Kernel | None = None,
     keep: ArrayStore | None = None,
 ) -> Recording:
-    """Run a model once on a text and keep what is wanted; the model is left exactly as found.
+    """Run a model once on a text, picture or sound and keep what is wanted; the model is left as found.
 
     Arguments:
         model: whatever `load` opens: a zoo name, a folder, a hub name, one of our networks, a live model of
             transformers, or a `LoadedModel`.
         inputs: a text; token ids (list, array or tensor, also a batch of one row); or a mapping, such as the
             output of a tokenizer of transformers (input_ids, attention_mask, token_type_ids) or, for a model
-            of transformers, any of its inputs (pixel_values, input_features …) as a batch of one.
+            of transformers, any of its inputs (pixel_values, input_features …) as a batch of one. Where the
+            model looks at pictures: a `Path`, pixels (height, width[, 1, 3 or 4]) as uint8, or a picture of
+            Pillow; where it listens: a `Path` or a `Waveform`; also what a recording kept of them.
         target: what the decoder of an encoder-decoder reads after its start token, which is put in front (so
             of an earlier recording `target.ids[1:]`); without it the model writes its own.
         tokenizer, device: see `load`.
@@ -146,7 +149,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         want=wanted,
         kernel=kernel,
         keep=keep or store_temporarily,
-        prefix=tuple(prefix),
+        prefix=(*request.prefix, *prefix),
         on_step=on_step,
         targets=chosen,
         forced=_force(forced, settings or loaded.generation) if forced else None,
@@ -212,7 +215,7 @@ def make_request(
         model.require("edits")
     return Request(
         source=_read_source(model, inputs, target, second_text, target_language),
-        target=None if target is None else model.reader.read(target, target=True),
+        target=None if target is None else _read_target(model, target, target_language),
         decode=None,
         want=frozenset({"statistics"}),
         edits=changes,
@@ -220,7 +223,16 @@ def make_request(
         keep=store_temporarily,
         model_hash=model_hash or model.identity.hash(),
         second_text=second_text,
+        prefix=model.begin_target(target_language) if target is None else (),
     )
+
+
+def _read_target(model: LoadedModel, target: Inputs, target_language: str | None) -> Encoding:
+    """A target without its start token; in front its language, where the source has no place for it."""
+    encoding = model.reader.read(target, target=True)
+    for token in model.begin_target(target_language):
+        encoding = model.reader.prepend(token, encoding)
+    return encoding
 
 
 def _check_sides(
@@ -250,7 +262,7 @@ def _read_source(
         if target is not None or second_text is not None or target_language is not None:
             raise InputError("record.mapping_and_texts")
         return inputs
-    return model.reader.read_source(inputs, second_text, target_language)
+    return model.read_source(inputs, second_text, target_language)
 
 
 def find_recorder(model: LoadedModel) -> Recorder:

@@ -149,7 +149,7 @@ class References:
     def _read_one(self, edit: Edit, text: Text, target: Encoding | None) -> Tensor:
         """For one text: outputs of heads (head, token, width), or states (token, width)."""
         second = self.request.second_text if isinstance(text, str) else None  # ids are the whole input
-        source = self.model.reader.read_source(text, second, self.target_language)
+        source = self.model.read_source(text, second, self.target_language)
         plain = replace(self._make_plain(), source=source, target=target)
         if self.model.shape == "encoder-decoder" and target is None:
             written = self.recorder.run(plain).target  # begins with the start token

@@ -14,6 +14,7 @@ import torch
 from glassformer.errors import InputError
 from glassformer.loaded.model import Capability, LoadedModel
 from glassformer.loaded.opening import load
+from glassformer.loaded.perceiving import Percept
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
 from glassformer.tasks.long import LongTexts, divide, join_texts
@@ -34,9 +35,11 @@ def open_model(
     device: str | torch.device | None = None,
     capability: Capability | None = None,
 ) -> LoadedModel:
-    """Whatever `load` opens, as a model that reads text and has a capability."""
+    """Whatever `load` opens, as a model that has a capability, and a tokenizer where it reads text."""
     loaded = load(model, tokenizer, device=device)
-    loaded.require(*(() if capability is None else (capability,)), "reads_text")
+    loaded.require(*(() if capability is None else (capability,)))
+    if loaded.reads == "text":
+        loaded.require("reads_text")
     return loaded
 
 
@@ -62,12 +65,18 @@ class Answer(NamedTuple):
 
 def answer(
     model: LoadedModel,
-    texts: Iterable[str],
+    texts: Iterable[Any],
     settings: GenerationSettings | None = None,
     target_language: str | None = None,
     long: LongTexts | None = None,
 ) -> Iterator[list[Answer]]:
-    """For each text, in order, its answers, best first. A blank or skipped text has none."""
+    """For each text, in order, its answers, best first. A blank or skipped text has none.
+
+    Where the model looks or listens, pictures or sounds stand for texts.
+    """
+    if model.reads != "text":
+        yield from _put_into_words(model, texts, settings, target_language)
+        return
     long, used = long or LongTexts(), settings or model.generation
     decoder = model.shape == "decoder"
     limit = model.limit
@@ -98,6 +107,20 @@ def answer(
                 yield [_join(model, each, used.length_penalty) for each in zip(*found, strict=False)]
 
 
+def perceive_chunks(model: LoadedModel, inputs: Iterable[Any]) -> Iterator[list[Percept]]:
+    """Pictures or sounds as the network is given them, many at a time."""
+    return in_growing_chunks(map(model.perceive, inputs))
+
+
+def _put_into_words(
+    model: LoadedModel, inputs: Iterable[Any], settings: GenerationSettings | None, language: str | None
+) -> Iterator[list[Answer]]:
+    """Captions of pictures, transcripts of sounds."""
+    for chunk in perceive_chunks(model, inputs):
+        for found in model.write_words(chunk, settings, language):
+            yield [Answer(write_answer(model, (), each), each.score) for each in found]
+
+
 def _join(model: LoadedModel, pieces: Sequence[Hypothesis], penalty: float) -> Answer:
     """The answers to the pieces of one text as one, scored as one."""
     text = join_texts(write_answer(model, (), each) for each in pieces)
@@ -109,7 +132,7 @@ def _join(model: LoadedModel, pieces: Sequence[Hypothesis], penalty: float) -> A
 
 def answer_texts(
     model: LoadedModel,
-    texts: Iterable[str],
+    texts: Iterable[Any],
     settings: GenerationSettings | None = None,
     target_language: str | None = None,
     long: LongTexts | None = None,

@@ -21,7 +21,7 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
 from glassformer.runlog.samples import Sample
 from glassformer.settings import Count, Settings, Share, read_settings
-from glassformer.tasks.answers import check_texts, encode_chunks, open_model
+from glassformer.tasks.answers import check_texts, encode_chunks, open_model, perceive_chunks
 from glassformer.tasks.class_weights import (
     ClassWeights,
     Factors,
@@ -223,7 +223,7 @@ class Classified:
 @overload
 def classify(
     model: Any,
-    texts: Iterable[str],
+    texts: Iterable[Any],
     *,
     tokenizer: Any = None,
     long: Long | LongTexts = "refuse",
@@ -235,7 +235,7 @@ def classify(
 @overload
 def classify(
     model: Any,
-    texts: Iterable[str],
+    texts: Iterable[Any],
     *,
     tokenizer: Any = None,
     long: Long | LongTexts = "refuse",
@@ -246,14 +246,15 @@ def classify(
 
 def classify(
     model: Any,
-    texts: Iterable[str],
+    texts: Iterable[Any],
     *,
     tokenizer: Any = None,
     long: Long | LongTexts = "refuse",
     device: str | torch.device | None = None,
     stream: bool = False,
 ) -> list[Classified] | Iterator[Classified]:
-    """The label of each text, in order; a blank text has an empty one.
+    """The label of each text, in order; a blank text has an empty one. Some models sort pictures or sounds:
+    `texts` are then whatever `record` takes for one.
 
     `long` says what happens to a text that is too long: "refuse" it; "truncate": classify its start; "split":
     the mean of the probabilities of its sentences; "skip": an empty label. `LongTexts` counts them.
@@ -268,7 +269,11 @@ def classify(
     return found if stream else list(found)
 
 
-def _classify(model: LoadedModel, texts: Iterable[str], long: LongTexts) -> Iterator[Classified]:
+def _classify(model: LoadedModel, texts: Iterable[Any], long: LongTexts) -> Iterator[Classified]:
+    if model.reads != "text":
+        for percepts in perceive_chunks(model, texts):
+            yield from (_choose(model, np.array(chances)) for chances in model.classify_percepts(percepts))
+        return
     for chunk in encode_chunks(model, texts, long):
         chances = iter(model.classify([row for rows in chunk for row in rows]))
         for rows in chunk:
@@ -278,6 +283,10 @@ def _classify(model: LoadedModel, texts: Iterable[str], long: LongTexts) -> Iter
             lengths = np.array([len(row) for row in rows])
             pieces = np.array([next(chances) for _ in rows])  # (piece, class)
             whole = pieces[0] if len(rows) == 1 else lengths @ pieces / lengths.sum()
-            names = model.labels or tuple(f"LABEL_{number}" for number in range(len(whole)))
-            best = int(np.argmax(whole))
-            yield Classified(names[best], float(whole[best]), dict(zip(names, whole.tolist(), strict=True)))
+            yield _choose(model, whole)
+
+
+def _choose(model: LoadedModel, chances: NDArray[np.float64]) -> Classified:
+    names = model.labels or tuple(f"LABEL_{number}" for number in range(len(chances)))
+    best = int(np.argmax(chances))
+    return Classified(names[best], float(chances[best]), dict(zip(names, chances.tolist(), strict=True)))

@@ -326,7 +326,7 @@ def _sum_consistent_loss(network: Network, batch: Batch, settings: TranslationSe
 @overload
 def translate(
     model: Any,
-    texts: Iterable[str],
+    texts: Iterable[Any],
     *,
     tokenizer: Any = None,
     target_language: str | None = None,
@@ -340,7 +340,7 @@ def translate(
 @overload
 def translate(
     model: Any,
-    texts: Iterable[str],
+    texts: Iterable[Any],
     *,
     tokenizer: Any = None,
     target_language: str | None = None,
@@ -354,7 +354,7 @@ def translate(
 @rename_argument("settings", "decode")
 def translate(
     model: Any,
-    texts: Iterable[str],
+    texts: Iterable[Any],
     *,
     tokenizer: Any = None,
     target_language: str | None = None,
@@ -364,6 +364,7 @@ def translate(
     stream: bool = False,
 ) -> list[str] | Iterator[str]:
     """What an encoder-decoder makes of each text, in order: a translation, a summary; blank texts stay blank.
+    Of a picture or a sound, given as to `record`, it is what the model says about it, or has heard.
 
     `target_language` is for vocabularies that name languages. `decode` says how to generate, as in `record`;
     without any, the model generates as its files say. `long` says what happens to a text that is too long:

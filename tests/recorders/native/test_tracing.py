@@ -252,7 +252,7 @@ LOOKED_AT = ("weights", "scores", "queries", "keys", "values", "hidden", "output
 
 
 def test_a_model_of_transformers_has_no_trace_and_is_told_so() -> None:
-    with pytest.raises(InputError, match="recorded of our own networks only"):
+    with pytest.raises(InputError, match="recorded only of our own networks that read text"):
         load(build_llama()).record(SOURCE, want=("trace",))
 
 

@@ -65,7 +65,8 @@ def run(arguments: Arguments) -> None:
     from glassformer.render.summary import summarise, to_json
 
     require_model(arguments.model)
-    text = None if arguments.texts else _find_text(arguments)
+    if arguments.texts is None:
+        _check_text(arguments)
     target = None if arguments.target is None else require_text(arguments.target)
     want = check_want([name.strip() for name in arguments.want.split(",") if name.strip()])
     edits = [read_edit(edit) for edit in arguments.edit]
@@ -73,10 +74,11 @@ def run(arguments: Arguments) -> None:
     _check_texts(arguments)
     model = load(arguments.model, device=arguments.device)
     decode = _find_decoding(arguments, model)
+    text = None if arguments.texts else _find_text(arguments, model)
 
-    def record(text: str, keep: "ArrayStore | None" = None) -> "Recording":
+    def record(text: "str | Path", keep: "ArrayStore | None" = None) -> "Recording":
         return model.record(
-            text,
+            text if model.reads == "text" else Path(text),
             target,
             target_language=arguments.target_language,
             second_text=arguments.second,
@@ -114,11 +116,19 @@ def _check_texts(arguments: Arguments) -> None:
         raise InputError("cli.record.only_one_text")
 
 
-def _find_text(arguments: Arguments) -> str:
+def _check_text(arguments: Arguments) -> None:
     if arguments.text is None and arguments.file is None:
         raise InputError("cli.record.no_text")
     if arguments.text is not None and arguments.file is not None:
         raise InputError("cli.record.text_and_file")
+    if arguments.file is None:
+        require_text(arguments.text)
+
+
+def _find_text(arguments: Arguments, model: "LoadedModel") -> str | Path:
+    """The text; or the file of a picture or a sound, where the model looks or listens."""
+    if model.reads != "text":
+        return arguments.file or Path(arguments.text)
     return require_text(arguments.text if arguments.file is None else read_text(arguments.file))
 
 

@@ -57,6 +57,8 @@ class ScaledEmbeddings:
 
     def run(self, factor: float) -> tuple[Tensor, dict[Side, Tensor]]:
         """The outcome with embeddings multiplied by a factor, and these."""
+        if self.prepared.model.reads != "text":
+            raise InputError("recorders.attribution.no_embeddings", name=self.prepared.model.name)
         self.factor = factor
         self.given, self.last = {}, None
         value = self.prepared.run()

@@ -16,6 +16,7 @@ from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.native import NativeModel, Network
+from glassformer.loaded.perceiving import Percept
 from glassformer.loaded.reading import as_tokens
 from glassformer.messages import Message, message
 from glassformer.model.decoding import start_of_target
@@ -72,7 +73,9 @@ class NativeRecorder:
         source, edits = request.source, request.edits
         assert isinstance(source, Encoding)
         want = complete_want(request.want)
-        self._check_ids((*source.ids, *request.prefix))
+        self._check_source(source)
+        if request.prefix:
+            self._check_ids(request.prefix)
         with exclusive(self.network):
             comparison = self._check_once(request.model_hash, source)
             source, written, generation = self._write(source, request)
@@ -101,9 +104,8 @@ class NativeRecorder:
         assert isinstance(request.source, Encoding)
         sides = [side for side in (request.source, self._begin(request.target)) if side is not None]
         for side in sides:
-            self._check_ids(side.ids)
-            if isinstance(self.network, Transformer):
-                self.network.check_length(len(side))
+            self._check_source(side)
+            self._check_length(side)
         self._segments(request.source)
         return max(map(len, sides))
 
@@ -162,7 +164,7 @@ class NativeRecorder:
         """Logits of one pass without edits, then of one pass for each of these; see `Recorder`."""
         source, written = request.source, request.target
         assert isinstance(source, Encoding)
-        self._check_ids(source.ids)
+        self._check_source(source)
         if written is not None:
             written = self.reader.prepend(self._find_start(), written)
             self._check_ids(written.ids)
@@ -196,7 +198,7 @@ class NativeRecorder:
         if written is not None:
             written = self.reader.prepend(self._find_start(), written)
         for side in filter(None, (source, written)):
-            self._check_ids(side.ids)
+            self._check_source(side)
         config = self.network.config
         if isinstance(config, ModelConfig):
             if config.best_keys is not None:
@@ -219,15 +221,22 @@ class NativeRecorder:
         """The network does so itself on a CPU only; on a GPU a foreign id would stop the process."""
         check_ids(torch.tensor([ids], dtype=torch.long), self.network.config.vocabulary_size)
 
+    def _check_source(self, source: Encoding) -> None:
+        """Pictures and sounds were made to fit."""
+        if not isinstance(source, Percept):
+            self._check_ids(source.ids)
+
+    def _check_length(self, side: Encoding) -> None:
+        if isinstance(self.network, Transformer) and not isinstance(side, Percept):
+            self.network.check_length(len(side))
+
     def _check_size(
         self, source: Encoding, written: Encoding | None, want: Collection[str], watch: Watch
     ) -> None:
         """Refuse too long a text, and matrices that no memory holds, before the network runs."""
         config = self.network.config
-        if isinstance(self.network, Transformer):
-            for side in (source, written):
-                if side is not None:
-                    self.network.check_length(len(side))
+        for side in filter(None, (source, written)):
+            self._check_length(side)
         heads, depth, biased = 1, 1, False
         if isinstance(config, ModelConfig):
             heads, depth = config.heads, sum(config.depth.values())
@@ -249,7 +258,7 @@ class NativeRecorder:
         if self.model.shape == "encoder-decoder":
             generation, written = None, request.target
             if written is None:
-                words, generation = self._generate(source.ids, request)
+                words, generation = self._generate(source, request)
                 written = self.reader.recognise((*request.prefix, *words), target=True)
             written = self.reader.prepend(self._find_start(), written)
             self._check_ids(written.ids)
@@ -257,10 +266,10 @@ class NativeRecorder:
         if request.decode is None:
             return source, None, None
         ids = (*source.ids[: self.model.find_prompt_end(source.ids)], *request.prefix)
-        words, generation = self._generate(ids, request)
+        words, generation = self._generate(self.reader.read(ids), request)
         return self.reader.recognise((*ids, *words), target=False), None, generation
 
-    def _generate(self, ids: Sequence[int], request: Request) -> tuple[tuple[int, ...], Generation]:
+    def _generate(self, source: Encoding, request: Request) -> tuple[tuple[int, ...], Generation]:
         settings: GenerationSettings = request.decode or replace(
             self.model.generation, alternatives=ALTERNATIVES
         )
@@ -269,12 +278,13 @@ class NativeRecorder:
         late = any(edit.starts for edit in request.edits) and self.model.device.type == "cuda"
         if late or needs_numbered_queries(request.edits):
             settings = replace(settings, cache=False)
-        first = (self._find_start(), *request.prefix) if self.model.shape == "encoder-decoder" else ids
-        start = self._tensor(first) if request.prefix and first is not ids else None
+        both = self.model.shape == "encoder-decoder"
+        first = (self._find_start(), *request.prefix) if both else source.ids
+        start = self._tensor(first) if request.prefix and both else None
         editing = GenerationEdits(self.network, request.edits)
         with at_inference(self.network), packing_at_once(), editing as edits:
             edits.begin_pass(0, len(first))
-            search = open_search(self.network, self._tensor(ids), None, settings, start, request.forced)
+            search = open_search(self.network, self._inputs(source), None, settings, start, request.forced)
             steps = StepReader(settings, self.reader.show)
             while True:
                 read = len(first) + len(search.trace.steps)
@@ -318,11 +328,17 @@ class NativeRecorder:
         """The same of several texts of one length, a row each."""
         watching = nullcontext() if watch is None else watch.watching()
         with at_inference(self.network, gradients=gradients), watching:
-            ids = torch.cat([self._tensor(each.ids) for each in sources])
+            ids = torch.cat([self._inputs(each) for each in sources])
             if written:
                 return self.network(ids, target=torch.cat([self._tensor(each.ids) for each in written]))
             segments = [each for source in sources if (each := self._segments(source)) is not None]
             return self.network(ids, segments=torch.cat(segments) if segments else None)
+
+    def _inputs(self, source: Encoding) -> Tensor:
+        """What the network is given: ids, pixels or samples, a batch of one."""
+        if isinstance(source, Percept):
+            return torch.from_numpy(source.inputs)[None].to(self.model.device)
+        return self._tensor(source.ids)
 
     def _tensor(self, numbers: Sequence[int]) -> Tensor:
         return torch.tensor([numbers], device=self.model.device)
@@ -354,15 +370,22 @@ class NativeRecorder:
     def _check_once(self, model_hash: str, source: Encoding) -> Comparison:
         """How far the ways of looking are apart on a few tokens; once for each model."""
         if model_hash not in self._checks:
-            part = slice(CHECKED_TOKENS)
-            cut = (source.ids[part], source.texts[part], source.special[part], source.segments[part])
-            short = Encoding(*cut, text="")
-            written = short if self.model.shape == "encoder-decoder" else None
+            short, written = self._shorten(source)
             axes = _read_sides(short, written)[1]
             self._checks[model_hash] = check_network(
                 self.network, axes, lambda watch: self._run(short, written, watch)[0]
             )
         return self._checks[model_hash]
+
+    def _shorten(self, source: Encoding) -> tuple[Encoding, Encoding | None]:
+        """The first tokens of a source, and a target; a picture stays whole."""
+        both = self.model.shape == "encoder-decoder"
+        if isinstance(source, Percept):
+            return source, self._begin(self.reader.read(())) if both else None
+        part = slice(CHECKED_TOKENS)
+        cut = (source.ids[part], source.texts[part], source.special[part], source.segments[part])
+        short = Encoding(*cut, text="")
+        return short, short if both else None
 
     # What comes out
 

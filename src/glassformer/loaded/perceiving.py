@@ -1,0 +1,121 @@
+"""Pictures and sounds as a network reads them, and the same as a recording keeps them.
+
+In:   a path, an array of pixels, a picture of Pillow, a `Waveform`; or what a recording kept: `Picture`,
+      `Sound`, `Tokens`.
+Out:  `Percept`: numbers for the network, and tokens (patches or frames) with their names.
+
+A network is given what a recording keeps (bytes for pixels, 16 bits for samples), so that a recording can be
+made again from an older one.
+"""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.config import ModelConfig
+from glassformer.errors import InputError
+from glassformer.media import Waveform, fit_picture, read_picture, read_sound
+from glassformer.recording import Picture, Sound, SpokenWord, Tokens
+from glassformer.text.tokenizer import Encoding
+
+CLASS_TOKEN = "[CLS]"
+FULL = 2**15  # of a sample of 16 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Percept(Encoding):
+    """Patches or frames as tokens, numbered from 0."""
+
+    inputs: NDArray[np.float32] | None = None  # (channel, row, column), or (sample,) to the end of a frame
+    picture: Picture | None = None
+    sound: Sound | None = None
+
+
+def is_percept(inputs: object) -> bool:
+    """Whether something can only be looked at or listened to; an array may also be token ids."""
+    return isinstance(inputs, (os.PathLike, Waveform, Picture, Sound)) or _is_image(inputs)
+
+
+def perceive(config: ModelConfig, inputs: Any, name: str) -> Percept:
+    """What the encoder of a network is given; refuses text, and what this network cannot look at or hear."""
+    if isinstance(inputs, Percept):
+        return inputs
+    if isinstance(inputs, Tokens):
+        inputs = inputs.picture or inputs.sound
+    if config.reads == "picture":
+        return show_picture(config, _read_pixels(inputs, name))
+    words = inputs.words if isinstance(inputs, Sound) else ()
+    return play_sound(config, _read_waveform(inputs, name), words)
+
+
+def show_picture(config: ModelConfig, pixels: NDArray[np.uint8]) -> Percept:
+    """A picture, made to fit, as patches."""
+    fitted = fit_picture(pixels, config.picture_size, color=config.color)
+    channels = fitted if config.color else fitted[..., :1]
+    places = [f"{row},{column}" for row in range(config.grid) for column in range(config.grid)]
+    first = [CLASS_TOKEN] if config.class_token else []
+    cells = np.array([-1] * len(first) + list(range(len(places))))
+    return _number(
+        (*first, *places),
+        special=len(first),
+        inputs=scale_pixels(channels.transpose(2, 0, 1)),
+        picture=Picture(fitted, config.grid, config.grid, cells),
+    )
+
+
+def scale_pixels(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Bytes as numbers from -1 to 1."""
+    return pixels.astype(np.float32) / np.float32(127.5) - np.float32(1)
+
+
+def play_sound(config: ModelConfig, waveform: Waveform, words: tuple[SpokenWord, ...] = ()) -> Percept:
+    """A sound, at the rate of the network, as frames."""
+    heard = waveform.at_rate(config.sample_rate)
+    samples = np.clip(np.round(heard.samples * FULL), -FULL, FULL - 1).astype(np.int16)
+    count = -(-len(samples) // config.token_samples)
+    starts = np.arange(count) * config.token_samples / config.sample_rate
+    ends = np.minimum(starts + config.token_samples / config.sample_rate, heard.seconds)
+    spans = np.stack((starts, ends), axis=1)
+    padded = np.zeros(count * config.token_samples, np.float32)  # equally many frames, equally many samples
+    padded[: len(samples)] = samples / np.float32(FULL)
+    return _number(
+        tuple(f"{middle:.2f}" for middle in spans.mean(axis=1)),
+        special=0,
+        inputs=padded,
+        sound=Sound(samples, config.sample_rate, spans, words),
+    )
+
+
+def _number(texts: tuple[str, ...], *, special: int, **parts: Any) -> Percept:
+    count = len(texts)
+    marks = (True,) * special + (False,) * (count - special)
+    return Percept(tuple(range(count)), texts, marks, (0,) * count, "", **parts)
+
+
+def _read_pixels(inputs: Any, name: str) -> NDArray[np.uint8]:
+    if isinstance(inputs, Picture):
+        return inputs.pixels
+    if _is_image(inputs):
+        return np.array(inputs.convert("RGBA"))
+    if isinstance(inputs, (os.PathLike, bytes)):
+        return read_picture(inputs)
+    if isinstance(inputs, np.ndarray):
+        return inputs
+    raise InputError("loaded.cannot.other_than_pictures", name=name, kind=type(inputs).__name__)
+
+
+def _read_waveform(inputs: Any, name: str) -> Waveform:
+    if isinstance(inputs, Waveform):
+        return inputs
+    if isinstance(inputs, Sound):
+        return Waveform(inputs.samples, inputs.rate)  # type: ignore[arg-type]
+    if isinstance(inputs, (os.PathLike, bytes)):
+        return read_sound(inputs)
+    raise InputError("loaded.cannot.other_than_sounds", name=name, kind=type(inputs).__name__)
+
+
+def _is_image(inputs: object) -> bool:
+    return type(inputs).__module__.startswith("PIL.") and hasattr(inputs, "convert")
