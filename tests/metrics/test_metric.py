@@ -1,5 +1,7 @@
 """Metrics are found by name, worded, and measured at the levels they have."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -42,6 +44,26 @@ def test_rows_that_are_padding_have_no_value_and_say_so(make_map, record) -> Non
     assert np.isnan(rows.part().values[0, 1])
     assert "padding" in " ".join(map(str, rows.undefined))
     assert rows.roll_up("model").value == pytest.approx(np.log(2))
+
+
+FEW_KEYS = re.compile("sparser|concentrated|focused|集中|稀疏")
+MANY_KEYS = re.compile("denser|spread|random|分散|稠密|均匀|随机")
+
+
+@pytest.mark.parametrize("name", PANEL)
+def test_the_readings_of_the_panel_say_what_its_numbers_do(name: str, make_map, record) -> None:
+    """Of two maps, one looks at fewer keys: the reading on its side of the number says so."""
+    few, many = (
+        score(record(make_map([[row] * 2], kind="cross")), name, over="model").value
+        for row in ([0.9, 0.1, 0.0, 0.0], [0.4, 0.3, 0.3, 0.0])
+    )
+    metric = METRICS[name]
+    focused, spread = (metric.lower, metric.higher) if few < many else (metric.higher, metric.lower)
+    assert few != many
+    for text, said, other in ((focused, FEW_KEYS, MANY_KEYS), (spread, MANY_KEYS, FEW_KEYS)):
+        for language in ("en", "zh"):
+            assert said.search(text.text(language)), language
+            assert not other.search(text.text(language)), language
 
 
 def test_every_metric_is_worded_in_both_languages() -> None:

@@ -25,6 +25,7 @@ export interface ColumnsOptions {
   choose(place: Place): void;
   leave(): void; // Escape
   scroll(): void;
+  resized(): void; // the element: what stands above it may take a line more or less
 }
 
 const LEAST_ROW = 22; // pixels
@@ -72,6 +73,7 @@ export class Columns {
       this.render();
       options.scroll();
     });
+    new ResizeObserver(() => options.resized()).observe(this.element);
     this.space.addEventListener("pointermove", (event) => options.point(this.placeOf(event)));
     this.space.addEventListener("pointerleave", () => options.point(null));
     this.space.addEventListener("pointerdown", (event) => {

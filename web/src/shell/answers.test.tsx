@@ -1,7 +1,7 @@
 import { act } from "preact/test-utils";
 import { describe, expect, test, vi } from "vitest";
 import { aView, open, recordings, settle, still } from "../testing/page";
-import { invent, outputOf, said } from "../testing/recording";
+import { frame, invent, outputOf, said } from "../testing/recording";
 
 describe("the answer of the model", () => {
   const choice = (text: string, share: number) => ({ token: 1, text, log_probability: Math.log(share) });
@@ -20,19 +20,27 @@ describe("the answer of the model", () => {
     expect(element.querySelector("[data-outcome]")).toBeNull();
   });
 
-  test("of a masked model is put into the sentence; a word shows what else could stand there", async () => {
+  test("of a masked model is put into the sentence; a word shows what else could stand there, and its vector", async () => {
     const guesses = [choice("cat", 0.5), choice("dog", 0.25)];
     const texts = ["The", " [MASK]", " sat"];
     const output = outputOf("encoder", "tokens", [guesses, guesses, guesses]);
-    const { source } = invent({ source: texts, change: { shape: "encoder", output } });
+    const hidden = [{ stack: "encoder", side: "source" as const, layers: 3, tokens: 3, width: 2 }];
+    const { source } = invent({ source: texts, change: { shape: "encoder", output, hidden } });
     const slice = await source.tokens("source");
     const offsets = [
       [0, 3],
       [4, 10],
       [10, 14],
     ] as const;
-    const spelt = { ...source, tokens: async () => ({ ...slice, offsets, text: "The [MASK] sat" }) };
-    const { element, app } = await open({ ...recordings(), open: async () => spelt }, [aView("picture", {})]);
+    const states = async (_: string, layer: number, [first]: readonly [number, number]) =>
+      frame({ states: { shape: [1, 2], data: Float32Array.of(3 * first, layer === 2 ? -4 * first : 0) } });
+    const spelt = {
+      ...source,
+      hidden: states as never,
+      tokens: async () => ({ ...slice, offsets, text: "The [MASK] sat" }),
+    };
+    const views = [aView("picture", {}), aView("embeddings", {})];
+    const { element, app } = await open({ ...recordings(), open: async () => spelt }, views);
     const bar = () => element.querySelector("[data-outcome=masks]")!;
     expect(bar().textContent?.replaceAll("\u202f", " ")).toContain("The cat 50.0 % sat");
     await act(() => element.querySelector<HTMLElement>("[data-guess]")!.click());
@@ -40,6 +48,11 @@ describe("the answer of the model", () => {
     expect(app.store.get().query).toBe(1);
     const rows = [...element.querySelectorAll("[data-part=guess] .bars-text")];
     expect(rows.map((row) => row.textContent)).toEqual(["cat", "dog"]);
+    const strip = () => [...element.querySelectorAll("[data-part=guess] rect")];
+    await vi.waitFor(() => expect(strip().map((rect) => rect.getAttribute("class"))).toEqual(["", "below"]));
+    expect(element.querySelector("[data-part=guess] svg")!.getAttribute("aria-label")).toContain("length 5");
+    await act(() => element.querySelector<HTMLElement>("[data-action=open-embeddings]")!.click());
+    expect(app.store.get()).toMatchObject({ view: "embeddings", query: 1 });
   });
 
   test("tells which sample was read, and what was cut", async () => {
@@ -61,7 +74,7 @@ describe("a recording of an edited model", () => {
     aView(name, { mount: () => ({ ...still, table: async () => table }) }),
   );
 
-  test("is marked above every view and in its table", async () => {
+  test("is marked above every view, in its table and below its saved picture", async () => {
     const { source } = invent();
     const { description } = source;
     const { evidence } = description;
@@ -82,6 +95,11 @@ describe("a recording of an edited model", () => {
       "aEdited model: head 1 silenced",
       "bEdited model: head 1 silenced",
     ]);
+    const saved = vi.spyOn(URL, "createObjectURL").mockReturnValue("blob:saved");
+    await act(() => element.querySelector<HTMLElement>("[data-action=save-svg]")?.click());
+    await vi.waitFor(() => expect(saved).toHaveBeenCalled());
+    expect(await (saved.mock.lastCall![0] as Blob).text()).toContain(">Edited model: head 1 <");
+    saved.mockRestore();
   });
 
   test("no other recording is", async () => {

@@ -67,6 +67,7 @@ class FlowView extends MountedView<Words, object> {
       choose: (place) => this.choose(place),
       leave: () => stage.selection.set({ key: null }),
       scroll: () => this.changed(),
+      resized: () => this.resize(),
     });
     this.columns.element.addEventListener("pointermove", (event) => this.pointNode(event));
     this.columns.window.append(this.canvas);

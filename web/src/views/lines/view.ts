@@ -81,6 +81,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
       choose: (place) => this.choose(place),
       leave: () => selection.set({ query: null, key: null }),
       scroll: () => this.scroll(),
+      resized: () => this.resize(),
     });
     this.columns.window.append(this.base, this.front);
     this.columns.element.addEventListener("contextmenu", (event) => {

@@ -5,9 +5,11 @@
  * Out:  three lists that follow it.
  */
 
+import type { RowSide } from "../../api/types";
 import { list, type Option } from "../../marks/controls";
 import { make } from "../../marks/make";
 import { headOf, type WalkContext } from "./context";
+import { isNamedByWritten } from "./panels";
 import type { Route } from "./route";
 import { lastStack, type Scene } from "./script";
 
@@ -21,10 +23,11 @@ export class Choosers {
   show(scene: Scene, context: WalkContext): void {
     const stack = scene.stack ?? lastStack(context.plan);
     const about = context.plan.stacks.find((each) => each.stack === stack);
-    const offered = `${stack} ${scene.layer !== null} ${about?.layers} ${about?.heads}`;
+    const side = scene.step && isNamedByWritten(context, scene.step) ? "written" : (about?.side ?? "source");
+    const offered = `${stack} ${scene.layer !== null} ${about?.layers} ${about?.heads} ${side}`;
     if (this.offered !== offered) {
       this.offered = offered;
-      this.offer(stack, about, context);
+      this.offer(stack, about, side, context);
     }
     const row = context.stage.selection.get().query;
     const [layers, heads, tokens] = this.lists;
@@ -36,6 +39,7 @@ export class Choosers {
   private offer(
     stack: string,
     about: WalkContext["plan"]["stacks"][number] | undefined,
+    side: RowSide, // whose tokens name the rows
     context: WalkContext,
   ): void {
     const { say, stage } = context;
@@ -46,7 +50,7 @@ export class Choosers {
     ) => list(() => say[name], [{ label: null, options: choices }], choices[0]!.value, chosen);
     const numbers = (count: number) =>
       Array.from({ length: count }, (_, at) => ({ value: String(at), text: String(at) }));
-    const names = context.tokens[about?.side ?? "source"]?.shown ?? [];
+    const names = context.tokens[side]?.shown ?? [];
     const tokens = names.map((text, at) => ({ value: String(at), text: `${at} ${text}` }));
     const openToken = (value: string) => this.route.openToken(value === "" ? null : Number(value));
     this.lists = [

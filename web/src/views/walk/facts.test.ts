@@ -7,8 +7,10 @@ import { invent } from "../../testing/recording";
 import { Diagram } from "./diagram";
 import { letterOf } from "./letters";
 import { chapterName } from "./names";
+import type { Loaded, Panel } from "./panels";
 import { blockOf, keyOf, stepsOf, writeScript } from "./script";
 import { sentences, titles } from "./step_words";
+import { equationOf } from "./symbols";
 import { words } from "./words";
 
 const { source } = invent();
@@ -87,6 +89,16 @@ describe("what the walk says is true of the network", () => {
       [/Mask the future/, !recurrent && plan.shape !== "encoder"],
     ];
     for (const [sentence, holds] of facts) expect([sentence, sentence.test(said)]).toEqual([sentence, holds]);
+  });
+
+  test.each([
+    ["paper", "P[p, 2i] = sin(p ÷ 10000^(i/8)), P[p, 2i + 1] = cos(p ÷ 10000^(i/8))"],
+    ["marian", "P[p, i] = sin(p ÷ 10000^(i/8)), P[p, i + 8] = cos(p ÷ 10000^(i/8))"], // sines in the left half
+  ])("%s: the formula of P has the columns of its table", (name, formula) => {
+    const waves = stepsOf(plans[name]!).find((step) => step.operation === "waves")!;
+    const panel = { symbol: "P", shape: waves.shape.output } as unknown as Panel;
+    const said = equationOf(waves, { panels: [panel], result: panel, bias: null } as unknown as Loaded);
+    expect(said.map((part) => part.textContent).join("")).toContain(formula);
   });
 
   test("what the mask gives is what the softmax reads: S′", () => {

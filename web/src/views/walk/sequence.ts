@@ -42,10 +42,13 @@ export class SequenceScene implements WalkScene {
     const { say, plan, tokens } = this.context;
     const count = tokens.source?.ids.length ?? 0;
     const width = plan.stacks[0]?.width ?? 0;
-    const fixed = plan.architecture?.context === "fixed";
+    const { context, layers = 1, bidirectional } = plan.architecture ?? {};
+    const fixed = context === "fixed";
+    const more = Number(layers) - 1; // a layer above waits for the word below, or for the end that both directions need
+    const chain = count + more * (bidirectional ? count : 1);
     const number = (value: number) => () => String(value);
     return [
-      [() => say.stepsInRow, number(count), number(1)],
+      [() => say.stepsInRow, number(chain), number(1)],
       [() => say.farthest, number(count - 1), number(1)],
       [
         () => say.handedOver,
