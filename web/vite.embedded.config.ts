@@ -1,7 +1,7 @@
 /**
  * For notebooks and exported files, each a module by itself, styles and lazy parts inside:
- *   embedded.js               everything: notebooks, and files with the numbers of a walk or with hidden states
- *   file.js    --mode file    without canvas, walk, playground and runs: files of any other recording
+ *   embedded.js               everything: notebooks, and files with the numbers of a walk, with hidden states, with a picture or a sound
+ *   file.js    --mode file    without canvas, walk, playground, runs, picture and sound: files of any other recording
  *   run.js     --mode run     without canvas, walk and playground: files of training runs
  *   atlas.js   --mode atlas   as file.js, with the atlas: files of atlases
  *   loader.js  --mode loader  the few lines that unpack either in a file
@@ -10,9 +10,9 @@ import { defineConfig, type Plugin } from "vite";
 import { listViews, noStyles } from "./vite.views.ts";
 
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  file: "canvas|walk|playground|runs|curves|learning|search|atlas",
-  run: "canvas|walk|playground|runs|search|atlas",
-  atlas: "canvas|walk|playground|runs|curves|learning|search",
+  file: "canvas|walk|playground|runs|curves|learning|search|atlas|picture|sound",
+  run: "canvas|walk|playground|runs|search|atlas|picture|sound",
+  atlas: "canvas|walk|playground|runs|curves|learning|search|picture|sound",
 };
 
 /** Views that are left out leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */

@@ -6,7 +6,7 @@ import type { Spoken } from "./src/api/types";
 const NAME = "virtual:views";
 
 /** Views with a chunk of their own, fetched when they are opened: large, and not for everybody. A view named here needs no other line. */
-export const ALONE: readonly string[] = ["walk", "playground", "atlas"];
+export const ALONE: readonly string[] = ["walk", "playground", "atlas", "picture", "sound"];
 
 /** Titles need no styles, and a module for other pages has them inside: those that views bring are left out. */
 export const noStyles: Plugin = {
@@ -36,10 +36,12 @@ export function listViews(): Plugin {
         const texts = module.languages.map((language) => [language, text(language)]);
         return `say(${JSON.stringify(Object.fromEntries(texts))})`;
       };
-      const list = module.allViews.map(({ name, title, about, needs, panel, transport, controls }) => {
-        const words = `title: ${inAll(title)}${ALONE.includes(name) ? `, about: ${inAll(about)}` : ""}`;
-        return `{ ...${JSON.stringify({ name, needs, panel, transport, controls })}, ${words} }`;
-      });
+      const list = module.allViews.map(
+        ({ name, title, about, needs, panel, transport, controls, cutFrom }) => {
+          const words = `title: ${inAll(title)}${ALONE.includes(name) ? `, about: ${inAll(about)}` : ""}`;
+          return `{ ...${JSON.stringify({ name, needs, panel, transport, controls, cutFrom })}, ${words} }`;
+        },
+      );
       return `const say = (texts) => (language) => texts[language] ?? texts.en;\nexport default [${list}]`;
     },
     /** For programs beside the page: which views a recording can be shown in. */

@@ -28,6 +28,7 @@ from glassformer.api.routes import (
     effects,
     jobs,
     maps,
+    media,
     messages,
     operations,
     playground,
@@ -50,7 +51,7 @@ from glassformer.api.shortcuts import Shortcuts
 from glassformer.api.training import Trainer
 
 GROUPS = (
-    operations, session, about, messages, recordings, maps, states, measures, walks, jobs, effects,
+    operations, session, about, messages, recordings, maps, media, states, measures, walks, jobs, effects,
     playground, runs, searches, atlases, training, static,
 )  # fmt: skip
 

@@ -9,6 +9,7 @@ from typing import Annotated
 from pydantic import BeforeValidator
 
 from glassformer.api.jobs import JobRequest
+from glassformer.api.media import PictureDescription, SoundDescription, describe_picture, describe_sound
 from glassformer.api.probes import ProbeDescription
 from glassformer.comparison.difference import Difference
 from glassformer.config import Shape
@@ -43,6 +44,8 @@ class SideDescription(ResponseModel):
     side: RowSide
     count: int
     text: Cut | None
+    picture: PictureDescription | None = None  # that its tokens were cut from
+    sound: SoundDescription | None = None
 
 
 class MapDescription(ResponseModel):
@@ -211,6 +214,9 @@ class TokenSlice(ResponseModel):
     text: Cut | None
 
 
+_WRITTEN = {"side": "written", "picture": None, "sound": None}  # words, whatever the target was cut from
+
+
 def describe(
     recording: Recording,
     id: str,
@@ -229,7 +235,7 @@ def describe(
         evidence=_describe_evidence(recording.evidence),
         source=_describe_side(recording.source),
         target=None if recording.target is None else _describe_side(recording.target),
-        written=None if written is None else _describe_side(written).model_copy(update={"side": "written"}),
+        written=None if written is None else _describe_side(written).model_copy(update=_WRITTEN),
         maps=tuple(describe_map(recording, each) for each in recording.maps),
         hidden=tuple(_describe_hidden(recording, stack) for stack in recording.hidden),
         output=None if recording.output is None else _describe_output(recording.output),
@@ -318,7 +324,13 @@ def slice_tokens(tokens: Tokens, side: RowSide, start: int, stop: int) -> TokenS
 
 
 def _describe_side(tokens: Tokens) -> SideDescription:
-    return SideDescription(side=tokens.side, count=len(tokens), text=tokens.text)
+    return SideDescription(
+        side=tokens.side,
+        count=len(tokens),
+        text=tokens.text,
+        picture=describe_picture(tokens.picture),
+        sound=describe_sound(tokens.sound),
+    )
 
 
 def _describe_hidden(recording: Recording, stack: str) -> HiddenDescription:

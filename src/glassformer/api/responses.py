@@ -81,7 +81,17 @@ class Page:
     total: int
 
 
-Made = Frame | BaseModel | list[Any] | Page
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """Bytes of a kind that browsers know: a picture, a sound."""
+
+    body: bytes
+    kind: str
+
+
+Made = Frame | BaseModel | list[Any] | Page | Raw
 Context = Annotated[AppContext, Depends(_get_context)]
 
 
@@ -198,7 +208,7 @@ async def respond_about(
     request: Request,
     context: AppContext,
     id: str,
-    make: Callable[[Recording], Frame | BaseModel],
+    make: Callable[[Recording], Frame | BaseModel | Raw],
     *,
     slow: bool = False,
 ) -> Response:
@@ -248,7 +258,9 @@ def choose_encoding(accepted: str) -> Encoding:
 
 
 def compress(data: bytes, kind: str, encoding: Encoding, level: int = 1) -> Encoded:
-    """Compressed data; short ones stay as they are."""
+    """Compressed data; short ones, and pictures, stay as they are."""
+    if kind == "image/png":
+        return Encoded(data, kind, "identity")
     if encoding == "zstd" and len(data) >= _SHORT:
         return Encoded(zstandard.ZstdCompressor(level=level).compress(data), kind, "zstd")
     if encoding == "gzip" and len(data) >= _SHORT:
@@ -256,7 +268,9 @@ def compress(data: bytes, kind: str, encoding: Encoding, level: int = 1) -> Enco
     return Encoded(data, kind, "identity")
 
 
-def _serialise(made: Frame | BaseModel | list[Any]) -> tuple[bytes, str]:
+def _serialise(made: Frame | BaseModel | list[Any] | Raw) -> tuple[bytes, str]:
+    if isinstance(made, Raw):
+        return made.body, made.kind
     if isinstance(made, Frame):
         return encode_frame(made), MEDIA_TYPE
     if isinstance(made, BaseModel):

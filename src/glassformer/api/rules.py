@@ -56,6 +56,8 @@ RULES: dict[tuple[str, str], Rule] = {
     ("DELETE", "/api/recordings/{id}"): Rule("runner", "recording", change=True),
     ("PUT", "/api/recordings/{id}/visibility"): Rule("runner", "recording", change=True),
     ("GET", "/api/recordings/{id}/tokens/{side}"): _READ,
+    ("GET", "/api/recordings/{id}/picture"): _READ,
+    ("GET", "/api/recordings/{id}/sound"): _READ,
     ("GET", "/api/recordings/{id}/bundle"): _READ,
     ("GET", "/api/recordings/{id}/branches"): _READ,
     ("PUT", "/api/recordings/{id}/branch"): Rule("runner", "recording", change=True),

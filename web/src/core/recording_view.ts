@@ -61,7 +61,7 @@ export function recordingView<
   words,
   mount,
   ...declared
-}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits" | "named" | "controls"> &
+}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits" | "named" | "controls" | "cutFrom"> &
   Partial<Pick<View, "transport">> & {
     words(language: Language): Words;
     mount(setting: Setting<Words, O>): Unmountable;

@@ -28,6 +28,7 @@ import type {
   ScoreDescription,
   SearchDescription,
   SearchEntry,
+  SideName,
   TokenSlice,
   WalkPlan,
 } from "../api/types";
@@ -47,6 +48,8 @@ export interface RecordingSource {
   /** The same source, whose requests all end with a signal. */
   within(signal: AbortSignal): RecordingSource;
   tokens(side: RowSide, range?: Range, signal?: AbortSignal): Promise<TokenSlice>;
+  /** The picture (PNG) or the sound (WAV) that a side was cut from. */
+  media(what: "picture" | "sound", side: SideName, signal?: AbortSignal): Promise<ArrayBuffer>;
   /** The tree of branches that a generated text belongs to, where the host keeps one. */
   branches?(): Promise<readonly BranchEntry[]>;
   thumbnails(how: "mean" | "max", signal?: AbortSignal): Promise<Frame>;

@@ -158,6 +158,7 @@ export interface View<K extends SubjectKind = "recording", O extends object = ob
   readonly panel: boolean; // whether the control panel is shown beside it
   readonly transport: boolean | "steps"; // whether the slider of time is shown below it; "steps": where there are any
   readonly controls?: "above"; // step, layer and head stand together above it, not in the panel and below
+  readonly cutFrom?: "picture" | "sound"; // offered only on recordings whose tokens were cut from one
   readonly options: Schema<O>; // by their names without the view's: { scale } is "heatmap.scale" in the URL
   /** Its title where it shows another thing than usual: a decoder in the encoder's place. */
   named?(subject: SubjectOf<K>, selection: Selection): Spoken;

@@ -92,10 +92,10 @@ export class Connection {
     });
   }
 
-  sizedFrame(path: string, signal: AbortSignal): Promise<Sized<Frame>> {
+  sized<T>(path: string, signal: AbortSignal, decode: (bytes: ArrayBuffer) => T): Promise<Sized<T>> {
     return this.read(path, { signal }, async (response) => {
       const bytes = await response.arrayBuffer();
-      return { value: decodeFrame(bytes), bytes: bytes.byteLength };
+      return { value: decode(bytes), bytes: bytes.byteLength };
     });
   }
 
@@ -227,8 +227,8 @@ export function createHttpSource(
 ): Source {
   const json: Json = (path, signal) =>
     memory.ask(path, (stop) => connection.sizedJson(path, { signal: stop }), signal);
-  const frame: Frames = (path, signal) =>
-    memory.ask(path, (stop) => connection.sizedFrame(path, stop), signal);
+  const raw: Raw = (path, decode, signal) =>
+    memory.ask(path, (stop) => connection.sized(path, stop, decode), signal);
   const source: Source = {
     // Lists grow while the page is open: never remembered.
     recordings: (signal) => connection.json("recordings", withSignal(signal)),
@@ -238,7 +238,7 @@ export function createHttpSource(
       recordingSource(
         await json<Description>(`recordings/${encodeURIComponent(id)}`, signal),
         json,
-        frame,
+        raw,
         (path, stop) => connection.json(path, withSignal(stop)),
       ),
     metrics: (signal) => json("metrics", signal),
@@ -277,20 +277,21 @@ function runList(connection: Connection): RunList {
 }
 
 type Json = <T>(path: string, signal?: AbortSignal) => Promise<T>;
-type Frames = (path: string, signal?: AbortSignal) => Promise<Frame>;
+type Raw = <T>(path: string, decode: (bytes: ArrayBuffer) => T, signal?: AbortSignal) => Promise<T>;
 
 /** One recording; `scope` ends all its requests. */
 function recordingSource(
   description: Description,
   askJson: Json,
-  askFrame: Frames,
+  askRaw: Raw,
   askAgain: Json, // for what changes: never remembered
   scope?: AbortSignal,
 ): RecordingSource {
   const both = (signal?: AbortSignal): AbortSignal | undefined =>
     signal && scope ? AbortSignal.any([signal, scope]) : (signal ?? scope);
   const json: Json = (path, signal) => askJson(path, both(signal));
-  const frame: Frames = (path, signal) => askFrame(path, both(signal));
+  const frame = (path: string, signal?: AbortSignal): Promise<Frame> =>
+    askRaw(path, decodeFrame, both(signal));
   const here = `recordings/${encodeURIComponent(description.id)}`;
   const ofMap = (place: Place, what: string, parameters: Parameters = {}): string =>
     withParameters(`${here}/maps/${encodeURIComponent(writePlace(place))}/${what}`, parameters);
@@ -298,9 +299,11 @@ function recordingSource(
     withParameters(`${here}/hidden/${encodeURIComponent(stack)}/${what}`, parameters);
   return {
     description,
-    within: (signal) => recordingSource(description, askJson, askFrame, askAgain, both(signal)),
+    within: (signal) => recordingSource(description, askJson, askRaw, askAgain, both(signal)),
     tokens: (side, range, signal) =>
       json(withParameters(`${here}/tokens/${side}`, { start: range?.[0], stop: range?.[1] }), signal),
+    media: (what, side, signal) =>
+      askRaw(withParameters(`${here}/${what}`, { side }), (bytes) => bytes, both(signal)),
     branches: () => askAgain(`${here}/branches`, scope),
     thumbnails: (how, signal) => frame(withParameters(`${here}/thumbnails`, { how }), signal),
     weights: (map, { head, queries, keys }, as, signal) =>

@@ -47,7 +47,7 @@ describe("the answer of a model", () => {
     const generation = { method: "beam", text: "Je t'aime.</s>", steps, nodes: [], forced: [] };
     const wrote = described({ shape: "encoder-decoder", generation });
     expect(outcomeOf(wrote)).toEqual({ kind: "translation", text: "Je t'aime." });
-    const target = { side: "target" as const, count: 2, text: "Je t'aime." };
+    const target = { side: "target" as const, count: 2, text: "Je t'aime.", picture: null, sound: null };
     const given = described({ shape: "encoder-decoder", target, output: output("tokens") });
     expect(outcomeOf(given)).toEqual({ kind: "given", text: "Je t'aime." });
     const continued = described({ shape: "decoder", generation: { ...generation, text: "once" } });

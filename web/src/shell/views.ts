@@ -13,7 +13,10 @@ import { learn } from "../i18n/core";
 import { signal } from "./signals";
 
 /** What a tab says, and what the shell shows around the view; of a lesson, whose code comes later, also `about`. */
-export type ViewTitle = Pick<AnyView, "name" | "title" | "needs" | "panel" | "transport" | "controls"> &
+export type ViewTitle = Pick<
+  AnyView,
+  "name" | "title" | "needs" | "panel" | "transport" | "controls" | "cutFrom"
+> &
   Partial<Pick<AnyView, "about">>;
 
 export type ViewFiles = Readonly<Record<string, () => Promise<AnyView>>>; // by path: "…/name/view.ts"
@@ -53,7 +56,11 @@ export class Views {
   /** The views that are offered while something is open; before anything is, those of a recording. */
   on(open: Subject): readonly ViewTitle[] {
     const kind = open.kind === "none" ? "recording" : open.kind;
-    return this.titles.filter(({ needs }) => needs === "none" || needs === kind);
+    const sides = open.kind === "recording" ? [open.now.description.source, open.now.description.target] : [];
+    return this.titles.filter(
+      ({ needs, cutFrom }) =>
+        (needs === "none" || needs === kind) && (!cutFrom || sides.some((side) => side?.[cutFrom])),
+    );
   }
 
   /** A view's code; undefined when there is no such view. */

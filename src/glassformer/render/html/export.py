@@ -54,6 +54,7 @@ WIDEST = 8192  # tokens of a side
 SMALL = 4096  # bytes of a response that shares a block with others, so that they compress better
 MEGABYTES = 8.0  # of the recordings of a run, about
 CURVE, LOOKS = 2000, 1000  # points of a curve of a run, and of a statistic of its heads; see still_runs.ts
+MEDIA = ("picture", "sound")  # that the tokens of a side were cut from
 BINS = 64  # of the histograms that the page draws
 UNESCAPED = "!'()*"  # in paths, as encodeURIComponent does
 
@@ -111,7 +112,7 @@ def render(
     against: Recording | None = None,
 ) -> bytes:
     """The bytes of the file."""
-    whole = recording.trace or (hidden and recording.hidden)
+    whole = recording.trace or (hidden and recording.hidden) or _has_media(recording)
     code = _read_code(EMBEDDED if whole else LIGHT)
     loader = _read_code(LOADER).decode()
     with InProcessClient(recording) as client:
@@ -288,6 +289,8 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
         tokens = find_side(recording, side)
         if tokens is not None and len(tokens) <= WIDEST:
             yield f"{here}/tokens/{side}"
+        if tokens is not None and side != "written":
+            yield from (f"{here}/{kind}?side={side}" for kind in MEDIA if getattr(tokens, kind) is not None)
     if not all(_fits(each) for each in recording.maps):  # otherwise drawn from the weights
         yield from (f"{here}/thumbnails?how=mean", f"{here}/thumbnails?how=max")
     for each in recording.maps:
@@ -378,7 +381,12 @@ def _is_small(body: bytes) -> bool:
 
 
 def _is_json(body: bytes) -> bool:
-    return not body.startswith(MAGIC)
+    return not body.startswith((MAGIC, b"\x89PNG", b"RIFF"))
+
+
+def _has_media(recording: Recording) -> bool:
+    sides = (recording.source, recording.target)
+    return any(getattr(side, kind, None) is not None for side in sides for kind in MEDIA)
 
 
 @lru_cache(2)

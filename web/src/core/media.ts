@@ -1,0 +1,54 @@
+/**
+ * Which tokens of a map were cut from a picture or a sound, and where they lie in it.
+ *
+ * In:   a description, a map.
+ * Out:  the patches or the seconds of an axis.
+ */
+
+import type {
+  Description,
+  MapDescription,
+  PictureDescription,
+  SideName,
+  SoundDescription,
+} from "../api/types";
+import { axisOf } from "./maps";
+
+type Axis = "query" | "key";
+
+/** The tokens of an axis on their picture. */
+export interface Patches {
+  readonly side: SideName;
+  readonly picture: PictureDescription;
+  readonly cells: readonly number[]; // by row of the axis; -1: none
+  readonly rowAt: Int32Array; // by cell: the row of the axis; -1: none
+}
+
+/** The patches of an axis; null where none of its tokens is one. */
+export function patchesOf(description: Description, map: MapDescription, axis: Axis): Patches | null {
+  const side = axis === "query" ? map.query_side : map.key_side;
+  const picture = description[side]?.picture;
+  if (!picture) return null;
+  const [start, count] = axisOf(map, axis);
+  const cells = picture.cells.slice(start, start + count);
+  const rowAt = new Int32Array(picture.rows * picture.columns).fill(-1);
+  for (let row = cells.length - 1; row >= 0; row--) if (cells[row]! >= 0) rowAt[cells[row]!] = row;
+  return cells.some((cell) => cell >= 0) ? { side, picture, cells, rowAt } : null;
+}
+
+/** The tokens of an axis in their sound. */
+export interface Frames {
+  readonly side: SideName;
+  readonly sound: SoundDescription;
+  readonly spans: readonly (readonly [from: number, to: number])[]; // by row of the axis; below 0: none
+}
+
+/** The frames of an axis; null where none of its tokens is one. */
+export function framesOf(description: Description, map: MapDescription, axis: Axis): Frames | null {
+  const side = axis === "query" ? map.query_side : map.key_side;
+  const sound = description[side]?.sound;
+  if (!sound) return null;
+  const [start, count] = axisOf(map, axis);
+  const spans = sound.spans.slice(start, start + count);
+  return spans.some(([from]) => from >= 0) ? { side, sound, spans } : null;
+}

@@ -1,0 +1,51 @@
+/** Words of the picture view. */
+
+import type { SameWords } from "../../i18n/core";
+import type * as en from "./words.en";
+
+export const words: SameWords<typeof en.words> = {
+  title: "图像",
+  about: "把注意力画在图像上：指向一个图块或一个词，看它注意哪里。",
+  show: "显示",
+  out: "它注意什么",
+  in: "什么注意它",
+  received: "总体注意什么",
+  receivedHint: "每个图块从所有词元那里得到的注意力总和。",
+  rollout: "逐层汇总",
+  rolloutHint: "一个词元的信息经过这个堆栈的所有层，来自哪里（attention rollout）。",
+  noRollout: "逐层汇总需要一个堆栈每一层的自注意力权重，且最多 600 个词元。这张注意力图不属于这样的堆栈。",
+  paint: "画法",
+  colour: "颜色",
+  light: "光照",
+  lightHint: "显示图像本身，权重所在之处被照亮。",
+  onlyReceived:
+    "这张注意力图只有统计量，没有权重：只能显示每个图块总共得到的注意力。若要看更多，请在记录时把 weights（或 queries 与 keys）加入 `want`。",
+  notThisMap: "这张注意力图的两侧都不是由图像切成的。",
+  goTo: (map) => `显示${map}`,
+  field: (width, height, rows, columns) =>
+    `${width} × ${height} 像素的图像，分为 ${rows} × ${columns} 个图块。方向键选择图块；按住 Shift 则读出图块的数值。Esc 键取消选择。`,
+  others: "不是图块的词元",
+  queries: "词：谁在看",
+  heads: "各个头",
+  head: (number) => `注意力头 ${number}`,
+  mean: "本层各头的平均",
+  model: "所有层的平均",
+  patch: (name) => `图块 ${name}`,
+  looksAt: (token) => `${token} 注意：`,
+  seenBy: (token) => `注意 ${token} 的有：`,
+  receivedBest: "得到注意力最多的是：",
+  cameFrom: (token) => `${token} 来自：`,
+  signedOf: (token) => `${token} 的数值：`,
+  nothing: "无",
+  onPicture: (share) => `其中 ${share} 落在图像上。`,
+  value: (token, weight) => `${token}：${weight}。`,
+  hint: "单击可固定一个图块；之后指向别处即读出那里的数值。",
+  legend: (maximum) => `颜色从 0 到 ${maximum}（最强的图块）。`,
+  legendSigned: (maximum) => `蓝色小于零，红色大于零；最强为 ${maximum}。`,
+  columnRow: "行",
+  columnColumn: "列",
+  columnWeight: "权重",
+  columnMass: "得到的注意力",
+  columnShare: "份额",
+  columnValue: "数值",
+};
