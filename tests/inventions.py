@@ -15,8 +15,11 @@ from glassformer.recording import (
     Factors,
     Generation,
     Output,
+    Picture,
     Pyramid,
     Recording,
+    Sound,
+    SpokenWord,
     Step,
     Tokens,
     measure,
@@ -157,6 +160,53 @@ def invent_long(tokens: int = 3000, heads: int = 2, width: int = 8) -> Recording
     place = Place("decoder", "self", 0)
     whole = AttentionMap(place, side, side, statistics, factors=factors, pyramids=pyramids)
     return Recording(model="invented reader", evidence=invent_evidence(), source=side, maps=(whole,))
+
+
+def invent_captioner(heads: int = 3) -> Recording:
+    """A picture of 3 x 5 patches behind a class token, and a caption of four words."""
+    rows, columns = 3, 5
+    texts = ("[CLS]", *(f"{row},{column}" for row in range(rows) for column in range(columns)))
+    pixels = np.random.default_rng(5).integers(0, 256, (60, 100, 3), dtype=np.uint8)
+    left = Tokens(
+        "source",
+        texts,
+        np.arange(len(texts)),
+        special=np.arange(len(texts)) == 0,
+        picture=Picture(pixels, rows, columns, np.arange(len(texts)) - 1),
+    )
+    right = Tokens("target", ("<s>", " a", " red", " car"), np.arange(4), special=np.arange(4) == 0)
+    maps = [invent_map("encoder", layer, "self", left, left, heads) for layer in range(2)]
+    maps.append(invent_map("decoder", 0, "self", right, right, heads, causal=True))
+    maps.append(invent_map("decoder", 0, "cross", right, left, heads))
+    return Recording(
+        model="invented captioner", evidence=invent_evidence(), source=left, target=right, maps=tuple(maps)
+    )
+
+
+def invent_listener(heads: int = 2) -> Recording:
+    """A second of two tones in 20 frames, and the two words that are heard, 0.1 to 0.4 and 0.6 to 0.9."""
+    frames, rate = 20, 8000
+    edges = np.linspace(0, 1, frames + 1)
+    spans = np.stack([edges[:-1], edges[1:]], axis=1)
+    time = np.arange(rate) / rate
+    loud = ((time > 0.1) & (time < 0.4)) | ((time > 0.6) & (time < 0.9))
+    samples = (9000 * loud * np.sin(2 * np.pi * np.where(time < 0.5, 400, 1200) * time)).astype(np.int16)
+    words = (SpokenWord("two", 0.1, 0.4), SpokenWord("six", 0.6, 0.9))
+    left = Tokens(
+        "source",
+        tuple(f"{middle:.3f}" for middle in spans.mean(axis=1)),
+        np.arange(frames),
+        sound=Sound(samples, rate, spans, words),
+    )
+    right = Tokens("target", ("<s>", " two", " six"), np.arange(3), special=np.arange(3) == 0)
+    maps = (
+        invent_map("encoder", 0, "self", left, left, heads),
+        invent_map("decoder", 0, "self", right, right, heads, causal=True),
+        invent_map("decoder", 0, "cross", right, left, heads),
+    )
+    return Recording(
+        model="invented listener", evidence=invent_evidence(), source=left, target=right, maps=maps
+    )
 
 
 def save_invented(folder: Path) -> None:

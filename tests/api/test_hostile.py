@@ -12,6 +12,8 @@ from glassformer.bundle.layout import read_header
 ROUTES = (
     "",
     "/tokens/source",
+    "/picture",
+    "/sound",
     "/thumbnails",
     "/thumbnails?how=max",
     "/maps/0/weights",

@@ -145,7 +145,7 @@ describe("files of views", () => {
     expect(text).not.toMatch(/options\[|\.option\(|\.options\.get/);
     expect(text).not.toMatch(/api\/frames"/);
     const questions =
-      "tokens|thumbnails|weights|scores|average|tile|statistics|vectors|hidden|activations|distribution|score";
+      "tokens|media|thumbnails|weights|scores|average|tile|statistics|vectors|hidden|activations|distribution|score";
     expect(text).not.toMatch(
       new RegExp(`\\b(source|before|after|round)\\.(${questions})\\(|(?<!\\.)\\bfetch\\(`),
     );

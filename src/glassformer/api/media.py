@@ -72,7 +72,7 @@ def describe_sound(sound: Sound | None) -> SoundDescription | None:
 
 
 def write_png(picture: Picture) -> bytes:
-    """The pixels, eight bits a colour; each row as its difference from the one above it, which packs better."""
+    """The pixels, eight bits a colour; each row as its difference from the one above: it packs better."""
     height, width, _ = picture.pixels.shape
     rows = picture.pixels.reshape(height, 3 * width)
     above = np.zeros_like(rows)

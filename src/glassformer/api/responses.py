@@ -81,8 +81,6 @@ class Page:
     total: int
 
 
-
-
 @dataclass(frozen=True, slots=True)
 class Raw:
     """Bytes of a kind that browsers know: a picture, a sound."""

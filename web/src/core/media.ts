@@ -52,3 +52,31 @@ export function framesOf(description: Description, map: MapDescription, axis: Ax
   const spans = sound.spans.slice(start, start + count);
   return spans.some(([from]) => from >= 0) ? { side, sound, spans } : null;
 }
+
+/** A part of the time of a sound, and the row of the axis that hears it. */
+export interface TimeCell {
+  readonly row: number;
+  readonly from: number; // seconds
+  readonly to: number;
+}
+
+/** The time divided among the frames of an axis, in its order: each has what is nearest to its middle. */
+export function divideTime({ spans, sound }: Frames): readonly TimeCell[] {
+  const heard = spans
+    .map(([from, to], row) => ({ row, from, to, middle: (from + to) / 2 }))
+    .filter(({ from }) => from >= 0)
+    .sort((one, other) => one.middle - other.middle);
+  return heard.map(({ row, from, to, middle }, at) => {
+    const [before, after] = [heard[at - 1], heard[at + 1]];
+    return {
+      row,
+      from: before ? (before.middle + middle) / 2 : Math.max(0, from),
+      to: after ? (middle + after.middle) / 2 : Math.min(sound.seconds, to),
+    };
+  });
+}
+
+/** The cell of a second; null where nobody hears it. */
+export function cellAt(cells: readonly TimeCell[], second: number): TimeCell | null {
+  return cells.find(({ from, to }) => second >= from && second < to) ?? null;
+}

@@ -34,6 +34,7 @@ const WEAKEST = 0.45; // how much of a patch a colour covers, at nothing
 const STRONGEST = 0.8; // and at the maximum
 const DARKEST = 0.85; // of the picture in "light", at nothing
 const NUMBERED = 44; // CSS pixels of a cell that has room for its number
+const SMALL = 64; // pixels of a picture whose pixels stay squares
 const LINED = 10; // and of one that has lines around it
 
 /** Red, green, blue and opacity (0 … 255) of a number over the picture. */
@@ -59,7 +60,7 @@ export function paintPicture(
   height: number,
   grey: boolean,
 ): void {
-  context.imageSmoothingEnabled = false; // a pixel of a small picture is a square
+  context.imageSmoothingEnabled = !(image instanceof ImageBitmap) || image.width >= SMALL;
   context.drawImage(image, 0, 0, width, height);
   if (!grey) return;
   context.globalCompositeOperation = "saturation";

@@ -285,12 +285,7 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
     """The requests that a page may make about a recording, in their order."""
     here = f"recordings/{quote(id, safe=UNESCAPED)}"
     yield from ("recordings", "metrics", here)
-    for side in get_args(RowSide):
-        tokens = find_side(recording, side)
-        if tokens is not None and len(tokens) <= WIDEST:
-            yield f"{here}/tokens/{side}"
-        if tokens is not None and side != "written":
-            yield from (f"{here}/{kind}?side={side}" for kind in MEDIA if getattr(tokens, kind) is not None)
+    yield from (f"{here}/{path}" for path in _list_sides(recording))
     if not all(_fits(each) for each in recording.maps):  # otherwise drawn from the weights
         yield from (f"{here}/thumbnails?how=mean", f"{here}/thumbnails?how=max")
     for each in recording.maps:
@@ -314,6 +309,16 @@ def list_paths(recording: Recording, id: str, *, hidden: bool, vectors: bool, ex
         yield from (f"{here}/hidden/{stack}/{layer}" for layer in layers)
         spread = f"{here}/distribution?of=hidden&stack={stack}"
         yield from (f"{spread}&layer={layer}&bins={BINS}" for layer in layers)
+
+
+def _list_sides(recording: Recording) -> Iterator[str]:
+    """The tokens of each side, and what they were cut from."""
+    for side in get_args(RowSide):
+        tokens = find_side(recording, side)
+        if tokens is not None and len(tokens) <= WIDEST:
+            yield f"tokens/{side}"
+        if tokens is not None and side != "written":
+            yield from (f"{kind}?side={side}" for kind in MEDIA if getattr(tokens, kind) is not None)
 
 
 def _list_distributions(each: AttentionMap) -> Iterator[str]:

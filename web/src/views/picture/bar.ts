@@ -7,10 +7,11 @@
 
 import { digits } from "../../core/formats";
 import type { Options } from "../../core/options";
+import { MODES, type Mode } from "../../data/axis_numbers";
 import { choice } from "../../marks/controls";
 import { make, write } from "../../marks/make";
 import { type Paint, veilColour } from "../../marks/patches";
-import { MODES, type Mode, type PictureOptions } from "./settings";
+import type { PictureOptions } from "./settings";
 import type { Words } from "./words";
 
 const STEPS = 128;

@@ -16,6 +16,7 @@ import { writePlace } from "../../core/place";
 import { readingOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
+import { AxisNumbers, type Mode, rolloutLayers } from "../../data/axis_numbers";
 import { readPicture } from "../../data/media";
 import { readAxis, readHeads } from "../../data/weights";
 import { words as hosts } from "../../i18n/hosts";
@@ -25,8 +26,7 @@ import { PatchField, type Veil } from "../../marks/patches";
 import { TokenList } from "../../marks/token_list";
 import { Bar } from "./bar";
 import { Heads } from "./heads";
-import { Numbers, rolloutLayers } from "./numbers";
-import { type Mode, options, type PictureOptions } from "./settings";
+import { options, type PictureOptions } from "./settings";
 import { writeSheet } from "./sheet";
 import { type Words, words } from "./words";
 import "./style.css";
@@ -79,7 +79,7 @@ class PictureView extends MountedView<Words, PictureOptions> {
   private patches: Readonly<Record<Axis, Patches | null>> = { query: null, key: null };
   private image: ImageBitmap | null = null;
   private tokens: Readonly<Record<Axis, TokenSlice>> | null = null;
-  private numbers: Numbers | null = null;
+  private numbers: AxisNumbers | null = null;
   private fetched: { readonly row: number; readonly values: Float32Array } | null = null;
   private pointed: Pointed | null = null;
   private shown: Float32Array | null = null; // of the coloured axis
@@ -215,7 +215,7 @@ class PictureView extends MountedView<Words, PictureOptions> {
       (round) => {
         this.numbers = null;
         this.fetched = null;
-        return Numbers.load(round, map, mode, now.head, this.layers() ?? []);
+        return AxisNumbers.load(round, map, mode, now.head, this.layers() ?? []);
       },
       (numbers) => {
         this.numbers = numbers;
@@ -371,7 +371,7 @@ class PictureView extends MountedView<Words, PictureOptions> {
     if (here !== null || this.fetched?.row === row) return here ?? this.fetched!.values;
     this.asking.ask(
       `${row}`,
-      (round) => numbers.fetch(round, row),
+      (round) => numbers.ask(round, row),
       (values) => {
         this.fetched = { row, values };
         this.changed();
@@ -530,7 +530,7 @@ class PictureView extends MountedView<Words, PictureOptions> {
 
   async table(): Promise<TableData> {
     const { say, coloured } = this;
-    const values = this.values() ?? (await this.numbers?.fetch(this.stage.source, this.focus()));
+    const values = this.values() ?? (await this.numbers?.ask(this.stage.source, this.focus()));
     const patches = this.patches[coloured];
     const [start] = axisOf(this.map, coloured);
     const column = {

@@ -1,16 +1,19 @@
 /**
- * The numbers over a picture: rows and columns of a map, what keys receive, or rollout through a stack.
+ * Numbers of the tokens of an axis: a row or column of a map, what keys receive, or rollout through a stack.
  *
  * In:   a source, a map, a head.
  * Out:  a number for each token of an axis. A map of usual size is fetched whole, so that the pointer waits for nothing.
  */
 
-import type { MapDescription } from "../../api/types";
-import type { Head } from "../../core/maps";
-import { mix, traceDown } from "../../core/maths/rollout";
-import type { RecordingSource } from "../../core/source";
-import { readColumn, readMass, readMatrix, readRow } from "../../data/weights";
-import type { Mode } from "./settings";
+import type { MapDescription } from "../api/types";
+import type { Head } from "../core/maps";
+import { mix, traceDown } from "../core/maths/rollout";
+import type { RecordingSource } from "../core/source";
+import { readColumn, readMass, readMatrix, readRow } from "./weights";
+
+/** What a token looks at, what looks at it, what all look at, or where its information came from through all layers. */
+export const MODES = ["out", "in", "received", "rollout"] as const;
+export type Mode = (typeof MODES)[number];
 
 const WHOLE = 2_000_000; // cells of a map that is fetched at once
 const LONGEST = 600; // tokens that rollout follows: it stays below a frame
@@ -36,7 +39,7 @@ export function rolloutLayers(
   return sound ? layers : null;
 }
 
-export class Numbers {
+export class AxisNumbers {
   private constructor(
     private readonly map: MapDescription,
     private readonly mode: Mode,
@@ -52,16 +55,17 @@ export class Numbers {
     mode: Mode,
     head: Head,
     layers: readonly MapDescription[],
-  ): Promise<Numbers> {
-    if (mode === "received") return new Numbers(map, mode, head, await readMass(source, map, head), null, []);
+  ): Promise<AxisNumbers> {
+    if (mode === "received")
+      return new AxisNumbers(map, mode, head, await readMass(source, map, head), null, []);
     if (mode === "rollout") {
       const means = await Promise.all(layers.map((each) => readMatrix(source, each, "mean", "float32")));
       const mixes = means.map((mean) => mix(mean, map.queries));
-      return new Numbers(map, mode, head, null, null, mixes);
+      return new AxisNumbers(map, mode, head, null, null, mixes);
     }
     const whole = head === "model" || map.queries * map.keys <= WHOLE;
     const matrix = whole ? await readMatrix(source, map, head, "float32") : null;
-    return new Numbers(map, mode, head, null, matrix, []);
+    return new AxisNumbers(map, mode, head, null, matrix, []);
   }
 
   /** At once; null where they have to be fetched. `row`: of the axis in focus. */
@@ -74,7 +78,8 @@ export class Numbers {
     return Float32Array.from({ length: map.queries }, (_, query) => matrix[query * map.keys + row]!);
   }
 
-  fetch(source: RecordingSource, row: number): Promise<Float32Array> {
+  /** From the source, where `now` has none. */
+  ask(source: RecordingSource, row: number): Promise<Float32Array> {
     const read = this.mode === "out" ? readRow : readColumn;
     return read(source, this.map, this.head, row);
   }
