@@ -38,7 +38,7 @@ export function listViews(): Plugin {
       };
       const list = module.allViews.map(
         ({ name, title, about, needs, panel, transport, controls, cutFrom }) => {
-          const words = `title: ${inAll(title)}${ALONE.includes(name) ? `, about: ${inAll(about)}` : ""}`;
+          const words = `title: ${inAll(title)}${ALONE.includes(name) && !cutFrom ? `, about: ${inAll(about)}` : ""}`;
           return `{ ...${JSON.stringify({ name, needs, panel, transport, controls, cutFrom })}, ${words} }`;
         },
       );

@@ -32,6 +32,7 @@ const LINKS: Readonly<Record<string, readonly [link: string, values: object]>> =
     "heatmap.scale=row&heatmap.pool=max&heatmap.leave=special&heatmap.at=70.3_66.1_37&heatmap.renderer=canvas",
     { scale: "row", pool: "max", leave: "special", at: "70.3_66.1_37", renderer: "canvas" },
   ],
+  sound: ["sound.show=received", { show: "received" }],
   picture: ["picture.show=rollout&picture.paint=light", { show: "rollout", paint: "light" }],
   lines: [
     "lines.heads=1:1,2&lines.threshold=0.0400&lines.scale=relative",

@@ -9,13 +9,14 @@ import type { MapDescription } from "../api/types";
 import type { Head } from "../core/maps";
 import { mix, traceDown } from "../core/maths/rollout";
 import type { RecordingSource } from "../core/source";
+import type { Asker } from "../core/tasks";
 import { readColumn, readMass, readMatrix, readRow } from "./weights";
 
 /** What a token looks at, what looks at it, what all look at, or where its information came from through all layers. */
 export const MODES = ["out", "in", "received", "rollout"] as const;
 export type Mode = (typeof MODES)[number];
 
-const WHOLE = 2_000_000; // cells of a map that is fetched at once
+const WHOLE = 3_000_000; // cells of a map that is fetched at once
 const LONGEST = 600; // tokens that rollout follows: it stays below a frame
 
 /** The layers that rollout goes through from a map on downwards; null where it cannot. */
@@ -40,6 +41,8 @@ export function rolloutLayers(
 }
 
 export class AxisNumbers {
+  private fetched: { readonly row: number; readonly values: Float32Array } | null = null;
+
   private constructor(
     private readonly map: MapDescription,
     private readonly mode: Mode,
@@ -68,8 +71,8 @@ export class AxisNumbers {
     return new AxisNumbers(map, mode, head, null, matrix, []);
   }
 
-  /** At once; null where they have to be fetched. `row`: of the axis in focus. */
-  now(row: number): Float32Array | null {
+  /** `row`: of the axis in focus. */
+  private now(row: number): Float32Array | null {
     const { map, matrix } = this;
     if (this.mode === "received") return this.mass;
     if (this.mode === "rollout") return traceDown(this.mixes, map.queries, row)[0]!;
@@ -78,8 +81,30 @@ export class AxisNumbers {
     return Float32Array.from({ length: map.queries }, (_, query) => matrix[query * map.keys + row]!);
   }
 
+  /** The weight of one pair; where the map is too large, only of the row or column that was asked for last. */
+  at(query: number, key: number): number {
+    if (this.matrix !== null) return this.matrix[query * this.map.keys + key] ?? 0;
+    const [row, column] = this.mode === "in" ? [key, query] : [query, key];
+    return this.fetched?.row === row ? (this.fetched.values[column] ?? 0) : 0;
+  }
+
+  /** At once or, where they have to be fetched, null and later: `arrived` is told. */
+  get(row: number, asker: Asker, arrived: () => void): Float32Array | null {
+    const here = this.now(row) ?? (this.fetched?.row === row ? this.fetched.values : null);
+    if (here === null)
+      asker.ask(
+        `${row}`,
+        (source) => this.ask(source, row),
+        (values) => {
+          this.fetched = { row, values };
+          arrived();
+        },
+      );
+    return here;
+  }
+
   /** From the source, where `now` has none. */
-  ask(source: RecordingSource, row: number): Promise<Float32Array> {
+  private ask(source: RecordingSource, row: number): Promise<Float32Array> {
     const read = this.mode === "out" ? readRow : readColumn;
     return read(source, this.map, this.head, row);
   }

@@ -15,8 +15,6 @@ export const words = {
   noCanvas: "This browser could not draw the PNG; save as SVG.",
   noRuns: "This file has no training runs.",
   noAtlas: "This file has no atlas.",
-  noPicture: "This recording was not made from a picture.",
-  noSound: "This recording was not made from a sound.",
   noPlayground: "The playground computes, which a file cannot: start glassformer, and open Playground there.",
   canvasLeftOut:
     "This file has no hidden states, and three of the four panels show them. Export the recording again with hidden states (`hidden=True`); the heat map shows the attention weights.",

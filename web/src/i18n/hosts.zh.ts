@@ -17,8 +17,6 @@ export const words: SameWords<typeof en.words> = {
   noCanvas: "浏览器画不出这张 PNG，请保存为 SVG。",
   noRuns: "这个文件没有训练运行。",
   noAtlas: "这个文件没有图谱。",
-  noPicture: "此记录不是由图像得到的。",
-  noSound: "此记录不是由声音得到的。",
   noPlayground: "试验场需要计算，文件做不到：请启动 glassformer，在其中打开“试验场”。",
   canvasLeftOut:
     "此文件不含隐藏状态，而四个面板中有三个要显示它们。请连同隐藏状态重新导出（`hidden=True`）；热力图可以查看注意力权重。",

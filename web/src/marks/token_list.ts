@@ -91,6 +91,11 @@ export class TokenList {
     }
   }
 
+  /** Tokens that light up at the moment. */
+  light(rows: readonly number[]): void {
+    for (const [row, item] of this.items) item.toggleAttribute("data-lit", rows.includes(row));
+  }
+
   mark(row: number | null): void {
     if (this.chosen !== null) this.items.get(this.chosen)?.setAttribute("aria-selected", "false");
     this.chosen = row;

@@ -82,7 +82,7 @@ export class Views {
 
   /** Those of recordings, one by one, for quick changes later. One that fails is fetched when it is chosen. */
   async loadAll(): Promise<void> {
-    for (const { name, about, needs } of this.titles)
-      if (!about && needs === "recording") await this.load(name)?.catch(() => {});
+    for (const { name, about, needs, cutFrom } of this.titles)
+      if (!about && !cutFrom && needs === "recording") await this.load(name)?.catch(() => {});
   }
 }

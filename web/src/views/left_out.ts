@@ -15,8 +15,8 @@ const WHY = {
   curves: "noRuns",
   learning: "noRuns",
   atlas: "noAtlas",
-  picture: "noPicture",
-  sound: "noSound",
+  picture: "notInFile",
+  sound: "notInFile",
 } as const;
 
 /** `inRun`: the file is that of a training run. */

@@ -19,7 +19,6 @@ import type { TableData } from "../../core/view";
 import { AxisNumbers, type Mode, rolloutLayers } from "../../data/axis_numbers";
 import { readPicture } from "../../data/media";
 import { readAxis, readHeads } from "../../data/weights";
-import { words as hosts } from "../../i18n/hosts";
 import { button } from "../../marks/controls";
 import { make, relabel, write } from "../../marks/make";
 import { PatchField, type Veil } from "../../marks/patches";
@@ -50,7 +49,7 @@ export const view = recordingView({
   options,
   fits: ({ now: { description } }) =>
     pictured(description.maps, (map, axis) => patchesOf(description, map, axis)).length > 0 ||
-    ((language) => hosts(language).noPicture),
+    ((language) => words(language).noPicture),
   mount: (setting) => new PictureView(setting),
 });
 
@@ -80,7 +79,6 @@ class PictureView extends MountedView<Words, PictureOptions> {
   private image: ImageBitmap | null = null;
   private tokens: Readonly<Record<Axis, TokenSlice>> | null = null;
   private numbers: AxisNumbers | null = null;
-  private fetched: { readonly row: number; readonly values: Float32Array } | null = null;
   private pointed: Pointed | null = null;
   private shown: Float32Array | null = null; // of the coloured axis
 
@@ -214,7 +212,6 @@ class PictureView extends MountedView<Words, PictureOptions> {
       JSON.stringify([map.place, mode, mode === "rollout" ? null : now.head]),
       (round) => {
         this.numbers = null;
-        this.fetched = null;
         return AxisNumbers.load(round, map, mode, now.head, this.layers() ?? []);
       },
       (numbers) => {
@@ -364,20 +361,7 @@ class PictureView extends MountedView<Words, PictureOptions> {
 
   /** The numbers of the coloured axis, fetched where they are not here. */
   private values(): Float32Array | null {
-    const { numbers } = this;
-    if (numbers === null) return null;
-    const row = this.focus();
-    const here = numbers.now(row);
-    if (here !== null || this.fetched?.row === row) return here ?? this.fetched!.values;
-    this.asking.ask(
-      `${row}`,
-      (round) => numbers.ask(round, row),
-      (values) => {
-        this.fetched = { row, values };
-        this.changed();
-      },
-    );
-    return null;
+    return this.numbers?.get(this.focus(), this.asking, () => this.changed()) ?? null;
   }
 
   private paint(): void {
@@ -530,7 +514,9 @@ class PictureView extends MountedView<Words, PictureOptions> {
 
   async table(): Promise<TableData> {
     const { say, coloured } = this;
-    const values = this.values() ?? (await this.numbers?.ask(this.stage.source, this.focus()));
+    this.values(); // asks
+    await this.asking.coming;
+    const values = this.values();
     const patches = this.patches[coloured];
     const [start] = axisOf(this.map, coloured);
     const column = {

@@ -3,6 +3,7 @@
 export const words = {
   title: "Picture",
   about: "Attention drawn on the picture itself: point at a patch or a word and see where it looks.",
+  noPicture: "This recording was not made from a picture.",
   show: "Show",
   out: "what it looks at",
   in: "what looks at it",

@@ -6,6 +6,7 @@ import type * as en from "./words.en";
 export const words: SameWords<typeof en.words> = {
   title: "图像",
   about: "把注意力画在图像上：指向一个图块或一个词，看它注意哪里。",
+  noPicture: "此记录不是由图像得到的。",
   show: "显示",
   out: "它注意什么",
   in: "什么注意它",

@@ -1,0 +1,73 @@
+"""Sound: the colours under the wave are the weights of the frames at their time; playing lights up words."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.test_heatmap import read_pixels
+from browser.waiting import measure_overflow, settle
+from glassformer.recording import Recording
+from inventions import invent_listener
+
+pytestmark = pytest.mark.browser
+
+Open = Callable[..., Page]
+GUTTER, ROW, AXIS = 76, 20, 18  # pixels, as in chart.ts
+
+
+@pytest.fixture(scope="module")
+def listener(served: Any) -> Recording:
+    """On the server, as "listener"."""
+    recording = invent_listener()
+    served.ids["listener"] = served.library.add(recording)
+    return recording
+
+
+def read_rows(page: Page, words: int, frames: int) -> np.ndarray:
+    """The colours of words over time, (word, frame, red green blue)."""
+    image = read_pixels(page.locator(".sound-chart canvas").nth(1)).astype(int)
+    height, width = image.shape[:2]
+    tops = height - AXIS - ROW * (words - np.arange(words))
+    middles = GUTTER + ((np.arange(frames) + 0.5) * (width - GUTTER) / frames).astype(int)
+    return image[tops + 3][:, middles, :3]  # above the dot of the largest
+
+
+def test_rows_are_the_weights_and_pointing_reads_them(
+    served: Any, open_page: Open, listener: Recording
+) -> None:
+    weights = listener.maps[2].weights(1)  # (word, frame)
+    page = open_page(served.address("listener", view="sound", place="decoder.cross.0", head=1, query=0))
+    settle(page)
+    darkness = 765 - read_rows(page, *weights.shape).sum(axis=-1)
+    for row, seen in zip(weights, darkness, strict=True):
+        order = np.argsort(row)
+        assert np.all(np.diff(seen[order]) >= 0), (row, seen)  # the more, the stronger
+        assert seen.argmax() == row.argmax()
+    box = page.locator(".sound-chart").bounding_box()
+    assert box is not None
+    for frame in (0, 7, 19):
+        x = box["x"] + GUTTER + (frame + 0.5) * (box["width"] - GUTTER) / 20
+        page.mouse.move(x, box["y"] + 60)
+        settle(page)
+        said = page.locator(".sound-readout").inner_text()
+        name, number = said.split(". ")[0].split(" s: ")
+        assert name == listener.source.texts[frame]
+        assert float(number) == pytest.approx(weights[0, frame], rel=1e-3)  # four digits are shown
+    expect(page.locator(".sound-readout")).to_contain_text(re.compile(r"\d of 2 words listen most"))
+
+
+def test_playing_runs_through_time_on_a_small_screen(
+    served: Any, open_page: Open, listener: Recording
+) -> None:
+    page = open_page(
+        served.address("listener", view="sound", place="decoder.cross.0", head=0), width=360, height=740
+    )
+    settle(page)
+    assert measure_overflow(page) <= 0
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.locator(".sound-clock")).to_have_text(re.compile(r"^1\.00 of 1\.00"))  # it came to its end
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()

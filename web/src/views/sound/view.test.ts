@@ -1,0 +1,154 @@
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Spoken } from "../../api/types";
+import { cellAt, divideTime } from "../../core/media";
+import type { RecordingSource } from "../../core/source";
+import { invent, setStage, settle, shown, weightOf } from "../../testing/recording";
+import { align, countInside } from "./alignment";
+import { outlineWave, ticksOf } from "./chart";
+import { view } from "./view";
+
+const SOUND = {
+  rate: 8,
+  seconds: 2,
+  spans: [
+    [0, 0.5],
+    [0.5, 1],
+    [1, 1.5],
+    [1.5, 2],
+  ] as [number, number][],
+  words: [
+    { text: "One", start: 0, end: 0.9 },
+    { text: "two", start: 1, end: 1.9 },
+  ],
+};
+
+/** Four frames of a sound of two seconds, and two words that are heard. */
+function sounding(): RecordingSource {
+  const { source } = invent({
+    source: ["0.25", "0.75", "1.25", "1.75"],
+    target: ["<s>", " one", " two"],
+    heads: 2,
+  });
+  const side = { ...source.description.source, sound: SOUND };
+  const wav = new DataView(new ArrayBuffer(44 + 32));
+  for (let at = 0; at < 16; at++) wav.setInt16(44 + 2 * at, 1000 * (at % 2 ? -1 : 1), true);
+  const made: RecordingSource = {
+    ...source,
+    description: { ...source.description, source: side },
+    media: async () => wav.buffer,
+    within: () => made,
+  };
+  return made;
+}
+
+const started: number[] = [];
+let node: { onended?: () => void; stop(): void } | null = null;
+
+class FakeAudio {
+  currentTime = 0;
+  destination = {};
+  resume = async () => {};
+  close = async () => {};
+  createBuffer = () => ({ copyToChannel: () => {} });
+  createBufferSource() {
+    node = {
+      connect: () => {},
+      start: (_: number, from: number) => started.push(from),
+      stop: () => {},
+    } as never;
+    return node;
+  }
+}
+
+beforeEach(() => {
+  started.length = 0;
+  vi.stubGlobal("AudioContext", FakeAudio);
+});
+afterEach(() => void vi.unstubAllGlobals());
+
+async function open(change: Parameters<typeof setStage>[1] = {}) {
+  const staged = setStage(sounding(), { map: 2, head: 1, ...change }); // cross-attention
+  const mounted = view.mount(staged.stage);
+  staged.selection.subscribe((now, before) => mounted.update(now, before));
+  await settle();
+  const chart = staged.element.querySelector<HTMLElement>(".sound-chart")!;
+  const text = (name: string) => staged.element.querySelector(name)!.textContent ?? "";
+  const press = async (key: string) => {
+    chart.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    await settle();
+  };
+  return { ...staged, mounted, chart, text, press };
+}
+
+test("a recording of a text says why there is no sound", () => {
+  expect(view.fits(shown(sounding()))).toBe(true);
+  expect((view.fits(shown(invent().source)) as Spoken)("en")).toContain("not made from a sound");
+});
+
+test("the table has the exact number of every frame, with its seconds", async () => {
+  const { mounted, failures } = await open({ query: 1 });
+  const { columns, rows } = await mounted.table();
+  expect(columns).toEqual(["position", "token", "from (s)", "to (s)", "weight"]);
+  expect(rows[2]).toEqual([2, "1.25", 1, 1.5, Math.fround(weightOf(0, 1, 1, 2, 4))]);
+  const picture = await mounted.picture();
+  expect(picture).toContain(`data-frame="2" data-value="${Math.fround(weightOf(0, 1, 1, 2, 4))}"`);
+  expect(failures).toEqual([]);
+  mounted.unmount();
+});
+
+test("keys move through time, choose words and play; the end of the sound is heard of", async () => {
+  const { mounted, text, press, selection, element } = await open();
+  await press("ArrowRight");
+  expect(text(".sound-clock")).toBe("0.25 of 2.00 s");
+  expect(text(".sound-readout")).toMatch(/^0\.25 s: 0\.\d+\./);
+  await press("ArrowDown");
+  expect(selection.get().query).toBe(0);
+  await press("ArrowDown");
+  expect(selection.get().query).toBe(1);
+  await press(" ");
+  expect(started).toEqual([0.25]);
+  expect(text(".drawn-bar .button")).toBe("Pause");
+  node!.onended!();
+  await settle();
+  expect(text(".drawn-bar .button")).toBe("Play");
+  expect(text(".sound-clock")).toBe("2.00 of 2.00 s");
+  mounted.togglePlay!();
+  expect(started).toEqual([0.25, 0]); // again from the beginning
+  expect(element.querySelectorAll("[data-lit]").length).toBeGreaterThanOrEqual(0);
+  mounted.unmount();
+});
+
+test("frames that overlap share the time; words find the moments they are spoken", () => {
+  const spans = [
+    [0, 0.4],
+    [0.2, 0.6],
+    [-1, -1],
+    [0.4, 0.8],
+  ] as const;
+  const cells = divideTime({ side: "source", sound: { ...SOUND, seconds: 1 }, spans });
+  expect(cells.map(({ row, from, to }) => [row, from, to].map((each) => Number(each.toFixed(3))))).toEqual([
+    [0, 0, 0.3],
+    [1, 0.3, 0.5],
+    [3, 0.5, 0.8],
+  ]);
+  expect(cellAt(cells, 0.45)?.row).toBe(1);
+  expect(cellAt(cells, 0.9)).toBeNull();
+  const words = ["␣one", "␣three", "␣two"].map((text, row) => ({ row, text, special: false }));
+  const frames = divideTime({ side: "source", sound: SOUND, spans: SOUND.spans });
+  const heard = align(
+    words,
+    frames,
+    (row, key) => (row === 2 ? Number(key === 0) : Number(key === 1)),
+    SOUND,
+  );
+  expect(heard.map(({ spoken }) => spoken)).toEqual([0, null, 1]);
+  expect(countInside(heard, SOUND)).toEqual([1, 2]);
+});
+
+test("the outline of a wave, and round seconds", () => {
+  expect(outlineWave(Int16Array.of(100, -50, 0, 25), 2)).toEqual([
+    [0, -0.5, 1],
+    [1, 0, 0.25],
+  ]);
+  expect(ticksOf(2, 5)).toEqual([0, 0.5, 1, 1.5, 2]);
+});

@@ -1,0 +1,9 @@
+/** Words of the sound view. */
+
+import { loadWords } from "../../i18n/core";
+import type * as en from "./words.en";
+
+const files = import.meta.glob<typeof en>("./words.*.ts", { eager: true });
+
+export const words = loadWords(files, "words");
+export type Words = ReturnType<typeof words>;
