@@ -1,6 +1,7 @@
 """The same tasks on a Ray cluster of two nodes, both on this machine."""
 
 import os
+import re
 import signal
 import time
 from collections.abc import Iterator
@@ -29,35 +30,35 @@ pytestmark = [
 ]
 
 
-def _add_node(cluster: Any, **settings: Any) -> Any:
-    """Ray waits 30 seconds for a node, which may be too short on a busy machine."""
+def _start() -> tuple[Any, Any]:
+    """A head and another node, one CPU each. Ray waits 30 seconds for each, too short on a busy machine."""
+    from ray.cluster_utils import Cluster
+
+    # Loopback only; Ray replaces 127.0.0.1 by the address of this machine in its network.
+    node = {"num_cpus": 1, "node_ip_address": "127.0.0.2", "object_store_memory": 100 << 20}
     for _ in range(3):
+        cluster = Cluster()
         try:
-            return cluster.add_node(**settings)
+            cluster.add_node(**node, include_dashboard=False)
+            other = cluster.add_node(**node)
+            cluster.wait_for_nodes(timeout=300)
+            return cluster, other
         except Exception as error:
-            if not any(
-                words in str(error) for words in ("timed out during startup", "Timed out while waiting")
-            ):
+            cluster.shutdown()  # whole: a node that comes too late would be one more
+            if not re.search("timed out during startup|Timed out while waiting", str(error)):
                 raise
     pytest.skip("Ray did not start within its own time limit on this machine")
 
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[Any]:
-    """A head and another node, one CPU each. The last test takes the other one away."""
+    """Two nodes; the last test takes the other one away."""
     import ray
-    from ray.cluster_utils import Cluster
 
-    # Loopback only; Ray replaces 127.0.0.1 by the address of this machine in its network.
-    node = {"num_cpus": 1, "node_ip_address": "127.0.0.2", "object_store_memory": 100 << 20}
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-        patch.setenv("RAY_raylet_start_wait_time_s", "120")  # on a busy machine
-        cluster = Cluster()
+        cluster, other = _start()
         try:
-            _add_node(cluster, **node, include_dashboard=False)
-            other = _add_node(cluster, **node)
-            cluster.wait_for_nodes(timeout=300)
             yield cluster, other
         finally:
             ray.shutdown()
