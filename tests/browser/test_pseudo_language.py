@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from browser.conftest import COUNT, Served, serve
-from browser.waiting import rest, settle
+from browser.waiting import PATIENCE, rest, settle
 from campaigns import campaign
 from cli.pseudo_language import LANGUAGE, find_plain_words, words_of, write_catalogues
 from glassformer.api.library import Library
@@ -74,7 +74,7 @@ def page_in_pseudo_language(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.with_name(path.name.replace(".en.ts", f".{LANGUAGE}.ts")).write_text(text, encoding="utf-8")
     static = folder / "src" / "glassformer" / "api" / "static"
     command = [str(WEB / "node_modules" / ".bin" / "vite"), "build", "--logLevel", "error"]
-    subprocess.run(command, cwd=web, check=True, timeout=300, env={**os.environ})
+    subprocess.run(command, cwd=web, check=True, timeout=900, env={**os.environ})
     return static
 
 
@@ -98,6 +98,7 @@ def pseudo(
 def open_pseudo(chromium: Browser) -> Iterator[Callable[[str], Page]]:
     context = chromium.new_context(viewport={"width": 1440, "height": 900}, reduced_motion="reduce")
     context.add_init_script(COUNT)
+    context.set_default_timeout(PATIENCE)
     context.add_init_script(f"localStorage.setItem('glassformer.language', '{LANGUAGE}')")
 
     def open_one(url: str) -> Page:

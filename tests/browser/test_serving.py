@@ -16,7 +16,7 @@ def test_the_page_loads_without_a_single_error(served, open_page: Callable[..., 
     settle(page)
     assert "Glassformer" in page.title()
     assert page.locator("script:not([src])").count() == 0
-    assert "script-src 'self'" in httpx.get(served.url).headers["content-security-policy"]
+    assert "script-src 'self'" in httpx.get(served.url, timeout=None).headers["content-security-policy"]
 
 
 def test_a_page_of_another_origin_gets_nothing(served, open_page: Callable[..., Page]) -> None:
