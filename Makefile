@@ -15,7 +15,7 @@ PARALLEL := -n 3 --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run install page types recordings test test-quick test-avx2 test-long check docs sbom format clean
+.PHONY: help run install page types recordings test test-quick test-avx2 test-long check docs hashes sbom format clean
 
 # The smaller vector instructions of processors without AVX-512, for the tests of numbers.
 AVX2 := ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 OPENBLAS_CORETYPE=Haswell
@@ -66,6 +66,9 @@ check: $(VENV)/.developing web/node_modules/.package-lock.json  ## lint, format,
 
 docs: $(VENV)/.developing  ## the documents as a site, in site/
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+hashes: $(VENV)/.installed  ## hashes of the server's packages: deploy/requirements.txt, from INDEX="address …"
+	$(BIN)/python deploy/hashes.py $(INDEX) >requirements.part && mv requirements.part deploy/requirements.txt
 
 sbom: $(VENV)/.installed  ## list every installed package with its hash: sbom.json (CycloneDX)
 	$(BIN)/python deploy/sbom.py >sbom.json

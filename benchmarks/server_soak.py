@@ -1,14 +1,17 @@
 """Mixed use of a server by many people, with faults, on this machine's loopback only.
 
 In:   how many people, how many minutes (the whole test: 30 people, 60 minutes).
-Out:  a line of JSON: what was asked and answered, what was lost, memory in the third and the last quarter.
-      It must hold: no 5xx but for 503, every job ends or is kept over the restart, every recording that was
-      made can be opened in the end, memory of the last quarter ≤ 1.05 × that of the third.
+Out:  a line of JSON: what was asked and answered, what was lost, why jobs failed, memory by quarters.
+      It must hold: no 5xx but for 503 with a time to come back, every job ends and says why, every recording
+      that was made can be opened in the end, memory of the last quarter ≤ 1.05 × that of the second.
 
-Faults: the worker is killed now and then, readers that do not read, hostile uploads, and once, after a
-quarter, the server itself is restarted. A full disk needs a file system of its own and is not among them.
+People read, run texts, listen to the events of their jobs, and cancel some. Faults: the worker is killed each
+minute; readers that do not read and connections that say nothing; hostile uploads (noise, cut and changed
+bundles, very large numbers) among good ones, some of which are removed again; after an eighth of the time the
+server is restarted; after a third and two thirds its disk is full for ten seconds (root only: its folder is a
+small file system in memory then; otherwise the report says that this was left out).
 
-    python benchmarks/server_soak.py [--people 30] [--minutes 2]
+    python benchmarks/server_soak.py [--people 30] [--minutes 2] [--log FILE]
 """
 
 import argparse
@@ -16,6 +19,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import socket
 import statistics
@@ -25,23 +29,52 @@ import tempfile
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 
+import glassformer.api
+
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "while", "it", "was", "raining", "and", "nobody", "came")
 PATIENCE = 120.0  # seconds
+MEGABYTES = 1500  # of disk
+FULL = 10.0  # seconds
+SHIPPED = sorted(
+    Path(glassformer.api.__file__).parent.glob("recordings/*.bundle"), key=lambda p: p.stat().st_size
+)
+ENDS = ("done", "failed", "cancelled")
+
+
+@contextmanager
+def make_disk() -> Iterator[tuple[Path, bool]]:
+    """A folder, and whether it is a file system of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="glassformer-soak-"))
+    own = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m", "none", folder], capture_output=True
+    )
+    try:
+        yield folder, own.returncode == 0
+    finally:
+        if own.returncode == 0:
+            subprocess.run(["umount", "-l", folder], check=False)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Soak:
     """One server and everybody who uses it."""
 
-    def __init__(self, folder: str, people: int, minutes: float) -> None:
-        self.folder, self.people, self.seconds = folder, people, minutes * 60
+    def __init__(self, folder: Path, own_disk: bool, people: int, minutes: float, log: Path) -> None:
+        self.folder, self.own_disk, self.people, self.seconds = folder, own_disk, people, minutes * 60
+        self.log = log.open("a")
         self.port = 0
         self.statuses: Counter[str] = Counter()
-        self.jobs: list[str] = []
+        self.faults: list[str] = []  # answers that must not be
+        self.jobs: dict[str, dict[str, object]] = {}  # as they were seen last
+        self.uploaded: set[str] = set()
         self.memory: list[tuple[float, float]] = []  # when, megabytes
+        self.restarted = (0.0, 0.0)  # seconds to end, and to start
         self.over = threading.Event()
         self.process = self.start()
 
@@ -50,7 +83,7 @@ class Soak:
         words = ("--no-browser", "--offline", "--port", str(self.port), "--keep", f"{self.folder}/kept")
         process = subprocess.Popen(
             [sys.executable, "-m", "glassformer", "serve", *words],
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=self.folder,
+            stdout=subprocess.PIPE, stderr=self.log, text=True, cwd=self.folder,
         )  # fmt: skip
         assert process.stdout is not None
         found = re.search(r"http://localhost:(\d+)", process.stdout.readline())
@@ -69,24 +102,46 @@ class Soak:
 
     def run(self) -> dict[str, object]:
         """Everybody at once, until time is up."""
-        begin = time.monotonic()
-        acts = [self.use] * self.people + [self.kill_workers, self.read_nothing, self.upload]
+        acts = [self.use] * self.people + [self.kill_workers, self.read_nothing, self.upload, self.follow]
         threads = [threading.Thread(target=act, args=(number,)) for number, act in enumerate(acts)]
         for thread in threads:
             thread.start()
-        restarted = False
+        plan = [(1 / 8, self.restart), (1 / 3, self.fill_disk), (2 / 3, self.fill_disk)]
+        begin = time.monotonic()
         while (passed := time.monotonic() - begin) < self.seconds:
             time.sleep(0.5)
-            if not restarted and passed > self.seconds / 4:  # memory is compared after it
-                self.process.send_signal(signal.SIGTERM)
-                self.process.wait(PATIENCE)
-                self.process, restarted = self.start(), True
+            if plan and passed > plan[0][0] * self.seconds:
+                plan.pop(0)[1]()
             status = Path(f"/proc/{self.process.pid}/status").read_text()
             self.memory.append((passed, int(status.partition("VmRSS:")[2].split()[0]) / 1000))
         self.over.set()
         for thread in threads:
             thread.join(PATIENCE)
         return self.judge()
+
+    def restart(self) -> None:
+        """End the server as systemd does, and start another one."""
+        begin = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        self.process.wait(PATIENCE)
+        ended = time.monotonic()
+        self.process = self.start()
+        self.restarted = (round(ended - begin, 1), round(time.monotonic() - ended, 1))
+
+    def fill_disk(self) -> None:
+        """Nothing can be written for a while."""
+        if not self.own_disk:
+            return
+        used = shutil.disk_usage(self.folder).used
+        self._resize(f"{used // 1024}k")
+        time.sleep(FULL)
+        self._resize(f"{MEGABYTES}m")
+        self.statuses["full disks"] += 1
+
+    def _resize(self, size: str) -> None:
+        command = ["mount", "-o", f"remount,size={size}", self.folder]
+        if subprocess.run(command, capture_output=True).returncode:  # more was written meanwhile
+            subprocess.run(["mount", "-o", f"remount,size={MEGABYTES}m", self.folder], check=True)
 
     def ask(self, client: httpx.Client, method: str, path: str, **words: object) -> httpx.Response | None:
         """One request; None while the server is away."""
@@ -96,26 +151,52 @@ class Soak:
             self.statuses["no connection"] += 1
             return None
         self.statuses[str(answer.status_code)] += 1
+        if answer.status_code >= 500 and not (answer.status_code == 503 and "retry-after" in answer.headers):
+            self.faults.append(f"{method} {path}: {answer.status_code} {answer.text[:300]}")
         return answer
 
     def use(self, number: int) -> None:
-        """A person: reads recordings, runs a short text now and then, cancels some."""
+        """A person: reads recordings, runs a short text now and then, cancels some, shares a file."""
         chance = random.Random(number)
         with httpx.Client(timeout=PATIENCE) as client:
             while not self.over.wait(chance.uniform(0.2, 1.0)):
                 if chance.random() < 0.2:
-                    text = " ".join(chance.choices(WORDS, k=chance.randint(3, 12)))
-                    body = {"kind": "record", "model": "zoo/gpt2", "text": text}
-                    made = self.ask(client, "POST", "/api/jobs", json=body)
-                    if made is not None and made.status_code == 202:
-                        self.jobs.append(made.json()["id"])
-                        if chance.random() < 0.1:
-                            self.ask(client, "DELETE", f"/api/jobs/{self.jobs[-1]}")
+                    self.run_text(client, chance)
                 listed = self.ask(client, "GET", "/api/recordings?count=20")
                 if listed is not None and listed.status_code == 200:
                     id = chance.choice(listed.json())["id"]
                     for path in ("", "/maps/0/weights?head=0", "/tokens/source"):
                         self.ask(client, "GET", f"/api/recordings/{id}{path}")
+
+    def run_text(self, client: httpx.Client, chance: random.Random) -> None:
+        """A job; some cancel it, some listen to its events."""
+        text = " ".join(chance.choices(WORDS, k=chance.randint(3, 12)))
+        body = {"kind": "record", "model": "zoo/gpt2", "text": text}
+        made = self.ask(client, "POST", "/api/jobs", json=body)
+        if made is None or made.status_code != 202:
+            return
+        id = made.json()["id"]
+        self.jobs.setdefault(id, {"state": "accepted"})
+        if chance.random() < 0.1:
+            self.ask(client, "DELETE", f"/api/jobs/{id}")
+        elif chance.random() < 0.3:
+            try:
+                with client.stream("GET", f"{self.address}/api/jobs/{id}/events") as answer:
+                    last = [line for line in answer.iter_lines() if line.startswith("event:")][-1:]
+                self.statuses["streams " + ("ended" if last and last[0][7:] in ENDS else "broke off")] += 1
+            except httpx.TransportError:
+                self.statuses["streams broke off"] += 1
+
+    def follow(self, _: int) -> None:
+        """Note how jobs end: the server remembers the last ones only."""
+        with httpx.Client(timeout=PATIENCE) as client:
+            while not self.over.wait(1.0):
+                self.note_ends(client)
+
+    def note_ends(self, client: httpx.Client) -> None:
+        listed = self.ask(client, "GET", "/api/jobs")
+        for job in [] if listed is None or listed.status_code != 200 else listed.json():
+            self.jobs[job["id"]] = job
 
     def kill_workers(self, _: int) -> None:
         """kill -9 for the worker, each minute or ten times in all."""
@@ -143,47 +224,74 @@ class Soak:
             each.close()
 
     def upload(self, number: int) -> None:
-        """Bundles that are none."""
+        """Bundles that are none, or almost; now and then a good one."""
         chance = random.Random(number)
+        whole = SHIPPED[0].read_bytes()
         with httpx.Client(timeout=PATIENCE) as client:
             while not self.over.wait(1.0):
-                content = b"[" * chance.randint(1, 10_000) + chance.randbytes(chance.randint(0, 100_000))
-                self.ask(client, "POST", "/api/recordings", content=content)
+                made = self.ask(client, "POST", "/api/recordings", content=spoil(whole, chance))
+                if made is None or made.status_code != 201:
+                    continue
+                self.uploaded.add(id := made.json()["id"])
+                if chance.random() < 0.5:
+                    gone = self.ask(client, "DELETE", f"/api/recordings/{id}")
+                    if gone is None or gone.status_code == 204:  # None: nobody knows
+                        self.uploaded.discard(id)
 
     def judge(self) -> dict[str, object]:
         """Wait for the jobs that are left, then open what was made."""
-        ends: Counter[str] = Counter()
         lost = []
         with httpx.Client(timeout=PATIENCE) as client:
             end = time.monotonic() + PATIENCE
-            for id in self.jobs[-90:]:  # of the others the server may have forgotten that they ended
-                while True:
-                    answer = self.ask(client, "GET", f"/api/jobs/{id}")
-                    job = None if answer is None or answer.status_code != 200 else answer.json()
-                    if job is None or job["state"] not in ("queued", "running") or time.monotonic() > end:
-                        break
-                    time.sleep(0.2)
-                ends["forgotten" if job is None else job["state"]] += 1
-                if job is not None and job["state"] == "done":
-                    opened = self.ask(client, "GET", f"/api/recordings/{job['recording']}")
+            self.note_ends(client)
+            while time.monotonic() < end and any(job["state"] not in ENDS for job in self.jobs.values()):
+                time.sleep(0.5)
+                self.note_ends(client)
+            made = [str(job["recording"]) for job in self.jobs.values() if job["state"] == "done"]
+            for id in dict.fromkeys([*made, *self.uploaded]):
+                for path in ("", "/tokens/source"):
+                    opened = self.ask(client, "GET", f"/api/recordings/{id}{path}")
                     if opened is None or opened.status_code != 200:
-                        lost.append(id)
+                        lost.append(f"{id}: {None if opened is None else opened.text[:200]}")
         self.process.terminate()
         self.process.wait(PATIENCE)
         parts = [[mb for at, mb in self.memory if q <= 4 * at / self.seconds < q + 1] for q in range(4)]
-        third, last = (statistics.median(part) if part else 0.0 for part in (parts[2], parts[3]))
         return {
             "people": self.people,
             "minutes": self.seconds / 60,
             "answers": dict(self.statuses),
-            "jobs": len(self.jobs),
-            "ends of the last jobs": dict(ends),
-            "lost": lost,
-            "5xx": sum(n for status, n in self.statuses.items() if status[0] == "5" and status != "503"),
-            "MB in the third quarter": round(third),
-            "MB in the last": round(last),
+            "jobs": dict(Counter(str(job["state"]) for job in self.jobs.values())),
+            "why jobs failed": dict(Counter(
+                f"{job.get('code')}: {job.get('message')}"[:200]
+                for job in self.jobs.values() if job["state"] == "failed"
+            )),
+            "uploaded": len(self.uploaded),
+            "lost": lost[:20],
+            "5xx but for 503 with a time": self.faults[:20],
+            "seconds of the restart, end and start": self.restarted,
+            "disk": "filled" if self.own_disk else "not filled: no file system of its own (root only)",
+            "MB by quarter": [round(statistics.median(part), 1) if part else 0 for part in parts],
             "load of the machine": round(os.getloadavg()[0], 1),
-        }
+        }  # fmt: skip
+
+
+def spoil(whole: bytes, chance: random.Random) -> bytes:
+    """A bundle as an attacker sends it."""
+    match chance.randrange(6):
+        case 0:
+            return b"[" * chance.randint(1, 10_000) + chance.randbytes(chance.randint(0, 100_000))
+        case 1:
+            return whole[: chance.randrange(len(whole))]
+        case 2:
+            number = rb": " + str(10 ** chance.randint(6, 30)).encode()
+            return re.sub(rb": ?\d+(?=[,}])", lambda m: number if chance.random() < 0.1 else m[0], whole)
+        case 3:
+            return whole
+        case _:
+            changed = bytearray(whole)
+            for _ in range(chance.randint(1, 20)):
+                changed[chance.randrange(min(len(whole), 4000))] = chance.randrange(256)
+            return bytes(changed)
 
 
 def main() -> None:
@@ -191,9 +299,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--people", type=int, default=30)
     parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--log", type=Path, default=Path(os.devnull), help="what the server says")
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="glassformer-soak-") as folder:
-        print(json.dumps(Soak(folder, arguments.people, arguments.minutes).run()))
+    with make_disk() as (folder, own):
+        print(
+            json.dumps(Soak(folder, own, arguments.people, arguments.minutes, arguments.log).run(), indent=1)
+        )
 
 
 if __name__ == "__main__":

@@ -134,6 +134,10 @@ def test_many_clients_together_have_so_many_connections(serve: Callable[..., int
     wait(lambda: count_open(port) == 5)  # one more than there are, to be told so
     with connect(port, "127.0.0.9") as another:
         assert ends(another)
+    lines[0].sendall(b"GET /small HTTP/1.1\r\nhost: x\r\n\r\n")
+    told = lines[0].recv(1000)
+    assert told.startswith(b"HTTP/1.1 503")
+    assert b"retry-after: 5\r\n" in told
     for line in lines:
         line.close()
 

@@ -1,5 +1,6 @@
 """The index: pages and searches of many rows, kept between starts, made again where it is damaged."""
 
+import errno
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -117,3 +118,13 @@ def test_the_state_differs_after_each_change_also_of_another_server(tmp_path: Pa
     assert len({*states, first.state()}) == 4
     first.close()
     second.close()
+
+
+def test_a_full_disk_is_told_as_by_other_files(index: RecordingIndex) -> None:
+    index._database.execute("PRAGMA max_page_count = 1")  # no page more than there are
+    with pytest.raises(OSError, match="No space left") as error:
+        index.put(replace(ROW, id="new", words="x" * 100_000))
+    assert error.value.errno == errno.ENOSPC
+    assert index.find("new") is None
+    index.remove("made-1")
+    assert index.find("made-1") is None

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -480,3 +481,19 @@ def test_a_start_looks_at_new_files_only(tmp_path: Path, monkeypatch: pytest.Mon
     assert sorted(seen) == ["1.bundle", "2.bundle", "2.bundle", "3.bundle"]
     assert sorted(entry.source_tokens for entry in again.entries()) == [1, 7]
     again.close()
+
+
+def test_on_a_full_disk_recordings_can_be_removed(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    part = site.library.new_partial_path()
+    bundle.save(invent_decoder(tokens=3), part)
+    id = site.library.adopt(part)
+    path, remove = site.library.path(id), site.library._index.remove
+    monkeypatch.setattr(
+        site.library._index, "remove", lambda id: _fill_disk() if path.exists() else remove(id)
+    )
+    assert site.client.delete(f"/api/recordings/{id}").status_code == 204
+    assert not path.exists()
+    assert site.client.get(f"/api/recordings/{id}").status_code == 404
+    monkeypatch.setattr(site.library, "rename", _fill_disk)
+    answer = site.client.put(f"{site.of('single')}/branch", json={"name": "x"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")

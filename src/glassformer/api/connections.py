@@ -12,8 +12,10 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, ClassVar
 
+from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from glassformer.api.errors import RETRY
 from glassformer.api.settings import Settings
 
 BACKLOG = 128  # connections that are accepted at once, at each of two addresses, before any is refused
@@ -21,11 +23,33 @@ OTHERS = 2 * BACKLOG + 256  # descriptors for those, for open recordings, worker
 FEWEST = 16  # connections, however few descriptors there are
 
 
+async def refuse(_: Scope, __: Receive, send: Send) -> None:
+    """What a server answers that has too many connections."""
+    body = b"There are too many connections. Come back later.\n"
+    headers = [
+        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-length", str(len(body)).encode()),
+        (b"retry-after", RETRY.encode()),
+        (b"connection", b"close"),
+    ]
+    await send({"type": "http.response.start", "status": 503, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
 class LimitedProtocol(H11Protocol):
     """One connection."""
 
     limits: ClassVar[Settings]
     open_connections: ClassVar[Counter[str]]  # by address
+
+    @property
+    def app(self) -> Any:
+        """The application, while there are not too many connections."""
+        return refuse if self.open_connections.total() > self.limits.connections else self._app
+
+    @app.setter
+    def app(self, app: Any) -> None:
+        self._app = app
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)

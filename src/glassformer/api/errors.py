@@ -4,6 +4,7 @@ In:   an exception raised behind any route.
 Out:  a 4xx response: a sentence in the language of the request, a code for programs, the message itself.
 """
 
+import errno
 import logging
 from collections.abc import Iterable
 from html import escape
@@ -29,6 +30,8 @@ from glassformer.schema import (
 )
 
 log = logging.getLogger("glassformer.server")
+
+RETRY = "5"  # seconds after which a client may come back that was refused for now
 
 
 class ErrorBody(ResponseModel):
@@ -58,7 +61,8 @@ def respond_with_error(error: ApiError, language: str) -> Response:
         code=error.code,
         message=error.message,
     )
-    return JSONResponse(ErrorResponse(error=body).model_dump(mode="json"), error.status)
+    headers = {"retry-after": RETRY} if error.status in (429, 503) else None
+    return JSONResponse(ErrorResponse(error=body).model_dump(mode="json"), error.status, headers)
 
 
 def respond_with_page(text: Message, language: str, status: int) -> Response:
@@ -96,16 +100,18 @@ def _explain(request: Request, error: Exception) -> ApiError:
         case RequestValidationError():
             faults = [{**each, "loc": each["loc"][1:]} for each in error.errors()]
             return ApiError("api.malformed", status=422, faults=describe_faults(faults))
-        case ClientDisconnect():
-            return ApiError("api.client_left", "gone", 499)
-        case HTTPException():
+        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+            return ApiError("api.no_disk", "no_room", 503)
+        case ClientDisconnect() | HTTPException():
             return _explain_http(error)
     log.error("a bug at %s", request.url.path, exc_info=error)
     return ApiError("api.bug", status=500)
 
 
-def _explain_http(error: HTTPException) -> ApiError:
+def _explain_http(error: ClientDisconnect | HTTPException) -> ApiError:
     """What Starlette and FastAPI raise by themselves."""
+    if isinstance(error, ClientDisconnect):
+        return ApiError("api.client_left", "gone", 499)
     match error.status_code:
         case 400:  # bytes that are not JSON in UTF-8
             return ApiError("api.body_not_json", "malformed", 422)

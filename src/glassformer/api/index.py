@@ -8,11 +8,13 @@ folder instead of opening every file. What this process alone shows (files that 
 memory, shipped ones) is in a temporary table. The index can be removed at any time; it is made again.
 """
 
+import errno
+import os
 import sqlite3
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -85,7 +87,7 @@ class RecordingIndex:
         """Add a row; False where there is one with its id already, which stays."""
         table = "main.recordings" if row.kept else "temp.here"
         marks = ", ".join("?" * len(_COLUMNS))
-        with self._lock, self._database:
+        with self._writing():
             if self.find(row.id) is not None:
                 return False
             self._database.execute(f"INSERT INTO {table} VALUES ({marks})", astuple(row))
@@ -97,13 +99,13 @@ class RecordingIndex:
 
     def remove(self, id: str) -> None:
         """Forget a row."""
-        with self._lock, self._database:
+        with self._writing():
             for table in _TABLES:
                 self._database.execute(f"DELETE FROM {table} WHERE id = ?", (id,))
 
     def set_file(self, id: str, path: Path, size: int, changed: int) -> None:
         """A recording that was in memory has a file now."""
-        with self._lock, self._database:
+        with self._writing():
             values = (str(path), size, changed, id)
             self._database.execute(
                 "UPDATE temp.here SET path = ?, size = ?, changed = ? WHERE id = ?", values
@@ -111,7 +113,7 @@ class RecordingIndex:
 
     def set_card(self, id: str, card: str, request: str | None, visibility: Visibility) -> bool:
         """The card of a recording has changed; False where the recording is gone."""
-        with self._lock, self._database:
+        with self._writing():
             values = (card, request, visibility, id)
             text = "SET card = ?, request = ?, visibility = ? WHERE id = ?"
             counts = [self._database.execute(f"UPDATE {each} {text}", values).rowcount for each in _TABLES]
@@ -172,7 +174,7 @@ class RecordingIndex:
 
     def forget_files(self, paths: Iterable[str]) -> None:
         """Remove the rows of files that are gone, or have changed."""
-        with self._lock, self._database:
+        with self._writing():
             self._database.executemany(
                 "DELETE FROM main.recordings WHERE path = ?", [(path,) for path in paths]
             )
@@ -219,6 +221,17 @@ class RecordingIndex:
         """Close the database."""
         with self._lock, suppress(sqlite3.Error):
             self._database.close()
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """One transaction; OSError where the disk is full, as for other files."""
+        try:
+            with self._lock, self._database:
+                yield
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+                raise
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
 
     def _ask(self, text: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
         with self._lock:

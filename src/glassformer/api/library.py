@@ -746,10 +746,17 @@ class Library:
     def _forget(self, row: Row) -> None:
         with self._disk_lock:  # nobody writes its card meanwhile
             self._close(row.id)
-            self._index.remove(row.id)
             path = self._locate(row)
-            if row.own and path is not None:
-                _remove_file(path)
+            own = path if row.own else None
+            try:
+                self._index.remove(row.id)
+            except OSError:  # a full disk: its file makes room for the index to be written
+                if own is None:
+                    raise
+                _remove_file(own)
+                self._index.remove(row.id)
+            if own is not None:
+                _remove_file(own)
 
     def _locate(self, row: Row) -> Path | None:
         """Where the file of a recording is; None for one that is in memory only."""

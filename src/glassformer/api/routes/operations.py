@@ -9,11 +9,13 @@ from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import PlainTextResponse, Response
 
+from glassformer.api.errors import RETRY
 from glassformer.api.responses import NO_STORE, Context
 
 router = APIRouter(include_in_schema=False)
 
 _HEADERS = {"cache-control": NO_STORE}
+_LATER = {**_HEADERS, "retry-after": RETRY}
 
 
 @router.get("/healthz")
@@ -26,9 +28,9 @@ async def read_health() -> Response:
 async def read_readiness(request: Request, context: Context) -> Response:
     """Whether a proxy may send requests here: not while the server ends or its disk is full."""
     if request.app.state.closing.is_set():
-        return PlainTextResponse("closing\n", 503, headers=_HEADERS)
+        return PlainTextResponse("closing\n", 503, headers=_LATER)
     if not await context.threads.run(request, context.library.can_write):
-        return PlainTextResponse("the folder of recordings cannot be written\n", 503, headers=_HEADERS)
+        return PlainTextResponse("the folder of recordings cannot be written\n", 503, headers=_LATER)
     return PlainTextResponse("ready\n", headers=_HEADERS)
 
 

@@ -454,7 +454,6 @@ def _configure(app: Any, arguments: Arguments) -> "uvicorn.Config":
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=64 << 10,
         backlog=BACKLOG,
-        limit_concurrency=settings.connections,
         http=make_protocol(settings),
         ws="none",
     )
