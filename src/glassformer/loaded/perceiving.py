@@ -46,9 +46,9 @@ def perceive(config: ModelConfig, inputs: Any, name: str) -> Percept:
     if isinstance(inputs, Tokens):
         inputs = inputs.picture or inputs.sound
     if config.reads == "picture":
-        return show_picture(config, _read_pixels(inputs, name))
+        return show_picture(config, read_pixels(inputs, name))
     words = inputs.words if isinstance(inputs, Sound) else ()
-    return play_sound(config, _read_waveform(inputs, name), words)
+    return play_sound(config, read_waveform(inputs, name), words)
 
 
 def show_picture(config: ModelConfig, pixels: NDArray[np.uint8]) -> Percept:
@@ -95,7 +95,8 @@ def _number(texts: tuple[str, ...], *, special: int, **parts: Any) -> Percept:
     return Percept(tuple(range(count)), texts, marks, (0,) * count, "", **parts)
 
 
-def _read_pixels(inputs: Any, name: str) -> NDArray[np.uint8]:
+def read_pixels(inputs: Any, name: str) -> NDArray[np.uint8]:
+    """The pixels in whatever form a person gives them to the model `name`."""
     if isinstance(inputs, Picture):
         return inputs.pixels
     if _is_image(inputs):
@@ -107,7 +108,8 @@ def _read_pixels(inputs: Any, name: str) -> NDArray[np.uint8]:
     raise InputError("loaded.cannot.other_than_pictures", name=name, kind=type(inputs).__name__)
 
 
-def _read_waveform(inputs: Any, name: str) -> Waveform:
+def read_waveform(inputs: Any, name: str) -> Waveform:
+    """The sound in whatever form a person gives it to the model `name`."""
     if isinstance(inputs, Waveform):
         return inputs
     if isinstance(inputs, Sound):

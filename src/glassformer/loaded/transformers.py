@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from glassformer.config import Head, Shape
 from glassformer.errors import CheckpointError, ConfigurationError, InputError
 from glassformer.loaded.model import LoadedModel, in_order
+from glassformer.loaded.processor import Processor, open_processor, split_processor
 from glassformer.loaded.streaming import Streamer, stream_tokens
 from glassformer.messages import Message, message
 from glassformer.model.generate import GREEDY
@@ -57,7 +58,8 @@ def open_pretrained(folder: str | Path, name: str | None = None) -> "Transformer
     except CheckpointError:
         tokenizer = None  # it still reads token ids, or pixels and sound
     notes = _check_missing(sorted(report["missing_keys"]), folder)
-    return TransformersModel(model.eval(), tokenizer, name=name or folder.resolve().name, notes=notes)
+    processor, name = open_processor(folder), name or folder.resolve().name
+    return TransformersModel(model.eval(), tokenizer, name=name, notes=notes, processor=processor)
 
 
 class TransformersModel(LoadedModel):
@@ -74,8 +76,12 @@ class TransformersModel(LoadedModel):
         *,
         name: str | None = None,
         notes: Sequence[Message] = (),
+        processor: Processor | None = None,
     ) -> None:
+        """Instead of a tokenizer a processor of transformers may be given, which may have one."""
+        tokenizer, found = split_processor(tokenizer)
         super().__init__(network, tokenizer, name=name, notes=notes)
+        self.processor = processor or found  # of pictures and sounds
         self._model: Any = network  # the same, with what transformers adds to a module
         self.config: Any = network.config
         self.generation = self._find_generation()

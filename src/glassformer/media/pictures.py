@@ -83,7 +83,7 @@ def fit_picture(pixels: NDArray[np.uint8], size: int, *, color: bool = True) -> 
 
     Without colour all three channels are the brightness. A picture that fits already is not changed.
     """
-    opaque = _lay_on_white(_check_pixels(pixels))
+    opaque = drop_opacity(pixels)
     if not color:
         shares = np.array([299, 587, 114], np.uint32)
         opaque = np.repeat((opaque @ shares // 1000)[..., None], 3, axis=-1).astype(np.uint8)
@@ -112,7 +112,9 @@ def _check_pixels(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     return np.repeat(pixels, 3, axis=-1) if channels == 1 else pixels
 
 
-def _lay_on_white(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def drop_opacity(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A picture (height, width), (height, width, 1), (…, 3) or (…, 4) as (height, width, 3), on white."""
+    pixels = _check_pixels(pixels)
     if pixels.shape[2] == 3:
         return pixels
     opacity = pixels[..., 3:].astype(np.uint16)

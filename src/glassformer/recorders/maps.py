@@ -47,6 +47,7 @@ class Axes:
     real: dict[str, NDArray[np.bool_]]  # by stack, (token,) False for padding
     source: str = "encoder"  # the stack whose states are the keys of cross-attention
     name: Callable[[str, int], Tokens] | None = None  # positions of a stack that are not text
+    refine: Callable[[Tokens], Tokens] | None = None  # a text with what a pass showed about it
 
     def find(self, place: Place, queries: int, keys: int) -> tuple[Tokens, Tokens]:
         """The queries and the keys of a map."""
@@ -61,7 +62,7 @@ class Axes:
     def _find(self, stack: str, count: int) -> Tokens:
         tokens = self.tokens.get(stack)
         if tokens is not None and len(tokens) == count:
-            return tokens
+            return tokens if self.refine is None else self.refine(tokens)
         return Tokens.positional("source", count) if self.name is None else self.name(stack, count)
 
 

@@ -19,6 +19,7 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import Decode, LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.loaded.reading import Inputs
+from glassformer.loaded.transformers import TransformersModel
 from glassformer.model.generate import Forced
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import name_term
@@ -78,6 +79,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
             of transformers, any of its inputs (pixel_values, input_features …) as a batch of one. Where the
             model looks at pictures: a `Path`, pixels (height, width[, 1, 3 or 4]) as uint8, or a picture of
             Pillow; where it listens: a `Path` or a `Waveform`; also what a recording kept of them.
+            A model of transformers needs its processor for them (see `load`).
         target: what the decoder of an encoder-decoder reads after its start token, which is put in front (so
             of an earlier recording `target.ids[1:]`); without it the model writes its own.
         tokenizer, device: see `load`.
@@ -258,6 +260,8 @@ def _read_source(
     target_language: str | None,
 ) -> Any:
     """Tokens; or, where the model's library takes inputs by name, a mapping as it is."""
+    if isinstance(model, TransformersModel) and model.processor.takes(inputs):
+        inputs = model.processor.read(model.name, inputs)
     if isinstance(inputs, Mapping) and model.takes_named_inputs:
         if target is not None or second_text is not None or target_language is not None:
             raise InputError("record.mapping_and_texts")

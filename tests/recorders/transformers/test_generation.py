@@ -262,7 +262,7 @@ def test_speech_is_written_down() -> None:
     recording = load(model).record(
         {"input_features": torch.randn(1, 20, 60)}, decode=GenerationSettings(max_new_tokens=4)
     )
-    assert recording.source.texts[0] == "0"
+    assert recording.source.texts[0] == "0.00"
     assert recording.map("decoder", "cross", 1).shape == (4, len(recording.target), 30)
 
 

@@ -63,13 +63,13 @@ def test_a_target_is_read_behind_the_start_token(tokenizer: Any) -> None:
     }  # fmt: skip
 
 
-def test_sound_is_counted_in_frames() -> None:
+def test_sound_is_counted_in_seconds() -> None:
     torch.manual_seed(0)
     config = hf.WhisperConfig(**BOTH, num_mel_bins=20, max_source_positions=30, max_target_positions=40)
     model = sharpen(hf.WhisperForConditionalGeneration(config))
     inputs = {"input_features": torch.randn(1, 20, 60), "decoder_input_ids": torch.tensor([[2, 7, 8]])}
     recording = load(model).record(inputs)
-    assert recording.source.texts[:2] == ("0", "1")
+    assert recording.source.texts[:2] == ("0.00", "0.02")  # Whisper's frames are of 20 ms
     assert recording.map("decoder", "cross", 0).shape == (4, 3, 30)
     assert recording.target.ids.tolist() == [2, 7, 8]
 

@@ -94,16 +94,20 @@ def test_a_model_of_pictures_and_text_has_the_maps_of_both(kind: str) -> None:
         assert_near(found.weights(), weights[0], layers=layer + 4)  # three layers of vision in front
         assert list(found.query.texts) == ids
     first = recording.map(vision, "self", 0)
+    notes = {note.code for note in recording.evidence.notes}
     if kind.startswith("LLaVA"):
         assert first.query.texts[:2] == ("[CLS]", "0,0")
-    if kind == "Gemma 3":
+        assert recording.source.picture.cells[:17].tolist() == [*range(16), -1]
+    if kind == "Gemma 3":  # a place for every four patches
         assert first.query.texts[:2] == ("0,0", "0,1")
+        assert recording.source.picture.cells.tolist() == [-1, -1, 0, 1, 2, 3, -1, -1, -1, -1]
+    assert ("recorders.notes.numbered" in notes) == (kind == "Qwen2-VL")
     assert recording.output.stack == language
     best = own.logits[0].log_softmax(-1).max(-1).values.numpy()
     assert_near(recording.output.log_probabilities[:, 0], best, layers=5)
     assert list(recording.hidden) == [language]
     assert_near(recording.hidden[language][-1], own.hidden_states[-1][0], layers=5)
-    assert "recorders.notes.some_checked" in [note.code for note in recording.evidence.notes]
+    assert "recorders.notes.some_checked" in notes
 
 
 def test_a_part_that_is_not_reported_is_named() -> None:
@@ -138,6 +142,7 @@ def test_a_model_of_sound_is_told_what_it_reads() -> None:
     inputs = {"input_values": torch.randn(1, 800), "decoder_input_ids": torch.tensor([[2, 5, 6]])}
     recording = hears.record(inputs)
     assert (len(recording.source), recording.target.texts) == (50, ("2", "5", "6"))
+    assert len(recording.source.sound.samples) == 800
     with pytest.raises(InputError, match=r"reads no text.*input_values"):
         hears.record([5, 6, 7])
     speaks = load(hf.SpeechT5ForTextToSpeech(config).eval())

@@ -22,7 +22,8 @@ from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.recorders.maps import Axes
 from glassformer.recorders.transformers.layers import Stacks
-from glassformer.recorders.transformers.patches import PatchNames, count_shared
+from glassformer.recorders.transformers.media import MediaNames
+from glassformer.recorders.transformers.patches import count_shared
 from glassformer.recording import Side, Tokens
 from glassformer.text.tokenizer import Encoding
 
@@ -47,6 +48,7 @@ class ModelInputs:
     tensors: Mapping[str, Any]
     source: Tokens | None  # None: not text; positions are counted when the model has run
     target: Tokens | None = None  # what the decoder of an encoder-decoder reads
+    samples: NDArray[np.float32] | None = None  # of the sound that they were made of, if any
 
     @property
     def length(self) -> int:
@@ -89,7 +91,8 @@ class InputBuilder:
         tensors = {name: _as_tensor(name, value).to(self.loaded.device) for name, value in inputs.items()}
         self._check_names(tensors)
         target = self._name_ids("target", tensors.get("decoder_input_ids"))
-        return ModelInputs(tensors, self._name_ids("source", tensors.get("input_ids")), target)
+        source = self._name_ids("source", tensors.get("input_ids"))
+        return ModelInputs(tensors, source, target, getattr(inputs, "samples", None))
 
     def _check_names(self, tensors: Mapping[str, Tensor]) -> None:
         """Refuse inputs of which the model takes none, and masks that do not fit their tokens."""
@@ -166,7 +169,7 @@ class InputBuilder:
         return [message("record.inputs.long", count=given.length, limit=limit)]
 
     def find_axes(
-        self, given: ModelInputs, stacks: Stacks, names: tuple[str, ...], patches: PatchNames
+        self, given: ModelInputs, stacks: Stacks, names: tuple[str, ...], media: MediaNames
     ) -> Axes:
         """The tokens on the axes of each stack, and which of them are padding."""
         tokens: dict[str, Tokens] = {}
@@ -182,7 +185,12 @@ class InputBuilder:
             if padding is not None and padding.dim() == 2:
                 real[stack] = padding[0].bool().cpu().numpy()
         paths = {name: path for path, name in stacks.names.items()}
-        return Axes(tokens, real, name=lambda stack, count: patches.name(paths.get(stack, stack), count))
+        return Axes(
+            tokens,
+            real,
+            name=lambda stack, count: media.name(paths.get(stack, stack), count),
+            refine=media.place,
+        )
 
     def find_reader(self, stacks: Stacks, names: tuple[str, ...]) -> str:
         """The stack that reads text: of several, the one nearest to the token embedding."""

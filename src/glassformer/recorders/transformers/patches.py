@@ -1,22 +1,29 @@
-"""Names of the positions that an image is cut into.
+"""Names of the positions that an image is cut into, and the image as the model saw it.
 
 In:   a model of transformers that is about to read an image.
 Out:  tokens for the axes of a stack: what stands before the patches ([CLS], [DIST], registers), then each
-      patch by its row and column; plain numbers where the positions are something else.
+      patch by its row and column, beside the picture; plain numbers where the positions are something else.
 
 Patches are made by a convolution whose kernel is as large as its stride; its result, seen by a hook, is the
-grid. What is put in front is a parameter of the module around it.
+grid. What is put in front is a parameter of the module around it. Where a text has a place for every patch,
+as LLaVA's, or for every square of them, as Gemma's, these places have the patches, too.
 """
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import takewhile
+from math import isqrt
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from glassformer.recording import Tokens
+from glassformer.loaded.processor import Colours
+from glassformer.recording import Picture, Tokens
+from glassformer.recording.media import MOST_PIXELS, NO_PATCH
 
 COLOURS = (1, 3, 4)  # channels of an image
 # Parts of the names of parameters that stand before the patches, in their order.
@@ -29,13 +36,21 @@ class Grid(NamedTuple):
     path: str  # of the convolution
     shape: tuple[int, ...]  # (row, column), or (frame, row, column)
     front: tuple[str, ...]  # names of what stands before them
+    pixels: NDArray[np.uint8]  # (height, width, 3)
+
+    def show(self, rows: int, columns: int, cells: NDArray[np.int64]) -> Picture | None:
+        """The picture that tokens were cut from; None: of a film."""
+        if len(self.shape) == 3 and self.shape[0] > 1:
+            return None
+        return Picture(self.pixels, rows, columns, cells)
 
 
 class PatchNames:
     """The grids that a model made in its last pass."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: nn.Module, colours: Colours | None = None) -> None:
         self.model = model
+        self.colours = colours
         self.grids: dict[str, Grid] = {}
 
     @contextmanager
@@ -47,20 +62,36 @@ class PatchNames:
                     hooks.enter_context(module.register_forward_hook(self._notice(path)))
             yield
 
-    def name(self, path: str, count: int) -> Tokens:
-        """The positions of a stack whose blocks are at this path."""
+    def name(self, path: str, count: int) -> Tokens | None:
+        """The positions of a stack whose blocks are at this path; None: they are no patches."""
         fitting = [grid for grid in self.grids.values() if len(grid.front) + np.prod(grid.shape) == count]
         if not fitting:
-            return Tokens.positional("source", count)
+            return None
         grid = max(fitting, key=lambda each: count_shared(each.path, path))
         patches = (",".join(map(str, index)) for index in np.ndindex(grid.shape))
         special = np.arange(count) < len(grid.front)
-        return Tokens("source", (*grid.front, *patches), np.arange(count), special=special)
+        cells = np.arange(count) - len(grid.front)
+        rows, columns = grid.shape[-2:]
+        picture = grid.show(rows, columns, np.maximum(cells, NO_PATCH))
+        return Tokens("source", (*grid.front, *patches), np.arange(count), special=special, picture=picture)
+
+    def place(self, tokens: Tokens, token_id: int) -> Tokens:
+        """A text with places for patches, which have this id, beside its picture; as it is without one."""
+        places = tokens.ids == token_id
+        count = int(places.sum())
+        for grid in self.grids.values() if count else ():
+            rows, columns = grid.shape[-2:]
+            side = isqrt(rows * columns // count)  # patches on a side of each square of them
+            if side and rows % side == columns % side == 0 and rows * columns == count * side**2:
+                cells = np.where(places, np.cumsum(places) - 1, NO_PATCH)
+                return replace(tokens, picture=grid.show(rows // side, columns // side, cells))
+        return tokens
 
     def _notice(self, path: str) -> Any:
-        def hook(_: nn.Module, __: Any, output: Tensor) -> None:
+        def hook(_: nn.Module, given: Any, output: Tensor) -> None:
             if len(output) == 1:
-                self.grids[path] = Grid(path, tuple(output.shape[2:]), self._find_front(path))
+                pixels = show_pixels(given[0][0], self.colours)
+                self.grids[path] = Grid(path, tuple(output.shape[2:]), self._find_front(path), pixels)
 
         return hook
 
@@ -78,6 +109,28 @@ class PatchNames:
             if found:
                 return tuple(found)
         return ()
+
+
+def show_pixels(values: Tensor, colours: Colours | None) -> NDArray[np.uint8]:
+    """What a model is given (colour, height, width), of a film the first picture, as bytes to look at.
+
+    Without `colours`, which say what was done to it, the smallest number becomes black and the largest white.
+    """
+    shown = values.detach().float().cpu()
+    if shown.dim() == 4:  # (colour, frame, height, width)
+        shown = shown[:, 0]
+    if colours is None:
+        low, high = shown.min(), shown.max()
+        shown = (shown - low) / (high - low).clamp(min=1e-6)
+    else:
+        mean, deviation = (shown.new_tensor(each)[:, None, None] for each in colours)
+        shown = shown * deviation + mean
+    shown = shown[:3].expand(3, -1, -1)
+    if (pixels := shown[0].numel()) > MOST_PIXELS:
+        factor = (MOST_PIXELS / pixels) ** 0.5
+        size = [int(length * factor) for length in shown.shape[1:]]
+        shown = F.interpolate(shown[None], size, mode="bilinear", antialias=True)[0]
+    return (shown.clamp(0, 1) * 255).round().byte().permute(1, 2, 0).contiguous().numpy()
 
 
 def count_shared(one: str, other: str) -> int:

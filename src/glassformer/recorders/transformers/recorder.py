@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -40,7 +41,7 @@ from glassformer.recorders.transformers.generation import GeneratedText, generat
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
 from glassformer.recorders.transformers.interface import Capture, capturing
 from glassformer.recorders.transformers.layers import Stacks
-from glassformer.recorders.transformers.patches import PatchNames
+from glassformer.recorders.transformers.media import MediaNames
 from glassformer.recorders.transformers.reported import make_maps, run_eager
 from glassformer.recorders.transformers.results import place_output, read_hidden, read_output
 from glassformer.recorders.transformers.rows import editing_rows
@@ -131,7 +132,6 @@ class TransformersRecorder:
             outputs = self.model(**tensors, **settings)
             maps = maker.finish()
         notes += [*verdict.notes, *self.builder.tell_length(given[0]), *maker.notes]
-        patches = PatchNames(self.model)
 
         def make(number: int) -> BatchRow:
             def finish(own: Sequence[AttentionMap]) -> Run:
@@ -139,7 +139,8 @@ class TransformersRecorder:
                 seen = PassResult(row, list(own), list(notes), kernel, comparison)
                 return self._finish(given[number], requests[number], None, seen)
 
-            axes = self.builder.find_axes(given[number], self.stacks, tuple(verdict.layers), patches)
+            media = MediaNames(self.loaded, given[number].tensors, None)
+            axes = self.builder.find_axes(given[number], self.stacks, tuple(verdict.layers), media)
             return BatchRow(axes, finish)
 
         return Batch(maps, [make(number) for number in range(len(given))])
@@ -272,12 +273,13 @@ class TransformersRecorder:
     def _see(
         self, given: ModelInputs, request: Request, verdict: Verdict, written: GeneratedText | None
     ) -> PassResult:
-        patches = PatchNames(self.model)
-        axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers), patches)
+        media = MediaNames(self.loaded, given.tensors, given.samples)
+        axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers), media)
         settings = self.builder.settings(request.want)
         if not verdict.routed:
-            with patches.watching():
-                return self._see_reports(given, request, verdict, axes, settings)
+            with media.watching():
+                seen = self._see_reports(given, request, verdict, axes, settings)
+            return replace(seen, notes=[*seen.notes, *media.tell()])
         kernel, comparison, notes = self._choose_kernel(given, request, verdict)
         maker = MapMaker(axes, request.want, request.keep)
         active = ActiveEdits(request.edits)
@@ -289,13 +291,13 @@ class TransformersRecorder:
 
         capture = Capture(self.stacks, kernel, receive, active)
         watching = capturing(self.model, capture, preserved=True)
-        with maker, watching, patches.watching(), self.builder.explaining_lookups():
+        with maker, watching, media.watching(), self.builder.explaining_lookups():
             outputs = self.model(**given.tensors, **settings)
             maps = maker.finish()
         active.check_used()
         if written is not None and kernel == "fast":
             written.compare(maps)
-        notes += [*verdict.notes, *self.builder.tell_length(given), *maker.notes]
+        notes += [*verdict.notes, *self.builder.tell_length(given), *maker.notes, *media.tell()]
         notes += [] if written is None else written.notes
         return PassResult(outputs, maps, notes, kernel, comparison)
 
@@ -350,6 +352,9 @@ class TransformersRecorder:
         want = request.want
         source, target = given.source, given.target
         axes = [axis for each in seen.maps for axis in (each.query, each.key)]
+        if source is not None:  # beside its picture, where it has one
+            ids = source.ids
+            source = next((each for each in axes if each.picture and np.array_equal(each.ids, ids)), source)
         unseen = source is not None and target is None and len(source) not in map(len, axes)
         if source is None or unseen:  # no text, or no map of what reads it
             source = next(axis for axis in axes if axis.side == "source")
