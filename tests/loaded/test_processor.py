@@ -7,6 +7,7 @@ import transformers as hf
 from glassformer.errors import InputError
 from glassformer.loaded.processor import Processor, open_processor, split_processor
 from glassformer.media import Waveform
+from glassformer.recording import Sound
 
 PIXELS = np.full((6, 4, 3), 200, np.uint8)
 
@@ -62,3 +63,13 @@ def test_colours_that_were_not_changed() -> None:
 def test_what_a_model_has_no_sense_for_is_refused(media) -> None:
     with pytest.raises(InputError, match=r"use load\(model, processor\)"):
         Processor().read("blind", media)
+
+
+def test_what_a_recording_kept_is_taken_again() -> None:
+    heard = Processor(sounds=hf.Wav2Vec2FeatureExtractor(do_normalize=False))
+    sound = Sound(np.full(160, 16384, np.int16), 16_000, [[0, 0.01]])
+    assert heard.takes(sound)
+    assert float(heard.read("hears", sound)["input_values"].mean()) == 0.5
+    assert not heard.takes("a text")
+    assert not heard.takes(np.arange(3))
+    assert heard.takes(PIXELS)
