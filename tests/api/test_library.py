@@ -17,6 +17,7 @@ from glassformer.api.effects import EffectsRequest, OutcomeRequest
 from glassformer.api.index import FILE
 from glassformer.api.inspection import INSPECTOR
 from glassformer.api.jobs import BranchRequest, JobRequest
+from glassformer.api.leases import take_lease
 from glassformer.api.library import Library
 from glassformer.errors import ApiError, BundleError
 from glassformer.messages import literal
@@ -412,7 +413,7 @@ while id in library._open:
     assert writing.poll() is None
 print(float(np.sum(opened.maps[-1].weights())), writing.poll())  # whoever writes still waits for this one
 del opened
-print(writing.wait(60), Path(sys.argv[1]).stat().st_size, library._leases)
+print(writing.wait(300), Path(sys.argv[1]).stat().st_size, library._leases)
 """
 
 
@@ -422,8 +423,11 @@ def test_whoever_overwrites_a_file_that_is_mapped_waits_until_it_is_closed(tmp_p
     path = tmp_path / "fox.bundle"
     recording = invent_decoder(tokens=50)
     bundle.save(recording, path)
+    if (lease := take_lease(path)) is None:
+        pytest.skip("this file system has no leases")
+    lease.release()
     command = [sys.executable, "-c", _OVERWRITTEN, str(path)]  # in a process that may die of it
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == f"{float(np.sum(recording.maps[-1].weights()))} None\n0 0 {{}}\n"
 
