@@ -116,7 +116,7 @@ def test_wrong_names_and_passwords_cannot_be_told_apart_and_are_throttled(
 ) -> None:
     client = build(attempts=4)
     now = time.monotonic()
-    monkeypatch.setattr("glassformer.api.identity.time.monotonic", lambda: now)
+    monkeypatch.setattr("glassformer.api.attempts.time.monotonic", lambda: now)
     answers = [sign_in(client, *pair) for pair in (("alice", "x"), ("nobody", "x"), ("bot", ""), ("", ""))]
     assert {each.status_code for each in answers} == {401}
     assert len({each.text for each in answers}) == 1
@@ -131,7 +131,7 @@ def test_one_name_is_not_guessed_from_many_addresses(
 ) -> None:
     client = build(attempts=2, proxies=("testclient",))
     now = time.monotonic()
-    monkeypatch.setattr("glassformer.api.identity.time.monotonic", lambda: now)
+    monkeypatch.setattr("glassformer.api.attempts.time.monotonic", lambda: now)
     statuses = []
     for number in range(11):
         client.headers["x-forwarded-for"] = f"10.0.0.{number}"

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
+from glassformer.api.encodings import Encoded
 from glassformer.api.index import FILE
 from glassformer.api.library import Library
-from glassformer.api.limits import ClientCounts, Encoded, ResponseCache, ThreadPools
+from glassformer.api.limits import ClientCounts, ResponseCache, ThreadPools
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 

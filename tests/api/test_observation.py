@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from glassformer.api import observation
-from glassformer.api.observation import JsonFormatter, LineFormatter
+from glassformer.api import logs
+from glassformer.api.logs import JsonFormatter, LineFormatter
 
 
 def read_counters(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -94,14 +94,14 @@ def test_the_access_log_has_a_line_for_each_request(site: Any, caplog: pytest.Lo
 
     handler = Kept()
     handler.setFormatter(JsonFormatter())
-    observation.access_log.addHandler(handler)
+    logs.access_log.addHandler(handler)
     try:
-        with caplog.at_level(logging.INFO, observation.access_log.name):
+        with caplog.at_level(logging.INFO, logs.access_log.name):
             answer = site.client.get("/api/recordings/%0anew%20line?secret=1")
             handler.setFormatter(LineFormatter())
             site.client.get("/api/recordings/%0anew%20line")
     finally:
-        observation.access_log.removeHandler(handler)
+        logs.access_log.removeHandler(handler)
     entry = json.loads(lines[0])
     assert entry["request"] == answer.headers["x-request-id"]
     assert (entry["status"], entry["client"]) == (404, "testclient")

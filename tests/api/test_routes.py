@@ -12,11 +12,11 @@ from starlette.testclient import TestClient
 
 from glassformer import bundle
 from glassformer.api.app import create_app
+from glassformer.api.encodings import REVALIDATE
 from glassformer.api.frames import dequantise
 from glassformer.api.index import FILE
 from glassformer.api.jobs import Preset, Sight
 from glassformer.api.library import Library
-from glassformer.api.responses import REVALIDATE
 from glassformer.api.routes.recordings import find_request
 from glassformer.messages import literal
 from glassformer.metrics import METRICS, PANEL, score

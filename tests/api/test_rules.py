@@ -21,8 +21,9 @@ from glassformer.api.identity import Found
 from glassformer.api.jobs import Event as JobEvent
 from glassformer.api.library import Library
 from glassformer.api.owners import Visibility
-from glassformer.api.people import PERSON, People, Person, add_person, change_people, hash_token
+from glassformer.api.people import People, Person, add_person, change_people, hash_token
 from glassformer.api.responses import _get_context
+from glassformer.api.roles import PERSON
 from glassformer.api.rules import RULES, Rule, authorise
 from glassformer.api.security import Guard
 from glassformer.api.settings import Settings

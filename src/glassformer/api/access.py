@@ -17,8 +17,9 @@ from glassformer.api.index import Reader
 from glassformer.api.jobs import Job, JobRequest, Workbench
 from glassformer.api.library import Library
 from glassformer.api.owners import PUBLIC, Owners, Ownership
-from glassformer.api.people import Person, Role
+from glassformer.api.people import Person
 from glassformer.api.probes import read_id
+from glassformer.api.roles import Role
 from glassformer.api.runs import RunEntry, Runs
 from glassformer.api.searches import Searches
 from glassformer.errors import ApiError

@@ -18,7 +18,8 @@ from glassformer.api.identity import Forwarded, Identity
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
 from glassformer.api.limits import BodyLimit, ClientCounts, ResponseCache, ThreadPools
-from glassformer.api.observation import Counters, Observer
+from glassformer.api.logs import Observer
+from glassformer.api.observation import Counters
 from glassformer.api.owners import Owners
 from glassformer.api.people import People
 from glassformer.api.responses import AppContext

@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from glassformer.api.errors import RETRY
-from glassformer.api.settings import Settings
+from glassformer.api.settings import RETRY, Settings
 
 BACKLOG = 128  # connections that are accepted at once, at each of two addresses, before any is refused
 OTHERS = 2 * BACKLOG + 256  # descriptors for those, for open recordings, workers, databases and uploads

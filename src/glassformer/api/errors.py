@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from glassformer.api.folders import hide_folders
 from glassformer.api.languages import choose_language
+from glassformer.api.settings import RETRY
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.messages import Message
 from glassformer.schema import (
@@ -30,8 +31,6 @@ from glassformer.schema import (
 )
 
 log = logging.getLogger("glassformer.server")
-
-RETRY = "5"  # seconds after which a client may come back that was refused for now
 
 
 class ErrorBody(ResponseModel):

@@ -7,8 +7,6 @@ The header of a proxy is believed only where the connection itself comes from an
 reaches the server in another way can write any header.
 """
 
-import time
-from collections import OrderedDict, deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,14 +15,12 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from glassformer.api.attempts import Attempts
 from glassformer.api.people import People, Person, is_name
 from glassformer.api.sessions import Session, Sessions
 from glassformer.api.settings import Settings
-from glassformer.errors import ApiError
 
 TRUSTED = "glassformer.from_proxy"  # in the scope of a request: its connection comes from `--proxy`
-_MINUTE = 60.0  # seconds
-_REMEMBERED = 10_000  # clients and names whose wrong attempts are counted
 
 
 class Forwarded(ProxyHeadersMiddleware):
@@ -35,26 +31,6 @@ class Forwarded(ProxyHeadersMiddleware):
             client = scope.get("client")
             scope[TRUSTED] = client is not None and client[0] in self.trusted_hosts
         await super().__call__(scope, receive, send)  # type: ignore[arg-type]
-
-
-class Attempts:
-    """Wrong tokens and passwords within a minute, by client or name."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._times: OrderedDict[str, deque[float]] = OrderedDict()
-
-    def check(self, key: str) -> None:
-        """ApiError after too many: before anything is compared, for a right guess must wait as well."""
-        times = self._times.get(key)
-        if times and len(times) >= self._most and time.monotonic() - times[0] < _MINUTE:
-            raise ApiError("api.too_many_attempts", status=429)
-
-    def add(self, key: str) -> None:
-        """One more."""
-        while len(self._times) >= _REMEMBERED:
-            self._times.popitem(last=False)
-        self._times.setdefault(key, deque(maxlen=self._most)).append(time.monotonic())
 
 
 @dataclass(frozen=True, slots=True)

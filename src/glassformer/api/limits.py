@@ -11,8 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from starlette.datastructures import Headers
@@ -20,14 +19,14 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from glassformer.api.cancellation import cancelled_by
+from glassformer.api.encodings import Encoded
 from glassformer.api.errors import respond_with_error
 from glassformer.api.languages import choose_language
-from glassformer.api.people import PERSON
+from glassformer.api.roles import PERSON
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
 Result = TypeVar("Result")
-Encoding = Literal["zstd", "gzip", "identity"]
 
 
 class BodyLimit:
@@ -223,18 +222,6 @@ def _hold(future: Future[Any], held: AbstractContextManager[None]) -> None:
 async def _wait_until_gone(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """An encoded body."""
-
-    body: bytes
-    kind: str  # its media type
-    encoding: Encoding
-    mark: str = ""  # ETag, where it is made of the body alone
-    state: str | None = None  # of what it describes, when it was made
-    total: int | None = None  # of a list of which this is a page
 
 
 class ResponseCache:

@@ -22,13 +22,10 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from glassformer.api.roles import ROLES, Role
 from glassformer.errors import InputError
 from glassformer.registry import suggestion
 
-Role = Literal["viewer", "runner", "admin"]
-ROLES: tuple[Role, ...] = ("viewer", "runner", "admin")  # each may do what those before it may
-PERSON = "glassformer.person"  # in the scope of a request: who sends it; None: a visitor
-AGAIN = "glassformer.again"  # in the scope: a function that finds out once more who sends it
 LONGEST_NAME = 64
 LONGEST_PASSWORD = 1024  # characters; hashing more would only take time
 SHORTEST_PASSWORD = 10

@@ -5,7 +5,6 @@ Out:  a response. What belongs to a recording never changes under its id, so bro
       shipped one or a probe, which may be written again under the same id, they ask each time.
 """
 
-import gzip
 import json
 import time
 from collections.abc import Callable
@@ -13,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Annotated, Any
 
-import zstandard
 from fastapi import Depends, Request
 from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError
@@ -22,11 +20,22 @@ from starlette.responses import Response
 from glassformer import __version__
 from glassformer.api.access import Access
 from glassformer.api.atlases import Atlases
+from glassformer.api.encodings import (
+    IMMUTABLE,
+    NO_STORE,
+    REVALIDATE,
+    Encoded,
+    Encoding,
+    choose_encoding,
+    compress,
+    send,
+)
 from glassformer.api.frames import MEDIA_TYPE, Frame, encode_frame
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
-from glassformer.api.limits import Encoded, Encoding, ResponseCache, ThreadPools
-from glassformer.api.people import AGAIN, PERSON, Person
+from glassformer.api.limits import ResponseCache, ThreadPools
+from glassformer.api.people import Person
+from glassformer.api.roles import AGAIN, PERSON
 from glassformer.api.runs import Runs
 from glassformer.api.searches import Searches
 from glassformer.api.settings import Settings
@@ -37,11 +46,7 @@ from glassformer.messages import Message, message
 from glassformer.recording import Recording
 from glassformer.schema import replace_surrogates
 
-IMMUTABLE = "private, max-age=604800, immutable"  # a week
-REVALIDATE = "private, no-cache"
-NO_STORE = "no-store"
 LOOK = 1.0  # seconds after which an open stream asks again who listens
-_SHORT = 512  # bytes that are not worth compressing
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,42 +233,11 @@ def _send_marked(encoded: Encoded, mark: str, known: str, headers: dict[str, str
     return send(encoded, {**headers, "etag": mark})
 
 
-def send(encoded: Encoded, headers: dict[str, str]) -> Response:
-    """An encoded body as a response."""
-    if encoded.encoding != "identity":
-        headers = {**headers, "content-encoding": encoded.encoding}
-    return Response(encoded.body, media_type=encoded.kind, headers=headers)
-
-
 def _encode(made: Made, encoding: Encoding, state: str | None = None) -> Encoded:
     """What was made, as it is sent."""
     total, made = (made.total, made.items) if isinstance(made, Page) else (None, made)
     encoded = compress(*_serialise(made), encoding)
     return replace(encoded, mark=_mark(encoded.body), state=state, total=total)
-
-
-def choose_encoding(accepted: str) -> Encoding:
-    """zstd if the client accepts it, else gzip, else none."""
-    offers = {}
-    for part in accepted.lower().split(","):
-        name, _, words = part.strip().partition(";")
-        offers[name.strip()] = words.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    preferred: tuple[Encoding, ...] = ("zstd", "gzip")
-    for name in preferred:
-        if offers.get(name, offers.get("*", False)):
-            return name
-    return "identity"
-
-
-def compress(data: bytes, kind: str, encoding: Encoding, level: int = 1) -> Encoded:
-    """Compressed data; short ones, and pictures, stay as they are."""
-    if kind == "image/png":
-        return Encoded(data, kind, "identity")
-    if encoding == "zstd" and len(data) >= _SHORT:
-        return Encoded(zstandard.ZstdCompressor(level=level).compress(data), kind, "zstd")
-    if encoding == "gzip" and len(data) >= _SHORT:
-        return Encoded(gzip.compress(data, level, mtime=0), kind, "gzip")
-    return Encoded(data, kind, "identity")
 
 
 def _serialise(made: Frame | BaseModel | list[Any] | Raw) -> tuple[bytes, str]:

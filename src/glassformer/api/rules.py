@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple
 
 from fastapi import Request
 
-from glassformer.api.people import Role
 from glassformer.api.responses import AppContext, Context
+from glassformer.api.roles import Role
 from glassformer.errors import ApiError
 
 Subject = Literal["recording", "run", "search", "job", "training", "atlas"]

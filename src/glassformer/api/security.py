@@ -20,19 +20,23 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from http.cookies import CookieError, SimpleCookie
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from glassformer.api.errors import respond_with_error, respond_with_page
-from glassformer.api.identity import Attempts, Identity
+from glassformer.api.attempts import Attempts
 from glassformer.api.languages import choose_language
-from glassformer.api.people import AGAIN, PERSON, Person
+from glassformer.api.roles import AGAIN, PERSON
 from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 from glassformer.messages import message
+
+if TYPE_CHECKING:
+    from glassformer.api.identity import Identity
+    from glassformer.api.people import Person
 
 COOKIE = "glassformer_token"  # and the port behind it: cookies are shared by all ports of a machine
 SESSION = "glassformer_session"  # the cookie of a person, and in the scope of a request: its Session
@@ -66,7 +70,7 @@ _NAMES = frozenset(name for name, _ in _PAIRS)
 class Guard:
     """Middleware: rejects foreign callers and requests without the token."""
 
-    def __init__(self, app: ASGIApp, settings: Settings, identity: Identity | None = None) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, identity: "Identity | None" = None) -> None:
         self.app = app
         self.settings = settings
         self.identity = identity
@@ -91,6 +95,10 @@ class Guard:
                     response = self._check_sender(scope, headers)
                     held.enter_context(self._hold(scope))
             except ApiError as error:
+                from glassformer.api.errors import (
+                    respond_with_error,  # a page that is served needs none of it
+                )
+
                 response = respond_with_error(error, choose_language(scope))
 
             renewed = self._renew(scope, headers) if response is None and not probe else None
@@ -129,6 +137,14 @@ class Guard:
             return self._check_token(scope, headers)
         self._identify(self.identity, scope, headers)
         return None
+
+    def accepts(self, scope: Scope, headers: Headers) -> bool:
+        """Whether the caller of a request may have its answer; a token is asked for beside that."""
+        try:
+            self._check_caller(scope, headers)
+        except ApiError:
+            return False
+        return True
 
     def _check_caller(self, scope: Scope, headers: Headers) -> None:
         hosts = headers.getlist("host")
@@ -183,18 +199,22 @@ class Guard:
             self._attempts.add(_name_client(scope))
         if in_api:
             raise ApiError("api.no_token", status=401)
+        from glassformer.api.errors import respond_with_page
+
         return respond_with_page(message("api.locked"), choose_language(scope), 401)
 
     def _fits(self, given: str) -> bool:
         wanted = self.settings.token or ""
         return bool(given) and hmac.compare_digest(given.encode("utf-8", "replace"), wanted.encode())
 
-    def _identify(self, identity: Identity, scope: Scope, headers: Headers) -> None:
+    def _identify(self, identity: "Identity", scope: Scope, headers: Headers) -> None:
         """Note whose request it is; ApiError for a token that is nobody's."""
         tokens, client = _list_tokens(headers), _name_client(scope)
         if scope["path"] == COUNTERS and tokens:  # of the server, for Prometheus
             identity.attempts.check(client)
             if any(map(self._fits, tokens)):
+                from glassformer.api.people import Person
+
                 scope[PERSON] = Person(name="prometheus", role="admin")
                 return
         cookie = read_cookie(headers, SESSION)

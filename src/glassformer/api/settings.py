@@ -8,12 +8,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from glassformer.api.people import Role
+from glassformer.api.roles import Role
 from glassformer.messages import Message
 
 STATIC = Path(__file__).with_name("static")  # where the built page lies
 SHIPPED_RUNS = Path(__file__).with_name("shipped_runs")
 SHIPPED_ATLASES = Path(__file__).with_name("shipped_atlases")
+RETRY = "5"  # seconds after which a client may come back that was refused for now
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from glassformer.api.people import PERSON
+from glassformer.api.roles import PERSON
 from glassformer.errors import ApiError
 
 if TYPE_CHECKING:

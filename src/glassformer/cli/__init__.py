@@ -17,7 +17,7 @@ from glassformer import __version__
 from glassformer.cli.output import print_error
 from glassformer.cli.parser import Arguments, Parser, translate_argparse
 from glassformer.cli.verb import LAST, Verb
-from glassformer.cli.verbs import find_verbs
+from glassformer.cli.verbs import find_verb, find_verbs
 from glassformer.errors import GlassformerError, is_out_of_memory
 from glassformer.messages import detect_language, message, set_language
 
@@ -27,21 +27,21 @@ DEFAULT_VERB = "serve"
 SELDOM = 170  # verbs from this position up to those of plug-ins share one line: the help fits on one screen
 
 
-def build_parser() -> Parser:
-    """The parser of every verb; no verb at all means `serve`."""
+def build_parser(only: Verb | None = None) -> Parser:
+    """The parser of every verb, or of one; no verb at all means `serve`."""
     translate_argparse()
     usage = (
         "glassformer [-h] [--version] VERB ..."  # what options do is clear: the list of verbs has the screen
     )
     about = str(message("cli.about"))
-    verbs = find_verbs()
+    verbs = find_verbs() if only is None else (only,)
     seldom = [verb.name for verb in verbs if SELDOM <= verb.position < LAST]
     more = str(message("cli.more_verbs", verbs=", ".join(seldom)))
     parser = Parser(prog="glassformer", usage=usage, description=about, epilog=more, add_help=False)
     parser.add_argument("-h", "--help", action="help", help=SUPPRESS)
     version = f"glassformer {__version__}"
     parser.add_argument("--version", action="version", version=version, help=SUPPRESS)
-    parser.set_defaults(parser=parser)
+    parser.set_defaults(build_parser=build_parser)
     parsers = parser.add_subparsers(
         title=str(message("cli.verbs_title")), metavar="VERB", dest="verb", prog="glassformer"
     )
@@ -69,10 +69,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     set_language(detect_language())
     _prepare_streams()
     try:
-        parser = build_parser()
-        arguments = parser.parse_args(argv)
-        if arguments.verb is None:
-            arguments = parser.parse_args([DEFAULT_VERB])
+        given = (sys.argv[1:] if argv is None else list(argv)) or [DEFAULT_VERB]
+        arguments = build_parser(find_verb(given[0])).parse_args(given)
         arguments.run(arguments)
         sys.stdout.flush()
     except GlassformerError as error:

@@ -206,11 +206,11 @@ def test_without_a_verb_it_serves(
 ) -> None:
     served = []
     monkeypatch.setattr(
-        serve, "_run_server", lambda config, sockets, address: served.append((config.app.title, address))
+        serve, "_run_server", lambda config, sockets, address: served.append((config.app.build(), address))
     )
     monkeypatch.setattr(serve, "PORT", 0)
     assert cli.main([]) == 0
-    assert served[0][0] == "Glassformer"
+    assert served[0][0].title == "Glassformer"
     assert served[0][1] in capsys.readouterr().out
 
 

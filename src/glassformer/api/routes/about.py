@@ -8,8 +8,9 @@ from fastapi import APIRouter, Request
 from starlette.responses import PlainTextResponse, Response
 
 from glassformer import __version__
+from glassformer.api.encodings import REVALIDATE
 from glassformer.api.openapi import list_routes
-from glassformer.api.responses import REVALIDATE, Context, respond
+from glassformer.api.responses import Context, respond
 from glassformer.schema import MessageField, ResponseModel
 
 router = APIRouter(prefix="/api", tags=["about"])

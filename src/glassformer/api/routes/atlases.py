@@ -10,7 +10,8 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from glassformer.api.atlases import AtlasDescription, AtlasEntry, AtlasPairs, FoundHeads
-from glassformer.api.responses import REVALIDATE, Context, respond
+from glassformer.api.encodings import REVALIDATE
+from glassformer.api.responses import Context, respond
 from glassformer.api.routes.recordings import VisibilityRequest
 from glassformer.errors import ApiError
 

@@ -15,9 +15,10 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response, StreamingResponse
 
 from glassformer.api.branches import complete_request, list_texts
+from glassformer.api.encodings import NO_STORE
 from glassformer.api.jobs import LAST_EVENTS, Job, JobRequest, ModelDescription, Preset, Workbench
 from glassformer.api.limits import ClientCounts, find_client
-from glassformer.api.responses import NO_STORE, AppContext, Context, respond, watch_access
+from glassformer.api.responses import AppContext, Context, respond, watch_access
 from glassformer.errors import ApiError
 from glassformer.place import name_term
 

@@ -9,8 +9,9 @@ from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.responses import PlainTextResponse, Response
 
-from glassformer.api.errors import RETRY
-from glassformer.api.responses import NO_STORE, Context
+from glassformer.api.encodings import NO_STORE
+from glassformer.api.responses import Context
+from glassformer.api.settings import RETRY
 
 router = APIRouter(include_in_schema=False)
 

@@ -10,9 +10,10 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
+from glassformer.api.encodings import NO_STORE, REVALIDATE
 from glassformer.api.jobs import Job, Playground
 from glassformer.api.limits import find_client
-from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond
+from glassformer.api.responses import AppContext, Context, respond
 from glassformer.api.routes.jobs import check_share
 from glassformer.errors import ApiError
 from glassformer.lessons.schema import Topic, TopicResult, read_defaults

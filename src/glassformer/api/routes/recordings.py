@@ -21,12 +21,13 @@ from glassformer.api.description import (
     describe_difference,
     slice_tokens,
 )
+from glassformer.api.encodings import NO_STORE, REVALIDATE
 from glassformer.api.index import Origin
 from glassformer.api.jobs import JobRequest
 from glassformer.api.library import RecordingEntry
 from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.owners import Visibility
-from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, Page, respond, respond_about
+from glassformer.api.responses import AppContext, Context, Page, respond, respond_about
 from glassformer.errors import ApiError, GlassformerError
 from glassformer.recording import Recording
 from glassformer.recording.axes import RowSide, find_side

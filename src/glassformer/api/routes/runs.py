@@ -15,9 +15,10 @@ from pydantic import StringConstraints
 from starlette.responses import Response, StreamingResponse
 
 from glassformer.api.access import Access
+from glassformer.api.encodings import NO_STORE, REVALIDATE
 from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.probes import ProbeSeries
-from glassformer.api.responses import NO_STORE, REVALIDATE, Context, respond, watch_access
+from glassformer.api.responses import Context, respond, watch_access
 from glassformer.api.routes.recordings import VisibilityRequest
 from glassformer.api.runs import RunDescription, RunEntry, Runs, RunSamples, SeriesByName
 from glassformer.errors import ApiError

@@ -9,8 +9,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from glassformer.api.encodings import REVALIDATE
 from glassformer.api.frames import Frame
-from glassformer.api.responses import FRAME, REVALIDATE, Context, respond, respond_about
+from glassformer.api.responses import FRAME, Context, respond, respond_about
 from glassformer.api.routes.recordings import Id
 from glassformer.api.scores import (
     MetricDescription,

@@ -9,7 +9,8 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
-from glassformer.api.responses import REVALIDATE, Context, respond
+from glassformer.api.encodings import REVALIDATE
+from glassformer.api.responses import Context, respond
 from glassformer.api.routes.recordings import VisibilityRequest
 from glassformer.api.searches import SearchDescription, SearchEntry
 from glassformer.errors import ApiError

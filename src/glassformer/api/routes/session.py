@@ -10,10 +10,11 @@ from urllib.parse import parse_qsl, urlencode
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from glassformer.api.encodings import NO_STORE, REVALIDATE
 from glassformer.api.identity import Identity
 from glassformer.api.languages import choose_language
-from glassformer.api.people import Role
-from glassformer.api.responses import NO_STORE, REVALIDATE, AppContext, Context, respond
+from glassformer.api.responses import AppContext, Context, respond
+from glassformer.api.roles import Role
 from glassformer.api.security import OWN_HEADERS, POLICY, SESSION, write_cookie
 from glassformer.errors import ApiError
 from glassformer.messages import Message, known_languages, message

@@ -13,8 +13,9 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
+from glassformer.api.encodings import NO_STORE
 from glassformer.api.limits import find_client
-from glassformer.api.responses import NO_STORE, AppContext, Context, respond
+from glassformer.api.responses import AppContext, Context, respond
 from glassformer.api.training import (
     CheckedRecipe,
     CheckRequest,

@@ -1,9 +1,17 @@
 """The verbs, one file each, found by being here."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from pkgutil import iter_modules
 
 from glassformer.cli.verb import Verb, read_verb
+
+
+def find_verb(name: str) -> Verb | None:
+    """One verb, without importing the others."""
+    if not name.isidentifier() or find_spec(f"{__name__}.{name}") is None:
+        return None
+    return read_verb(import_module(f"{__name__}.{name}"))
 
 
 def find_verbs() -> tuple[Verb, ...]:

@@ -19,7 +19,7 @@ def run(arguments: Arguments) -> None:
     """Print the script for a shell."""
     if arguments.shell not in SHELLS:
         raise InputError("cli.completion.unknown", shell=arguments.shell, shells=SHELLS)
-    verbs = list_options(arguments.parser)
+    verbs = list_options(arguments.build_parser())
     script = _for_fish(verbs) if arguments.shell == "fish" else _for_bash(verbs)
     print("autoload -U +X bashcompinit && bashcompinit\n" if arguments.shell == "zsh" else "", script, sep="")
 

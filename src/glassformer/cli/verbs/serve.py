@@ -19,9 +19,10 @@ import webbrowser
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from glassformer.api.roles import ROLES
 from glassformer.cli.configured import add_config
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
@@ -29,9 +30,11 @@ from glassformer.messages import Message, message
 
 if TYPE_CHECKING:
     import uvicorn
+    from fastapi import FastAPI
 
     from glassformer.api.jobs import Workbench
     from glassformer.api.library import Library
+    from glassformer.api.opening import Opening
     from glassformer.api.people import People
     from glassformer.api.settings import Settings
     from glassformer.api.training import Trainer
@@ -48,7 +51,6 @@ EXAMPLES = (
 )
 DEVICE = re.compile(r"cpu|mps|cuda(:\d{1,3})?")
 PORT = 5000
-ROLES = ("viewer", "runner", "admin")
 LEVELS = ("debug", "info", "warning", "error")  # info: a line for each request
 SHORTEST_TOKEN = 16  # characters
 TRIES = 50  # ports looked at when the first is busy
@@ -106,10 +108,9 @@ def _add_people(parser: Parser) -> None:
 
 def run(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
-    from glassformer.api.app import create_app
     from glassformer.api.connections import fit_descriptors
-    from glassformer.api.library import Library
-    from glassformer.api.observation import set_up_logging
+    from glassformer.api.logs import set_up_logging
+    from glassformer.api.opening import Opening
 
     for folder in arguments.models:
         if not Path(folder).expanduser().is_dir():
@@ -126,23 +127,46 @@ def run(arguments: Arguments) -> None:
             opened.enter_context(each)
         people = _read_people(arguments)
         settings = fit_descriptors(_build_settings(arguments))
-        library = opened.enter_context(closing(Library(arguments.keep, disk=_read_limit(arguments))))
-        if arguments.train:
-            print(message("cli.serve.trains", folder=str(arguments.data)), file=sys.stderr)
-        for note_of_folder in _describe_folder(arguments):
-            print(note_of_folder, file=sys.stderr)
-        for broken in library.broken:
-            print(message("cli.serve.left_out", error=broken), file=sys.stderr)
-        for file in arguments.files:
-            library.open_file(file)
-        workbench = None if arguments.no_models else _open_workbench(arguments, library)
+        limit = _read_limit(arguments)
+
+        def build() -> "FastAPI":
+            return _build_app(arguments, settings, people, limit, opened)
+
+        early = not (arguments.files or arguments.keep or arguments.train or people)
+        app = None if early else build()  # what may be wrong with these is said before the address
         token = settings.token if people is None else None  # with users it opens the counters alone
         address = _format_address(arguments, sockets[0].getsockname()[1], token)
         greeting = (note, message("cli.serve.address", address=address), message("cli.serve.end"))
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
-        trainer = _open_trainer(arguments) if arguments.train else None
-        app = create_app(library, workbench, settings, trainer=trainer, people=people)
-        _run_server(_configure(app, arguments), sockets, None if arguments.no_browser else address)
+        opening = Opening(settings, lambda: app or build(), early=early)
+        _run_server(_configure(opening, arguments), sockets, None if arguments.no_browser else address)
+        if opening.failure is not None:
+            raise opening.failure
+
+
+def _build_app(
+    arguments: Arguments,
+    settings: "Settings",
+    people: "People | None",
+    limit: int | None,
+    opened: ExitStack,
+) -> "FastAPI":
+    """The application with what it opens, to be closed after it."""
+    from glassformer.api.app import create_app
+    from glassformer.api.library import Library
+
+    library = opened.enter_context(closing(Library(arguments.keep, disk=limit)))
+    if arguments.train:
+        print(message("cli.serve.trains", folder=str(arguments.data)), file=sys.stderr)
+    for note_of_folder in _describe_folder(arguments):
+        print(note_of_folder, file=sys.stderr)
+    for broken in library.broken:
+        print(message("cli.serve.left_out", error=broken), file=sys.stderr)
+    for file in arguments.files:
+        library.open_file(file)
+    workbench = None if arguments.no_models else _open_workbench(arguments, library)
+    trainer = _open_trainer(arguments) if arguments.train else None
+    return create_app(library, workbench, settings, trainer=trainer, people=people)
 
 
 def _read_people(arguments: Arguments) -> "People | None":
@@ -434,13 +458,12 @@ def _read_root_path(path: str) -> str:
     return clean
 
 
-def _configure(app: Any, arguments: Arguments) -> "uvicorn.Config":
+def _configure(app: "Opening", arguments: Arguments) -> "uvicorn.Config":
     """How the application is served."""
     import uvicorn
 
     from glassformer.api.connections import BACKLOG, make_protocol
 
-    settings = app.state.context.settings
     return uvicorn.Config(
         app,
         log_config=None,  # see set_up_logging
@@ -454,7 +477,7 @@ def _configure(app: Any, arguments: Arguments) -> "uvicorn.Config":
         timeout_graceful_shutdown=3,
         h11_max_incomplete_event_size=64 << 10,
         backlog=BACKLOG,
-        http=make_protocol(settings),
+        http=make_protocol(app.settings),
         ws="none",
     )
 
@@ -470,10 +493,16 @@ def _run_server(config: "uvicorn.Config", sockets: list[socket.socket], address:
                 threading.Thread(target=_open_browser, args=(address,), daemon=True).start()
 
         def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-            config.app.state.closing.set()  # type: ignore[union-attr]
+            opening.close()
             super().handle_exit(sig, frame)
 
     server = Server(config)
+    opening: Opening = config.app  # type: ignore[assignment]
+
+    def stop() -> None:
+        server.should_exit = True
+
+    opening.stop = stop
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end as after Ctrl-C
     with suppress(KeyboardInterrupt):
         server.run(sockets=sockets)

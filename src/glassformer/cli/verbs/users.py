@@ -4,6 +4,7 @@ import getpass
 import sys
 from pathlib import Path
 
+from glassformer.api.roles import ROLES
 from glassformer.cli.output import count_columns, has_colour
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
@@ -23,8 +24,6 @@ FILE = Path("users.json")
 
 def add_arguments(parser: Parser) -> None:
     """What to do with whom, and the file."""
-    from glassformer.api.people import ROLES
-
     words = "list | add NAME | passwd NAME | token NAME | role NAME ROLE | remove NAME"
     parser.add_argument("words", metavar=words, nargs="*")
     parser.add_argument("--file", metavar="FILE", type=Path, default=FILE)
@@ -123,7 +122,7 @@ def _make_token(path: Path, name: str, *, revoke: bool) -> None:
 
 
 def _set_role(path: Path, name: str, role: str) -> None:
-    from glassformer.api.people import ROLES, Person, change_people, require_person
+    from glassformer.api.people import Person, change_people, require_person
     from glassformer.registry import suggestion
 
     if role not in ROLES:

@@ -1,0 +1,70 @@
+"""The built page: files of one folder, compressed once, never a byte from outside it.
+
+In:   a path, and the encodings that a client accepts.
+Out:  PageFile: the file with the headers of its response. Those whose names carry a
+      hash may be kept for ever.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from glassformer.api.encodings import IMMUTABLE, REVALIDATE, Encoded, Encoding, choose_encoding, compress
+
+KINDS = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".json": "application/json",
+    ".map": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+}
+_ALIASES = {"": "index.html", "favicon.ico": "icon.svg"}  # what browsers ask for by themselves
+_HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
+
+
+@dataclass(frozen=True, slots=True)
+class PageFile:
+    """One file, as one client gets it."""
+
+    path: Path
+    encoding: Encoding
+    headers: dict[str, str]
+
+    @property
+    def mark(self) -> str:
+        """Its ETag."""
+        return self.headers["etag"]
+
+    def read(self) -> Encoded:
+        """Its bytes, compressed."""
+        kind = KINDS.get(self.path.suffix, "application/octet-stream")
+        return compress(self.path.read_bytes(), kind, self.encoding, 9)
+
+
+def find_page_file(folder: Path, path: str, accepted: str) -> PageFile | None:
+    """The file that an address names; None where there is none."""
+    file = find_file(folder.resolve(), _ALIASES.get(path, path))
+    if file is None:
+        return None
+    encoding = choose_encoding(accepted)
+    state = file.stat()
+    mark = f'"{state.st_mtime_ns:x}-{state.st_size:x}-{encoding}"'
+    keep = IMMUTABLE if path.startswith("assets/") and _HASHED.search(path) else REVALIDATE
+    return PageFile(file, encoding, {"cache-control": keep, "etag": mark, "vary": "Accept-Encoding"})
+
+
+def find_file(root: Path, path: str) -> Path | None:
+    """The file of this path inside a folder; None for anything else, also behind links that lead outside."""
+    if "\0" in path or "\\" in path or any(part.startswith(".") for part in path.split("/")):
+        return None
+    try:
+        file = (root / path.lstrip("/")).resolve()
+        return file if file.is_relative_to(root) and file.is_file() else None
+    except (OSError, ValueError):
+        return None
