@@ -477,6 +477,7 @@ def test_the_page_is_small(served: Any, open_page: OpenPage, locale: str, other:
         "atlas",
         "atlases",
         "media",
+        "patching",
     )  # chunks that are fetched when wanted
     unread = (f"{name}-{other}-" for name in ("words", "later", "more"))
     wanted_later = (*(f"{name}-" for name in alone), *unread)

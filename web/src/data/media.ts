@@ -5,12 +5,29 @@
  * Out:  something that a canvas can draw; samples that a loudspeaker can play.
  */
 
-import type { SideName } from "../api/types";
+import type { RowSide, SideName } from "../api/types";
+import type { Crop } from "../core/media";
 import type { RecordingSource } from "../core/source";
 
 export async function readPicture(source: RecordingSource, side: SideName): Promise<ImageBitmap> {
   const bytes = await source.media("picture", side);
   return createImageBitmap(new Blob([bytes], { type: "image/png" }), { colorSpaceConversion: "none" });
+}
+
+/** The part of the picture that each token of a side was cut from; null where it is none. */
+export async function readCrops(
+  source: RecordingSource,
+  side: RowSide,
+): Promise<(token: number) => Crop | null> {
+  const picture = source.description[side]?.picture;
+  if (side === "written" || !picture) return () => null;
+  const image = await readPicture(source, side);
+  const [wide, high] = [picture.width / picture.columns, picture.height / picture.rows];
+  return (token) => {
+    const cell = picture.cells[token] ?? -1;
+    const [row, column] = [Math.floor(cell / picture.columns), cell % picture.columns];
+    return cell < 0 ? null : { image, box: [column * wide, row * high, wide, high] };
+  };
 }
 
 const HEADER = 44; // bytes of a WAV as the server writes it

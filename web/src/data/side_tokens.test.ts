@@ -67,4 +67,23 @@ describe("the tokens of a side", () => {
     expect(asked.sort()).toEqual(["0:1024", "1024:2048", "2048:3000"]);
     expect(store.context(1, 2)).toEqual(["t0", "t1", "t2 t3"]);
   });
+
+  it("know what they were cut from, once the picture is here", async () => {
+    const image = {} as ImageBitmap;
+    vi.stubGlobal("createImageBitmap", async () => image);
+    const picture = { rows: 2, columns: 3, width: 30, height: 40, cells: [-1, 0, 5] };
+    const media = vi.fn(async () => new ArrayBuffer(0));
+    const pictured = { description: { source: { count: 3, picture } }, media } as unknown as RecordingSource;
+    const arrived = vi.fn();
+    const store = new SideTokens(pictured, "source", arrived);
+    expect([store.crop(1), store.crop(2)]).toEqual([null, null]);
+    await vi.waitFor(() => expect(arrived).toHaveBeenCalled());
+    expect([0, 1, 2].map((token) => store.crop(token)?.box)).toEqual([
+      undefined,
+      [0, 0, 10, 20],
+      [20, 20, 10, 20],
+    ]);
+    expect(media).toHaveBeenCalledTimes(1);
+    vi.unstubAllGlobals();
+  });
 });

@@ -6,6 +6,7 @@
  */
 
 import type { RowSide, TokenSlice } from "../api/types";
+import type { Crop } from "../core/media";
 import type { RecordingSource } from "../core/source";
 
 const SLICE = 1024;
@@ -20,6 +21,7 @@ export class SideTokens {
   private readonly waiting: (() => void)[] = [];
   private running = 0;
   private disposed = false;
+  private crops: ((token: number) => Crop | null) | undefined; // of the picture, once it was asked for
 
   constructor(
     private readonly source: RecordingSource,
@@ -45,6 +47,20 @@ export class SideTokens {
   /** What to show for a token: an ellipsis until it is here, nothing where there is no such token. */
   shown(token: number): string {
     return this.get(token) ?? (token >= 0 && token < this.count ? "…" : "");
+  }
+
+  /** What a token was cut from; null where that is no picture, or while it is not here. */
+  crop(token: number): Crop | null {
+    if (this.crops === undefined && this.source.description[this.side]?.picture) {
+      this.crops = () => null;
+      import("./media") // fetched with the first picture
+        .then(({ readCrops }) => readCrops(this.source, this.side))
+        .then((crops) => {
+          this.crops = crops;
+          if (!this.disposed) this.arrived();
+        }, this.failed);
+    }
+    return this.crops?.(token) ?? null;
   }
 
   isSpecial(token: number): boolean {

@@ -5,6 +5,8 @@
  * Out:  labels that never overlap. Close up every token has its name; far away every 2nd, 5th, 10th … has, with its number.
  */
 
+import type { Crop } from "../core/media";
+
 /** Tokens up to which a name alone says where one is. */
 export const FEW = 60;
 
@@ -67,4 +69,6 @@ export interface TokenNames {
   /** The token's text, if it is here; asks for it otherwise. `alone`: its neighbours are not needed. */
   get(index: number, alone?: boolean): string | undefined;
   isSpecial(index: number): boolean;
+  /** What it was cut from, where that is a picture: shown instead of its text. */
+  crop?(index: number): Crop | null;
 }

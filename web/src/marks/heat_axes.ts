@@ -8,6 +8,7 @@
 import { count as grouped } from "../core/formats";
 import type { Camera, Extent } from "../core/heat";
 import type { Size } from "../core/heat_camera";
+import type { Crop } from "../core/media";
 import { elide, FEW, type Label, layLabels, type TokenNames } from "./axis";
 import { figure, type Inks, label } from "./paper";
 
@@ -30,6 +31,8 @@ export interface Word {
   readonly turned: boolean; // reads from bottom to top
   readonly anchor: "start" | "middle" | "end";
   readonly tone: "ink" | "soft" | "faint";
+  readonly crop?: Crop | null; // a part of a picture, drawn in its place
+  readonly size?: number; // pixels of it
 }
 
 /** Words that are not in the way of larger ones: the names of a row and of a column that are pointed at. */
@@ -54,6 +57,7 @@ export interface Tick {
 export const FONT_SIZE = 12;
 const ROOM = 15; // pixels from one name to the next
 const SPACE = 7; // between names and cells
+const LARGEST = 28; // pixels of a part of a picture
 const MIDDLE = 0.34; // of the font size, from the middle to the baseline
 
 type Measure = (text: string) => number;
@@ -76,7 +80,7 @@ export function layAxes(
     const y = box.top + each.at + FONT_SIZE * MIDDLE;
     const place = (left: number) =>
       ({ x: box.left - SPACE - left, y, turned: false, anchor: "end" }) as const;
-    words.push(...write(each, axes.query, box.left - SPACE, place, measure));
+    words.push(...write(each, axes.query, box.left - SPACE, place, measure, camera.high));
     if (each.numbered) ticks.push({ x: box.left, y: box.top + each.at, down: false });
   }
   const flat = liesFlat(columns, axes.key, camera.wide, measure);
@@ -85,11 +89,11 @@ export function layAxes(
     if (flat) {
       const text = axes.key.tokens.get(axes.key.start + each.index) ?? "";
       const place = { x, y: box.top - SPACE - 1, turned: false, anchor: "middle" } as const;
-      words.push({ text, ...place, tone: tone(axes.key, each.index) });
+      words.push({ text, ...place, ...look(axes.key, each.index, camera.wide) });
     } else {
       const place = (up: number) =>
         ({ x: x + FONT_SIZE * MIDDLE, y: box.top - SPACE - up, turned: true, anchor: "start" }) as const;
-      words.push(...write(each, axes.key, box.top - SPACE, place, measure));
+      words.push(...write(each, axes.key, box.top - SPACE, place, measure, camera.wide));
     }
     if (each.numbered) ticks.push({ x, y: box.top, down: true });
   }
@@ -103,6 +107,7 @@ function write(
   room: number,
   place: (from: number) => Pick<Word, "x" | "y" | "turned" | "anchor">,
   measure: Measure,
+  cell: number, // pixels
 ): Word[] {
   const words: Word[] = [];
   let used = 0;
@@ -113,13 +118,18 @@ function write(
   }
   const token = axis.tokens.get(axis.start + index, numbered);
   if (token !== undefined && room - used > 14) {
-    words.push({ text: elide(token, room - used - 2, measure), ...place(used), tone: tone(axis, index) });
+    const text = elide(token, room - used - 2, measure);
+    words.push({ text, ...place(used), ...look(axis, index, cell) });
   }
   return words;
 }
 
-function tone(axis: Axis, index: number): Word["tone"] {
-  return axis.tokens.isSpecial(axis.start + index) ? "faint" : "soft";
+/** How a token is written, or what is drawn instead: as large as its cell, within limits. */
+function look(axis: Axis, index: number, cell: number): Pick<Word, "tone" | "crop" | "size"> {
+  const token = axis.start + index;
+  const tone = axis.tokens.isSpecial(token) ? "faint" : "soft";
+  const crop = axis.tokens.crop?.(token) ?? null;
+  return { tone, crop, size: Math.max(ROOM - 2, Math.min(LARGEST, cell - 2)) };
 }
 
 /** Names above columns lie flat when every one fits over its own column. */
@@ -152,7 +162,14 @@ export function drawAxes(
     context.lineTo(down ? across : x - 1, down ? y - 1 : along);
   }
   context.stroke();
-  for (const { text, x, y, turned, anchor, tone } of words) {
+  for (const { text, x, y, turned, anchor, tone, crop, size = ROOM } of words) {
+    if (crop) {
+      const middle = FONT_SIZE * MIDDLE;
+      const left = turned ? x - middle - size / 2 : anchor === "middle" ? x - size / 2 : x - size;
+      const top = turned || anchor === "middle" ? y - size : y - middle - size / 2;
+      context.drawImage(crop.image, ...crop.box, left, top, size, size);
+      continue;
+    }
     context.fillStyle = colours[tone];
     context.textAlign = anchor === "middle" ? "center" : anchor === "end" ? "right" : "left";
     if (!turned) context.fillText(text, x, y);

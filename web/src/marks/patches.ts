@@ -33,7 +33,7 @@ export interface Veil {
 const WEAKEST = 0.45; // how much of a patch a colour covers, at nothing
 const STRONGEST = 0.8; // and at the maximum
 const DARKEST = 0.85; // of the picture in "light", at nothing
-const NUMBERED = 44; // CSS pixels of a cell that has room for its number
+const NUMBERED = 40; // CSS pixels of a cell that may have room for its number
 const SMALL = 64; // pixels of a picture whose pixels stay squares
 const LINED = 10; // and of one that has lines around it
 
@@ -200,9 +200,11 @@ export class PatchField {
     values.forEach((value, cell) => {
       if (Number.isNaN(value)) return;
       const [row, column] = this.place(cell);
+      const text = digits(value, 2);
+      if (context.measureText(text).width > wide - 6) return;
       const at = [(column + 0.5) * wide, (row + 0.5) * high] as const;
-      context.strokeText(digits(value, 2), ...at);
-      context.fillText(digits(value, 2), ...at);
+      context.strokeText(text, ...at);
+      context.fillText(text, ...at);
     });
   }
 
