@@ -1,6 +1,8 @@
 """Greedy and beam decoding at Marian size on a CPU, beside transformers and CTranslate2 (float32).
 
-python benchmarks/decoding.py [--threads 2] [--repeats 15] [--new 64]
+python benchmarks/decoding.py [--threads 2] [--repeats 15] [--new 64] [--int8]
+
+`--int8`: CTranslate2 and glassformer with weights of eight bits; transformers stays float32.
 """
 
 import argparse
@@ -16,6 +18,7 @@ from transformers import logging as transformers_logging
 
 from glassformer.model.decoding import GenerationNetwork
 from glassformer.model.generate import GenerationSettings, generate
+from glassformer.model.int8 import round_to_int8
 from glassformer.weights.checkpoint import adopt
 
 VOCABULARY = 32_000
@@ -86,6 +89,7 @@ def compare_decoding(
     clock = time.process_time if chosen.cpu_time else time.perf_counter
     timings = compare(variants, repeats=chosen.repeats, clock=clock)
     kind = "greedy" if beams == 1 else f"beam {beams}"
+    kind += ", int8" * chosen.int8
     title = f"Marian size, {kind}, batch {rows}, {chosen.new} new tokens, {chosen.threads} threads"
     print_rows(title, timings, work=rows * chosen.new, unit="tokens")
 
@@ -96,17 +100,18 @@ def main() -> None:
     options.add_argument("--threads", type=int, default=2)
     options.add_argument("--repeats", type=int, default=15)
     options.add_argument("--new", type=int, default=64)
+    options.add_argument("--int8", action="store_true")
     options.add_argument("--cpu-time", action="store_true", help="process CPU seconds, on a busy machine")
     chosen = options.parse_args()
     torch.set_num_threads(chosen.threads)
     reference = build_marian()
-    ours = adopt(reference)
+    ours = round_to_int8(adopt(reference)) if chosen.int8 else adopt(reference)
     try:
         import ctranslate2
 
         translator = ctranslate2.Translator(
             convert_to_ctranslate2(reference),
-            compute_type="float32",
+            compute_type="int8" if chosen.int8 else "float32",
             inter_threads=1,
             intra_threads=chosen.threads,
         )

@@ -27,6 +27,7 @@ from glassformer.messages import Message, message
 
 if TYPE_CHECKING:
     from glassformer.loaded.model import Capability, LoadedModel
+    from glassformer.loaded.opening import Precision
     from glassformer.model.generation_settings import GenerationSettings
     from glassformer.tasks.answers import Answer
     from glassformer.tasks.long import LongTexts
@@ -53,6 +54,7 @@ def add_texts(parser: Parser, usual: str, long: Sequence[str] = WAYS) -> None:
 def add_generation(parser: Parser) -> None:
     """How to decode."""
     parser.areas += ("generation",)
+    parser.add_argument("--int8", action="store_true")
     parser.add_argument("--max-new-tokens", type=int, metavar="N")
     parser.add_argument("--beams", type=int, metavar="N")
     parser.add_argument("--n-best", type=int, metavar="N")
@@ -172,7 +174,8 @@ def run_generation(arguments: Arguments, capability: "Capability") -> None:
     if len(arguments.texts) == 1:
         require_text(arguments.texts[0])
     with _explained(arguments):
-        model = open_model(arguments.model, device=arguments.device, capability=capability)
+        weights: Precision = "int8" if arguments.int8 else "float32"
+        model = open_model(arguments.model, device=arguments.device, capability=capability, weights=weights)
     settings = _choose_settings(arguments, model)
     language = getattr(arguments, "target_language", None)
     known = list_languages(model.require_tokenizer()) if capability == "translates" else []

@@ -14,11 +14,12 @@ from torch import Tensor
 
 from glassformer.config import INSIDE_ATTENTION, Head, ModelConfig, Reads, Shape
 from glassformer.errors import InputError
-from glassformer.loaded.model import LoadedModel, in_order
+from glassformer.loaded.model import Capability, LoadedModel, in_order
 from glassformer.loaded.perceiving import Percept, perceive
 from glassformer.model.generate import at_inference, generate, stream
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
+from glassformer.model.int8 import is_int8
 from glassformer.model.prompt import pad_left
 from glassformer.model.recurrent import Network as Network
 from glassformer.model.transformer import Transformer
@@ -102,7 +103,16 @@ class NativeModel(LoadedModel):
 
     @property
     def traces(self) -> bool:
-        return self.reads == "text"
+        return self.reads == "text" and not is_int8(self.network)
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        return super().capabilities - ({"gradients"} if is_int8(self.network) else frozenset())
+
+    def require(self, *capabilities: Capability) -> None:
+        if not {"traces", "gradients"}.isdisjoint(capabilities) and is_int8(self.network):
+            raise InputError("loaded.int8_cannot", name=self.name)
+        super().require(*capabilities)
 
     def perceive(self, inputs: Any) -> Percept:
         if self.reads == "text":

@@ -26,10 +26,10 @@ class LanguageHead(nn.Module):
         )
         self.narrow = Linear(config.width, narrow) if config.embedding_width else None
         self.bias = nn.Parameter(torch.zeros(config.vocabulary_size)) if config.output_bias else None
-        self.packed = PackedWeight()
+        self.packed: PackedWeight = PackedWeight()
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LanguageHead":
-        self.packed = PackedWeight()  # as `Linear` does
+        self.packed = type(self.packed)()  # as `Linear` does
         super()._apply(fn, recurse)
         return self
 

@@ -1,7 +1,8 @@
 """Matrix products with the kernels that are fastest where we run.
 
 In:   activations (…, input) and weights (output, input).
-Out:  activations (…, output): what `torch.nn.functional.linear` gives, to rounding.
+Out:  activations (…, output): what `torch.nn.functional.linear` gives, to rounding; in networks that int8.py
+      has rounded, of activations in eight bits.
 
 On a CPU torch's `linear` calls the BLAS it was built with, which for the few rows of a generation step reads
 weights at a fraction of the memory's speed. oneDNN, also part of torch, is faster there: most of all with
@@ -9,6 +10,7 @@ weights laid out for it once ("packed"). Decision 0007 has the measurements. Eve
 compiler, plain `linear` is used.
 """
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -24,6 +26,8 @@ FEWEST_ROWS = 4  # fewer are filled up with zeros: the kernel for one row reads 
 # several threads, though, reach the memory's speed with one row and weights as they are
 PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
 SAMPLES = 1024  # numbers of a weight that are compared when a generation begins to use it
+_TINY = torch.finfo(torch.float32).tiny
+ENGINE = "fbgemm"  # of products of eight bits
 PACK_AFTER = 2  # calls with few rows before a weight is packed: a single short text should not pay for it
 
 
@@ -35,6 +39,8 @@ def multiply(
         return F.linear(inputs, weight, bias)
     if torch.is_grad_enabled() and (weight.requires_grad or inputs.requires_grad):
         return _Product.apply(inputs, weight, bias)
+    if isinstance(packed, Int8Weight):
+        return packed.multiply(inputs, weight, bias)
     rows = inputs.numel() // inputs.shape[-1]
     plainly = packed is None or rows > FEW_ROWS or (rows == 1 and torch.get_num_threads() > 1)
     laid_out = weight if packed is None or plainly else packed.of(weight)
@@ -49,13 +55,13 @@ class Linear(nn.Linear):
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__(inputs, outputs)
-        self.packed = PackedWeight()
+        self.packed: PackedWeight = PackedWeight()
 
     def forward(self, inputs: Tensor) -> Tensor:
         return multiply(inputs, self.weight, self.bias, self.packed)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "Linear":
-        self.packed = PackedWeight()  # on another device or of another type it would only take room
+        self.packed = type(self.packed)()  # on another device or of another type it would only take room
         super()._apply(fn, recurse)
         return self
 
@@ -125,10 +131,69 @@ class PackedWeight:
         return not torch.equal(self._sample, self._sampled)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "PackedWeight":
-        return PackedWeight()
+        return type(self)()
 
     def __reduce__(self) -> tuple[type["PackedWeight"], tuple[()]]:
-        return PackedWeight, ()
+        return type(self), ()
+
+
+class Int8Weight(PackedWeight):
+    """A weight in eight bits, one scale for each output; inputs of its products are rounded to eight bits.
+
+    They are rounded by the range of their own row: a token does not suffer from its neighbours.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._packed: Any = None
+
+    def multiply(self, inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        """inputs · weightᵀ + bias; on processors that add pairs of products in 16 bits, inputs have seven."""
+        rows = inputs.reshape(-1, inputs.shape[-1])
+        sizes = torch.linalg.vector_norm(rows, torch.inf, 1, keepdim=True).clamp_min_(_TINY)
+        # Torch alone would round all rows by one range, and any range below 0.016 as if it were that large.
+        narrow = not _adds_in_32_bits()
+        product = torch.ops.quantized.linear_dynamic(rows / sizes, self._pack(weight), narrow)
+        product = product.mul_(sizes) if bias is None else torch.addcmul(bias, product, sizes)
+        return product.view(*inputs.shape[:-1], -1)
+
+    def _pack(self, weight: Tensor) -> Any:
+        key = (weight.data_ptr(), 0 if weight.is_inference() else weight._version)
+        if key != self._key:
+            self._sample = weight.detach()  # its memory stays taken, its address unique
+            self._key, self._packed = key, _pack_int8(self._sample)
+        return self._packed
+
+
+def find_scales(weight: Tensor) -> Tensor:
+    """The step (output, 1) between two numbers that eight bits can say, for each row of a weight."""
+    return (weight.abs().amax(1, keepdim=True) / 127).clamp_min(_TINY)
+
+
+def _pack_int8(weight: Tensor) -> Any:
+    """Laid out for FBGEMM; torch announces that it will replace these tensors one day."""
+    scales = find_scales(weight)[:, 0].double()
+    chosen = torch.backends.quantized.engine
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.backends.quantized.engine = ENGINE
+        try:
+            zeros = torch.zeros(len(weight), dtype=torch.long)
+            rounded = torch.quantize_per_channel(weight.contiguous(), scales, zeros, 0, torch.qint8)
+            return torch.ops.quantized.linear_prepack(rounded, None)
+        finally:
+            torch.backends.quantized.engine = chosen
+
+
+@cache
+def _adds_in_32_bits() -> bool:
+    """Whether this processor adds products of eight bits without saturating (VNNI)."""
+    return bool(torch.cpu._is_vnni_supported())
+
+
+def knows_int8() -> bool:
+    """Whether this build of torch has kernels for products of eight bits."""
+    return ENGINE in torch.backends.quantized.supported_engines
 
 
 class _Product(torch.autograd.Function):

@@ -13,7 +13,7 @@ import torch
 
 from glassformer.errors import InputError
 from glassformer.loaded.model import Capability, LoadedModel
-from glassformer.loaded.opening import load
+from glassformer.loaded.opening import Precision, load
 from glassformer.loaded.perceiving import Percept
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
@@ -34,9 +34,10 @@ def open_model(
     *,
     device: str | torch.device | None = None,
     capability: Capability | None = None,
+    weights: Precision = "float32",
 ) -> LoadedModel:
     """Whatever `load` opens, as a model that has a capability, and a tokenizer where it reads text."""
-    loaded = load(model, tokenizer, device=device)
+    loaded = load(model, tokenizer, device=device, weights=weights)
     loaded.require(*(() if capability is None else (capability,)))
     if loaded.reads == "text":
         loaded.require("reads_text")

@@ -16,6 +16,12 @@ def test_translate_translates(translator: Path, run: Command, complain: Command)
     assert "use `translate`" in complain("generate", translator, TEXT)
 
 
+def test_eight_bits(translator: Path, run: Command) -> None:
+    model = glassformer.load(translator, weights="int8")
+    [wanted] = glassformer.translate(model, TEXTS[:1], target_language="de")
+    assert run("translate", translator, TEXTS[0], "--target-language", "de", "--int8") == f"{wanted}\n"
+
+
 def test_a_language_is_a_choice(translator: Path, run: Command, complain: Command) -> None:
     [wanted] = glassformer.translate(translator, TEXTS[:1], target_language="de")
     assert run("translate", translator, TEXTS[0], "--target-language", "de") == f"{wanted}\n"
