@@ -36,6 +36,7 @@ from glassformer.rounding import rounding
 
 SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed fast enough
 LARGEST_PYRAMIDS = 64 << 20  # bytes of pyramids for one map; further heads have none
+_SUMMED = 64  # rows that are added in float32, before sums are added in float64
 UNVERIFIED = "recorders.notes.unknown_argument"  # the code of a note
 
 
@@ -259,8 +260,10 @@ def _agree(statistics: HeadStatistics, weights: Array, rows: NDArray[np.bool_], 
     looking = (statistics.allowed > 0)[:, rows]
     scores = np.abs(statistics.log_sum_exp[:, rows][looking]).max(initial=1.0)
     tolerance = rounding(operations=2, summands=width, scores=float(scores))
-    peaks = np.abs(statistics.peak - weights.max(axis=-1, initial=0.0))[:, rows]
-    masses = np.abs(statistics.mass - weights[:, rows].sum(axis=1, dtype=np.float64))
+    seen = torch.from_numpy(weights if rows.all() else weights[:, rows])
+    received = [block.sum(1) for block in seen.split(_SUMMED, dim=1)]  # (head, key) each
+    masses = np.abs(statistics.mass - torch.stack(received).double().sum(0).numpy())
+    peaks = np.abs(statistics.peak[:, rows] - seen.amax(-1).numpy())
     return bool((peaks[looking] <= tolerance).all() and (masses <= tolerance * max(1, rows.sum())).all())
 
 
