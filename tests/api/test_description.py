@@ -20,6 +20,14 @@ def test_shapes() -> None:
     assert find_shape(encoder) == "encoder"
 
 
+def test_an_edited_recording_is_marked_with_its_edits() -> None:
+    plain = invent_decoder()
+    edited = replace(plain, evidence=replace(plain.evidence, edits=("head 1 silenced",)))
+    marks = [describe(each, "id", TITLE).evidence.messages.mark for each in (plain, edited)]
+    assert marks[0] is None
+    assert str(marks[1]) == "Edited model: head 1 silenced"
+
+
 def test_of_a_long_output_the_last_position_is_kept_and_infinity_is_null() -> None:
     side = invent_tokens("source", 3000)
     ids = np.zeros((3000, 1), dtype=np.int64)

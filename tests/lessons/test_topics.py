@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from glassformer.messages import message
 from glassformer.model.attention import SelfAttention
 from glassformer.tasks.translation import translate
 from glassformer.weights.hub import ZOO
+from glassformer.workbench.models import ModelCatalog
 from tolerances import assert_near
 
 Array = NDArray[np.float64]
@@ -817,8 +819,10 @@ def test_without_the_mask_padding_is_read_and_the_text_is_another(translator: Zo
 
 @pytest.fixture(scope="module")
 def shipped() -> Run:
-    model = load(ZOO / "bert", name="zoo/bert")
-    zoo = Zoo([("zoo/bert", "")], lambda *_: model)
+    """With the models of the page, in its order: a topic takes the first that fits."""
+    listed = ModelCatalog(ZOO, (), offline=True).models()
+    named = [(each.name, str(each.folder)) for each in listed]
+    zoo = Zoo(named, cache(lambda name, folder: load(folder, name=name)))
 
     def run(name: str, **given: object) -> TopicResult:
         words = {key: str(value) for key, value in given.items()}
@@ -835,6 +839,7 @@ def test_what_the_lesson_on_similarity_says_of_the_shipped_model(shipped: Run) -
         own = float((weights.argmax(-1) == np.arange(len(weights))).mean())
         return own, figure(played, "numbers").items[3].value
 
+    assert shipped("similarity").model == "zoo/translator"
     dot, scaled, cosine = see(function="dot"), see(function="scaled-dot"), see(function="cosine")
     assert dot[0] > 0.9  # nearly every word looks most at itself
     assert scaled[1] > 0.99  # almost even
@@ -845,6 +850,7 @@ def test_what_the_lesson_on_similarity_says_of_the_shipped_model(shipped: Run) -
 
 
 def test_what_the_lesson_on_heads_says_of_the_shipped_model(shipped: Run) -> None:
+    assert shipped("heads").model == "zoo/bert"
     for layer in range(int(shipped("heads").ranges["layer"].maximum) + 1):
         played = shipped("heads", layer=layer)
         weights = values(played, "heads")

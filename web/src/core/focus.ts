@@ -115,6 +115,12 @@ export function tokenInFocus(stage: Stage, shown: RowSide): number | null {
   return null;
 }
 
+/** Whether time, which moves the queries of the map in focus, moves the tokens of a side. */
+export function movesTokens({ source, selection }: Stage, side: RowSide): boolean {
+  const map = chooseMap(source.description, selection.get());
+  return map === null || side === "written" || map.query_side === side;
+}
+
 /** Point at a token of a stack's side: as query where the map has it there, else as key, else on the stack's own map. */
 export function focusToken(
   stage: Stage,

@@ -141,6 +141,8 @@ export interface Mounted {
   keep?(): KeptWork | null;
   /** Start or stop playing: where the view has a slider of time of its own (`transport` is false). */
   togglePlay?(): void;
+  /** Whether the slider of time would change anything of what is shown now; it would, where nothing is said. */
+  readonly moves?: boolean;
   /** Zoom in (+1), out (-1) or show all (0), while the view has a camera of its own. The shell magnifies the others. */
   readonly zoom?: ((direction: -1 | 0 | 1) => void) | undefined;
 }

@@ -87,6 +87,21 @@ describe("the control of time", () => {
     const { element } = await open(recordings(), [aView("steps", { transport: "steps" })]);
     expect(slider(element)).toBeNull();
   });
+
+  test("comes and goes with what a view shows: tokens that it moves, or others", async () => {
+    let moves = false;
+    const mount = (): Mounted => ({
+      ...still,
+      get moves() {
+        return moves;
+      },
+    });
+    const { element, app } = await open(recordings(), [aView("picture", { mount })]);
+    expect(slider(element)).toBeNull();
+    moves = true;
+    await act(() => app.store.option("picture.stack", "decoder"));
+    expect(slider(element)).not.toBeNull();
+  });
 });
 
 describe("controls of the attention", () => {

@@ -60,7 +60,8 @@ export function Transport(props: { readonly source: RecordingSource; readonly on
     return () => clearInterval(timer);
   }, [playing, source, app]);
 
-  if (!map || line.count === 0 || (props.onlySteps && !line.stepped)) return null;
+  const idle = app.mounted.value?.moves === false;
+  if (!map || line.count === 0 || idle || (props.onlySteps && !line.stepped)) return null;
   return (
     <fieldset class="transport">
       <legend class="unseen">{say.step}</legend>

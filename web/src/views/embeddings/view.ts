@@ -6,7 +6,7 @@
  */
 
 import type { HiddenDescription } from "../../api/types";
-import { captionOf, hasHidden, stackNames } from "../../core/focus";
+import { captionOf, hasHidden, movesTokens, stackNames } from "../../core/focus";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { button, type Control, choiceOfSeveral, slider, whole } from "../../marks/controls";
@@ -86,6 +86,10 @@ class EmbeddingsView extends MountedView<Words, EmbeddingsOptions> {
     this.projection = this.controls.choice("by", () => say.by, { pca: () => say.pca, umap: () => say.umap });
     this.build();
     this.update();
+  }
+
+  get moves(): boolean {
+    return movesTokens(this.stage, this.choices.hidden.side);
   }
 
   private build(): void {

@@ -115,6 +115,29 @@ test("opens on the encoder, whatever map is in focus, and is called what it show
   expect(asked).toEqual(["encoder change"]);
 });
 
+test("time moves the tokens that look; states of the others have no slider", () => {
+  const { source } = invent({
+    source: ["We", " see"],
+    target: ["<s>", "Nous"],
+    change: {
+      hidden: [
+        { ...HIDDEN[0]!, stack: "encoder", side: "source" },
+        { ...HIDDEN[0]!, stack: "decoder", side: "target" },
+      ],
+    },
+  });
+  const moves = (kind: string, options = {}) => {
+    const map = source.description.maps.findIndex(({ place }) => `${place.stack}.${place.kind}` === kind);
+    const mounted = view.mount(setStage(source, { map, options }).stage);
+    const found = mounted.moves;
+    mounted.unmount();
+    return found;
+  };
+  expect(moves("decoder.cross")).toBe(false); // the encoder is shown, the decoder's tokens look
+  expect(moves("encoder.self")).toBe(true);
+  expect(moves("decoder.cross", { "encoder.stack": "decoder" })).toBe(true);
+});
+
 test("tokens differ in colour: by change, each layer from its least to its most", async () => {
   const { source, go } = prepare();
   const { stage, element } = setStage(source);

@@ -13,6 +13,7 @@ import {
   focusToken,
   hasHidden,
   layerInFocus,
+  movesTokens,
   planeName,
   stackNames,
   tokenInFocus,
@@ -142,6 +143,10 @@ class EncoderView extends MountedView<Words, EncoderOptions> {
 
   zoom(direction: -1 | 0 | 1): void {
     this.field.zoom(direction);
+  }
+
+  get moves(): boolean {
+    return movesTokens(this.stage, encoderHidden(this.stage, this.options.now.stack).side);
   }
 
   restyle(): void {

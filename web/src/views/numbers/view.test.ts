@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { MetricDescription, ScoreDescription } from "../../api/types";
 import { Refusal } from "../../core/source";
 import { invent, makeMap, restyle, said, setStage, settle } from "../../testing/recording";
@@ -118,6 +118,23 @@ test("the table is what the source measured, in the order of the rows", async ()
     [0, 0],
   ]);
   expect(await mounted.picture()).toContain("What entropy is.");
+});
+
+test("the file of an edited model says so in every row", async () => {
+  const { source, held } = holdScores();
+  const { evidence } = source.description;
+  const messages = { ...evidence.messages, mark: said("Edited model: head 1 silenced") };
+  Object.assign(source.description, { evidence: { ...evidence, messages } });
+  const { stage, element } = setStage(source);
+  view.mount({ ...stage, metrics: METRICS });
+  for (const { go } of held) go();
+  await settle();
+  const saved = vi.spyOn(URL, "createObjectURL").mockReturnValue("blob:saved");
+  [...element.querySelectorAll<HTMLElement>(".tools button")].at(-1)!.click();
+  const rows = (await (saved.mock.lastCall![0] as Blob).text()).trim().split("\r\n");
+  expect(rows.slice(1).every((row) => row.endsWith("Edited model: head 1 silenced"))).toBe(true);
+  expect(rows.length).toBeGreaterThan(2);
+  saved.mockRestore();
 });
 
 test("of generation steps only the chosen one has rows, and a refusal is the reason", () => {

@@ -124,7 +124,7 @@ function nameOf(figure: PlayMatrix, axis: "rows" | "columns", at: number, look: 
 function planOf(figure: PlayMatrix, look: Look): Plan {
   const [rows, columns] = [figure.values.length, Math.max(1, figure.values[0]?.length ?? 0)];
   const room = Math.min(120, look.width * 0.3);
-  const longest = Math.max(0, ...figure.rows.labels.map((label) => textWidth(label, 11)));
+  const longest = Math.max(0, ...figure.rows.labels.map((label) => textWidth(label, SIZE + 5))); // none is cut
   const left = Math.ceil(Math.min(room, longest) + 8);
   const wide = Math.min(LARGEST, (look.width - left - 1) / columns);
   const square = rows === columns || (rows <= 12 && columns <= 24);
