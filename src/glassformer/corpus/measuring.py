@@ -31,7 +31,7 @@ from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.many import FailedText, PreparedText, Text, TextReader, make_batches, run_batch
 from glassformer.recorders.record import run_request
 from glassformer.recorders.request import Request
-from glassformer.recording import AttentionMap, Recording
+from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.studies import Moments, draw_weights
 from glassformer.studies.moments import RESAMPLES
 from glassformer.studies.study import State
@@ -209,15 +209,22 @@ class _Measuring:
         return self.add_up({each.number: each.tokens for each in prepared}, reader.failed)
 
     def _measure_together(self, group: Sequence[PreparedText], batch: Batch, chosen: Chosen) -> None:
-        """Metrics that read no tokens measure all texts at once, the others text by text."""
+        """Metrics that read no tokens, or marks of them, measure all texts at once, others text by text."""
         maps = [each for each in batch.maps if each.place.step is None]
         texts = len(group)
         parts: list[Numbers] = []  # (3, text, head)
+        marks: dict[tuple[Any, ...], NDArray[np.bool_]] = {}  # (head, key), the same for layers alike
         for each in maps:
             own: list[AttentionMap] = []
             for metric, settled in chosen:
                 if not metric.reads_tokens:
-                    parts.append(_read(metric, each, settled).reshape(3, texts, -1))
+                    given = settled
+                    if metric.marks is not None:
+                        alike = (metric.name, each.stack, each.kind, each.shape)
+                        if alike not in marks:
+                            marks[alike] = _mark_keys(metric.marks, batch, each)
+                        given = {**settled, "marked": marks[alike]}
+                    parts.append(_read(metric, each, given).reshape(3, texts, -1))
                     continue
                 own = own or [batch.take(number, [each])[0] for number in range(texts)]
                 parts.append(np.stack([_read(metric, one, settled) for one in own], axis=1))
@@ -309,6 +316,15 @@ def name_columns(
         for metric, _ in chosen:
             for head in range(count):
                 yield (*each.place[:3], head, metric.name)
+
+
+def _mark_keys(
+    marks: Callable[[Tokens], NDArray[np.bool_]], batch: Batch, attention_map: AttentionMap
+) -> NDArray[np.bool_]:
+    """Marks of the keys of each text, for all of its heads (head, key)."""
+    place, (heads, queries, keys) = attention_map.place, attention_map.shape
+    found = [marks(row.axes.find(place, queries, keys)[1]) for row in batch.rows]
+    return np.repeat(np.stack(found), heads // len(batch.rows), axis=0)
 
 
 def _read(metric: Metric, attention_map: AttentionMap, settled: dict[str, Any]) -> Numbers:

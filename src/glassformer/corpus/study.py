@@ -48,7 +48,7 @@ from glassformer.studies.moments import RESAMPLES
 from glassformer.studies.study import State, finish_study
 from glassformer.text.identity import identify_tokenizer
 
-SHARD = 512  # texts
+SHARD = 1024  # texts
 
 Numbered = list[tuple[int, Text]]
 

@@ -29,12 +29,14 @@ from glassformer.messages.catalogues import FALLBACK, find_template
 from glassformer.metrics.parameters import Parameter, declare, settle
 from glassformer.metrics.scores import LEVELS, Over, Part, Rows, Rule, Score, UndefinedError
 from glassformer.place import name_term
-from glassformer.recording import AttentionMap, Recording
+from glassformer.recording import AttentionMap, Recording, Tokens
+from glassformer.recording.arrays import Booleans
 from glassformer.registry import Registry
 
 Bounds = tuple[float | None, float | None]
 Needs = Literal["statistics", "weights"]
 Measure = Callable[[Recording, Over, dict[str, Any]], tuple[Part, ...]]
+MeasureMap = Callable[[AttentionMap, dict[str, Any]], Part]
 
 _NO_VALUE = message("metrics.no_value_of_row")
 
@@ -58,10 +60,11 @@ class Metric:
     family: str  # the file it lives in
     measure: Measure
     # Of a metric of heads: the same of one map.
-    measure_map: Callable[[AttentionMap, dict[str, Any]], Part] | None = None
+    measure_map: MeasureMap | None = None
     reads_tokens: bool = (
         True  # False: statistics and weights alone; maps of many texts may be measured as one
     )
+    marks: Callable[[Tokens], Booleans] | None = None  # all that it has to know about keys
 
 
 METRICS: Registry[Metric] = Registry("metric", "glassformer.metrics")
@@ -76,21 +79,32 @@ def head_metric(
     needs: Needs = "statistics",
     label: str | None = None,
     reads_tokens: bool = True,
+    marks: Callable[[Tokens], Booleans] | None = None,
 ) -> Callable[[Callable[..., Rows]], Callable[..., Rows]]:
     """Register a function of one map, (map, parameters) -> Rows, that is then measured on every map.
 
     `reads_tokens=False`: it never looks at the tokens of a map, nor mixes heads, so that the maps of many
-    texts of one length can be measured as one with many heads; `gf.study` is faster then.
+    texts of one length can be measured as one with many heads; `gf.study` is faster then. The same holds
+    with `marks`, a function from the keys (Tokens) to booleans (key,), if these are all that it has to know:
+    it gets them as `marked` (head or 1, key).
     """
 
     def keep(function: Callable[..., Rows]) -> Callable[..., Rows]:
+        def see(attention_map: AttentionMap, settled: dict[str, Any]) -> dict[str, Any]:
+            if marks is None or "marked" in settled:
+                return settled
+            return {**settled, "marked": marks(attention_map.key)[None]}
+
         def measure(recording: Recording, over: Over, settled: dict[str, Any]) -> tuple[Part, ...]:
-            return tuple(_measure_map(function, each, over, rule, settled) for each in recording.maps)
+            return tuple(
+                _measure_map(function, each, over, rule, see(each, settled)) for each in recording.maps
+            )
 
         def measure_map(attention_map: AttentionMap, settled: dict[str, Any]) -> Part:
-            return _measure_map(function, attention_map, "head", rule, settled)
+            return _measure_map(function, attention_map, "head", rule, see(attention_map, settled))
 
-        _register(function, measure, name, label, unit, range, "head", rule, needs, measure_map, reads_tokens)
+        alone = reads_tokens and marks is None
+        _register(function, measure, name, label, unit, range, "head", rule, needs, measure_map, alone, marks)
         return function
 
     return keep
@@ -127,8 +141,9 @@ def _register(  # noqa: PLR0913 (what both decorators were given)
     over: Over,
     rule: Rule,
     needs: Needs,
-    measure_map: Callable[[AttentionMap, dict[str, Any]], Part] | None = None,
+    measure_map: MeasureMap | None = None,
     reads_tokens: bool = True,
+    marks: Callable[[Tokens], Booleans] | None = None,
 ) -> None:
     """Put a metric into the registry; its texts are those of the catalogues, or else those of the code."""
     documented = inspect.cleandoc(function.__doc__ or "").partition("\n")
@@ -155,6 +170,7 @@ def _register(  # noqa: PLR0913 (what both decorators were given)
         measure,
         measure_map,
         reads_tokens,
+        marks,
     )
     METRICS.register(name)(metric)
 

@@ -5,13 +5,15 @@ Out:  what each token receives, how much one key draws, how much goes to delimit
 """
 
 import unicodedata
+from functools import lru_cache
 
 import numpy as np
 
 from glassformer.messages import message
 from glassformer.metrics.metric import head_metric, recording_metric
-from glassformer.metrics.scores import Part, Rows, UndefinedError
+from glassformer.metrics.scores import Part, Rows
 from glassformer.recording import AttentionMap, Recording, Tokens
+from glassformer.recording.arrays import Booleans
 
 
 @head_metric("sink_mass", unit="share", reads_tokens=False)
@@ -29,18 +31,29 @@ def measure_sink(attention_map: AttentionMap) -> Rows:
     return Rows(totals, looking.sum(axis=1))
 
 
-@head_metric("delimiter", unit="share")
-def look_at_delimiters(attention_map: AttentionMap) -> Rows:
+def find_delimiters(tokens: Tokens) -> Booleans:
+    """Which tokens (token,) are special, or consist of punctuation."""
+    return tokens.special | np.fromiter(map(is_punctuation, tokens.texts), bool, len(tokens))
+
+
+@lru_cache(maxsize=1 << 16)
+def is_punctuation(text: str) -> bool:
+    """Whether all that is there to see is punctuation, in any script."""
+    seen = text.strip()
+    return bool(seen) and all(unicodedata.category(character).startswith("P") for character in seen)
+
+
+@head_metric("delimiter", unit="share", marks=find_delimiters)
+def look_at_delimiters(attention_map: AttentionMap, marked: Booleans) -> Rows:
     """The share of attention that goes to special tokens and punctuation.
 
     Σ mⱼ / rows over the keys j that are special tokens or punctuation. Undefined where there are none.
     """
     statistics = attention_map.statistics
-    delimiters = find_delimiters(attention_map.key)
-    if not delimiters.any():
-        raise UndefinedError("metrics.no_delimiter")
-    totals = statistics.mass[:, delimiters].sum(axis=1, dtype=np.float64)
-    return Rows(totals, statistics.looking.sum(axis=1))
+    totals = np.where(marked, statistics.mass, 0.0).sum(axis=1, dtype=np.float64)
+    counts = np.where(marked.any(axis=1), statistics.looking.sum(axis=1), 0)
+    undefined = "metrics.no_row" if marked.any() else "metrics.no_delimiter"
+    return Rows(totals, counts, undefined)
 
 
 @recording_metric("attention_received", unit="share", over="token", needs="statistics")
@@ -58,14 +71,3 @@ def measure_received(recording: Recording) -> tuple[Part, ...]:
         undefined = () if (rows > 0).all() else (message("metrics.no_row"),)
         parts.append(Part(each.place, ("head", "key"), shares, undefined=undefined))
     return tuple(parts)
-
-
-def find_delimiters(tokens: Tokens) -> np.ndarray:
-    """Which tokens (token,) are special, or consist of punctuation."""
-    return tokens.special | np.array([is_punctuation(text) for text in tokens.texts], dtype=bool)
-
-
-def is_punctuation(text: str) -> bool:
-    """Whether all that is there to see is punctuation, in any script."""
-    seen = text.strip()
-    return bool(seen) and all(unicodedata.category(character).startswith("P") for character in seen)

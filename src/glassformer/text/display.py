@@ -7,7 +7,7 @@ Out:  what it stands for: ` love`, ` love`, `##ing`, `‹E6›`, `‹E6›‹B1�
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 Spelling = Literal["bytes", "spaces", "plain"]  # GPT-2's alphabet of bytes; ▁ for a space; the text itself
@@ -23,6 +23,7 @@ def find_spelling(*parts: Any) -> Spelling:
     return "spaces" if any("▁".encode() in state for state in states) else "plain"
 
 
+@lru_cache(maxsize=1 << 16)
 def display(piece: str, spelling: Spelling) -> str:
     """What a piece of the vocabulary stands for."""
     if spelling == "bytes":

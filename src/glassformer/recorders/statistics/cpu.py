@@ -56,7 +56,7 @@ def _prepare(queries: Tensor, keys: Tensor, values: Tensor | None, scoring: Scor
     return Job(
         queries=_pad(queries, padded_rows),
         keys=_pad(keys, -(-key_count // unit) * unit),
-        values=None if values is None else _pad(values, -(-key_count // unit) * unit),
+        values=None if values is None else values.cpu().float(),
         scoring=scoring,
         shape=(heads, count, key_count),
         height=height,
@@ -85,11 +85,12 @@ def _allocate(job: Job, weights_too: bool) -> Results:
     if job.values is not None:  # query first: joining the heads then needs no copy
         output = _zeros(padded, heads, job.values.shape[2]).transpose(0, 1)
     pixels = (heads, -(-padded // job.side), job.keys.shape[1] // job.side)
+    sums = _zeros(*pixels)
     return Results(
         rows=rows,
         allowed=_zeros(heads, padded),
-        sums=_zeros(*pixels),
-        maxima=_zeros(*pixels),
+        sums=sums,
+        maxima=sums if job.side == 1 else _zeros(*pixels),
         output=output,
         weights=torch.empty(job.shape, dtype=torch.float32) if weights_too else None,  # all is written
     )

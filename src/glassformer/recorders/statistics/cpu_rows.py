@@ -30,7 +30,7 @@ class Job:
 
     queries: Tensor  # (head, padded query, width)
     keys: Tensor  # (key head, padded key, width)
-    values: Tensor | None  # (key head, padded key, value width)
+    values: Tensor | None  # (key head, key, value width)
     scoring: Scoring
     shape: tuple[int, int, int]  # (head, query, key) without padding
     height: int  # query rows of a block, a multiple of side
@@ -59,7 +59,7 @@ class Results:
     rows: Tensor  # (number, head, padded query): see ROW_NUMBERS
     allowed: Tensor  # (head, padded query), filled in where keys are counted
     sums: Tensor  # (head, query pixel, key pixel)
-    maxima: Tensor  # (head, query pixel, key pixel)
+    maxima: Tensor  # (head, query pixel, key pixel); where a pixel is one weight, the same as sums
     output: Tensor | None  # (head, padded query, value width)
     weights: Tensor | None  # (head, query, key)
 
@@ -259,8 +259,20 @@ def _find_peak(
         unit = torch.stack([each.unit for each in found]).gather(0, chosen[None])[0]
         starts = torch.tensor([span.keys.start for span in spans])[chosen] + unit * job.unit
         places = before[chosen] + row * widths[chosen] + unit
-    within = held.view(-1, job.unit).index_select(0, places.flatten()).argmax(-1)
-    return (starts + within.view(group, height)).float()  # exact up to 16 million keys
+    cells = held.view(-1, job.unit)
+    if len(cells) > row.numel():
+        cells = cells.index_select(0, places.flatten())
+    return starts + _find_first_one(cells).view(group, height)  # exact up to 16 million keys
+
+
+def _find_first_one(cells: Tensor) -> Tensor:
+    """The first of the largest cells of each row (row, up to 64), all of which are 1; argmax is slow.
+
+    With powers of 4, however many ones follow, their sum has the exponent of the first.
+    """
+    powers = torch.exp2(40.0 - 2.0 * torch.arange(cells.shape[1], dtype=torch.float32))
+    exponent = torch.frexp(torch.mv(torch.floor(cells), powers)).exponent  # of a mantissa in 0.5 … 1
+    return (41 - exponent).float() / 2
 
 
 def _add_up(
@@ -282,14 +294,18 @@ def _add_up(
             results.weights[heads, real, span.keys.start : last] = kept
         if job.values is not None:
             values = job.read(job.values, heads, span.keys)
-            mixed = torch.bmm(weights, values) if mixed is None else torch.baddbmm(mixed, weights, values)
+            seen = weights[:, :, : span.width]
+            mixed = torch.bmm(seen, values) if mixed is None else torch.baddbmm(mixed, seen, values)
         strips = weights.view(group, height // strip, strip, -1)
         columns = slice(span.keys.start // side, span.keys.stop // side)
-        sums = strips.sum(2)  # (g, strip, w)
+        sums = weights if strip == 1 else strips.sum(2)  # (g, strip, w)
         received = sums.sum(1) if job.rows is None else torch.matmul(job.rows[rows], weights)
         block.mass[heads, span.keys] += received
-        results.sums[heads, pixels, columns] = sums.unflatten(-1, (-1, side)).sum(-1)
-        results.maxima[heads, pixels, columns] = strips.amax(2).unflatten(-1, (-1, side)).amax(-1)
+        if side == 1:  # a pixel is a weight: its own sum and maximum
+            results.sums[heads, pixels, columns] = weights
+        else:
+            results.sums[heads, pixels, columns] = sums.unflatten(-1, (-1, side)).sum(-1)
+            results.maxima[heads, pixels, columns] = strips.amax(2).unflatten(-1, (-1, side)).amax(-1)
         distance = distance + _sum_distances(span, weights)
         above = above + weights.gt_(job.threshold).sum(-1)
     return above, distance, mixed
@@ -298,6 +314,8 @@ def _add_up(
 def _sum_distances(span: _Span, weights: Tensor) -> Tensor:
     """The sum of weight * |position - key| over a span (g, b)."""
     group, height, width = weights.shape
+    if span.gaps is not None and span.gaps.shape[1] == width:  # a short text: no key lies outside
+        return (weights * span.gaps).sum(-1)
     flat = weights.view(group * height, width)
     distance = torch.mv(flat, span.side).view(group, height)
     distance *= torch.arange(height)

@@ -66,6 +66,8 @@ def finish_pixels(
 ) -> tuple[Picture, Picture]:
     """Means and maxima at a level, from sums and maxima (…, query pixel, key pixel) at a finer one."""
     rows, columns = (slice(0, count_pixels(length, finest)) for length in shape)  # without padding
+    if level == 0:  # a pixel is a weight
+        return sums[..., rows, columns].astype(np.float32, copy=False), maxima[..., rows, columns]
     coarser = level - finest
     mean = pool_sum(sums[..., rows, columns], coarser) / count_cells(shape, level)
     return mean.astype(np.float32), pool_max(maxima[..., rows, columns], coarser)

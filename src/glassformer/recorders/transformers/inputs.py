@@ -67,13 +67,16 @@ class InputBuilder:
         self.translates = loaded.translates  # whether there is a target side: an encoder and a decoder
         self.names = frozenset(inspect.signature(type(self.model).forward).parameters)
 
+    def check(self, encoding: Encoding, target: Encoding | None = None) -> int:
+        """Refuse what `build` would; tokens on the longer side."""
+        self._read(encoding, "text")
+        if target is not None:
+            self._read(target, "target")
+        return max(len(encoding), 0 if target is None else len(target))
+
     def build(self, encoding: Encoding, target: Encoding | None = None) -> ModelInputs:
         """Encodings as tensors; without a target an encoder-decoder cannot run yet."""
-        if "input_ids" not in self.names and self.names & set(WITHOUT_TEXT):
-            known = next(name for name in WITHOUT_TEXT if name in self.names)
-            raise InputError("record.inputs.reads_no_text", name=self.loaded.name, known=known)
-        numbers = as_array(encoding.ids)
-        self._check(numbers, "text")
+        numbers = self._read(encoding, "text")
         ids = self.tensor(numbers)
         tensors: dict[str, Any] = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
         if any(encoding.segments) and "token_type_ids" in self.names:
@@ -81,8 +84,7 @@ class InputBuilder:
         source = as_tokens("source", encoding, numbers)
         if target is None:
             return ModelInputs(tensors, source)
-        written = as_array(target.ids)
-        self._check(written, "target")
+        written = self._read(target, "target")
         tensors["decoder_input_ids"] = self.tensor(written)
         return ModelInputs(tensors, source, as_tokens("target", target, written))
 
@@ -227,6 +229,15 @@ class InputBuilder:
         numbers = tuple(ids[0].tolist())
         self._check(as_array(numbers), "text")
         return as_tokens(side, self.reader.read(numbers))
+
+    def _read(self, encoding: Encoding, side: str) -> NDArray[np.int64]:
+        """The ids of a side; refuses those that the model does not know."""
+        if "input_ids" not in self.names and self.names & set(WITHOUT_TEXT):
+            known = next(name for name in WITHOUT_TEXT if name in self.names)
+            raise InputError("record.inputs.reads_no_text", name=self.loaded.name, known=known)
+        ids = as_array(encoding.ids)
+        self._check(ids, side)
+        return ids
 
     def _check(self, ids: NDArray[np.int64], side: str) -> None:
         if len(ids) == 0:

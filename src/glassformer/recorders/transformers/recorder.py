@@ -50,6 +50,7 @@ from glassformer.recorders.transformers.softmaxes import check_reports, editing_
 from glassformer.recorders.transformers.states import editing_states
 from glassformer.recording import AttentionMap, Tokens
 from glassformer.rounding import SHARPEST
+from glassformer.text.tokenizer import Encoding
 
 KERNELS = {
     "exact": message("recorders.kernels.eager"),
@@ -99,7 +100,9 @@ class TransformersRecorder:
 
     def check(self, request: Request) -> int:
         """Refuse a text that the model cannot read; see `Recorder`."""
-        return self._build(request).length
+        if isinstance(request.source, Mapping):
+            return self._build(request).length
+        return self.builder.check(request.source, self._begin(request.target))
 
     def run_together(self, requests: Sequence[Request]) -> Batch | None:
         """One pass over several texts of one length; see `Recorder`."""
@@ -220,10 +223,11 @@ class TransformersRecorder:
     def _build(self, request: Request) -> ModelInputs:
         if isinstance(request.source, Mapping):
             return self.builder.build_from_mapping(request.source)
-        if request.target is None:
-            return self.builder.build(request.source)
-        start = self.builder.find_start()  # the first token of every target
-        return self.builder.build(request.source, self.loaded.reader.prepend(start, request.target))
+        return self.builder.build(request.source, self._begin(request.target))
+
+    def _begin(self, target: Encoding | None) -> Encoding | None:
+        """A target as the decoder reads it: behind its first token."""
+        return None if target is None else self.loaded.reader.prepend(self.builder.find_start(), target)
 
     def _check_once(self, given: ModelInputs) -> Verdict:
         if self._verdict is None:
