@@ -30,9 +30,11 @@ def test_by_default_what_statistics_give() -> None:
 def test_every_metric_as_it_is_scored(kind: str) -> None:
     model = gf.load(build(shape="encoder") if kind == "encoder" else build_recurrent(), WORDS)
     metrics = choose_metrics({**choose_metrics(None), "self_token": {}, "nonzero_share": {"threshold": 0.2}})
-    shard = measure_shard(model, list(enumerate(TEXTS)), Settings(metrics, values=True))
+    unmarked = model.reader.read_source("the cat sees the").ids[:4]  # as long as the first, without </s>
+    texts = [*TEXTS, unmarked]
+    shard = measure_shard(model, list(enumerate(texts)), Settings(metrics, values=True))
     assert shard.values is not None
-    for number, text in enumerate(TEXTS):
+    for number, text in enumerate(texts):
         recording = gf.record(model, text)
         for name, parameters in metrics.items():
             columns = [at for at, key in enumerate(shard.state.head_keys) if key[-1] == name]

@@ -1,6 +1,7 @@
 """A study gives what recordings of its texts give, however often it is interrupted and wherever it runs."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -75,6 +76,25 @@ def test_a_study_pools_what_recordings_give(model: Any, tmp_path: Path) -> None:
     assert gf.Recording.open(tmp_path / "examples" / "00001.bundle").source.text == TEXTS[1]
     assert gf.open_study(tmp_path).frame("heads").equals(heads)
     assert "14 texts" in str(study)
+
+
+def test_pandas_polars_and_duckdb_read_a_study(
+    model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the lines that docs/how-to/corpus.md shows."""
+    for name in ("pandas", "polars", "duckdb"):
+        pytest.importorskip(name, reason=f"{name} is not installed (pip install glassformer[dev])")
+    monkeypatch.chdir(tmp_path)
+    study = gf.study(model, TEXTS, "animals", metrics=["entropy", "distance"], values=True, shard=5)
+    document = (Path(__file__).parents[2] / "docs" / "how-to" / "corpus.md").read_text(encoding="utf-8")
+    (lines,) = (each for each in re.findall(r"```python no-run\n(.*?)```", document, re.S) if "duckdb" in each)
+    found: dict[str, Any] = {}
+    exec(lines, found)
+    heads, values = (study.table(name).to_pylist() for name in ("heads", "values"))
+    assert found["heads"].to_dict("records") == heads
+    assert found["values"].to_dicts() == values  # of several files
+    means = {(row["layer"], row["head"]): row["mean"] for row in heads if row["metric"] == "entropy"}
+    assert {(layer, head): mean for layer, head, mean in found["means"]} == pytest.approx(means)
 
 
 def test_effects_of_edits_have_intervals(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from glassformer.atlases.naming import (
     find_detectors,
     list_terms,
     name_detector,
+    number_colours,
     search_heads,
 )
 from glassformer.atlases.schema import (
@@ -50,6 +51,7 @@ class DetectorDescription(Detector):
     title: MessageField
     about: MessageField
     terms: tuple[str, ...]  # in all languages: what a question about it may contain
+    colour: int  # the number of its colour, in the order of colours of heads
 
 
 class AtlasDescription(ResponseModel):
@@ -133,10 +135,11 @@ class Atlases:
         body = self._read(path).body
         numbers = sorted({example.bundle for head in body.heads for example in head.examples})
         examples = {str(each): make_example_id(id, each) for each in numbers}
+        colours = number_colours(body.detectors)
         return AtlasDescription(
             entry=self._describe_entry(path),
             places=body.places,
-            detectors=tuple(map(_describe_detector, body.detectors)),
+            detectors=tuple(_describe_detector(each, colours[each.family]) for each in body.detectors),
             heads=body.heads,
             clusters=body.clusters,
             notes=body.notes,
@@ -224,9 +227,10 @@ class Atlases:
         )
 
 
-def _describe_detector(detector: Detector) -> DetectorDescription:
+def _describe_detector(detector: Detector, colour: int) -> DetectorDescription:
     return DetectorDescription(
         **dict(detector),
+        colour=colour,
         title=name_detector(detector),
         about=explain_detector(detector),
         terms=tuple(sorted(list_terms(detector))),

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from glassformer.atlases.schema import AtlasBody, AtlasHead, Detector
 from glassformer.messages import Message, known_languages, message
 
-# In the order of their colours, which is the same for every atlas, as in web/src/views/atlas/colouring.ts.
+# In the order of their colours, which is the same for every atlas.
 FAMILIES = (
     "previous_token",
     "induction",
@@ -47,6 +47,12 @@ def name_detector(detector: Detector) -> Message:
     plain = detector.family.replace("_", " ")
     default = plain if detector.detail is None else f"{plain}: {{detail}}"
     return message(f"atlases.detectors.{detector.family}", default=default, detail=_name_detail(detector))
+
+
+def number_colours(detectors: Iterable[Detector]) -> dict[str, int]:
+    """The number of the colour of each family: the same in every atlas, others after those."""
+    others = dict.fromkeys(each.family for each in detectors if each.family not in FAMILIES)
+    return {family: number for number, family in enumerate((*FAMILIES, *others))}
 
 
 def explain_detector(detector: Detector) -> Message:

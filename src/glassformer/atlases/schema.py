@@ -62,13 +62,15 @@ class Interval(ResponseModel):
     """A mean over texts with its 95 % interval (bootstrap over texts)."""
 
     mean: Number
-    low: Number  # of one text there is no interval: low and high are the mean
-    high: Number
+    low: Number | None  # None: of one text the interval is not known
+    high: Number | None
 
 
 class HeadScore(Interval):
-    """What one detector found in one head."""
+    """What one detector found in one head, over several texts."""
 
+    low: Number
+    high: Number
     null: Number  # the chance level
     null_high: Number  # the upper end of its interval
     texts: int
@@ -82,10 +84,13 @@ class Cost(Interval):
 
 
 class ByPosition(ResponseModel):
-    """Entropy by the position of the query; `edges` has one number more."""
+    """Means by the position of the query, in bins; `edges` has one number more. Empty: not measured."""
 
-    entropy: tuple[Number | None, ...]
+    entropy: tuple[Number | None, ...]  # a share of the largest possible
     edges: tuple[int, ...]
+    distance: tuple[Number | None, ...] = ()  # tokens; of self-attention
+    first_token: tuple[Number | None, ...] = ()  # the weight on the first key
+    self_token: tuple[Number | None, ...] = ()  # the weight on the query itself; of self-attention
 
 
 class Example(ResponseModel):

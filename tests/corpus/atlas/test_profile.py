@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from glassformer.corpus.atlas.estimates import tidy
 from glassformer.corpus.atlas.measuring import find_layers
 from glassformer.corpus.atlas.profile import profile_all
 from glassformer.corpus.atlas.texts import MarkedText
@@ -22,3 +23,6 @@ def test_measures_by_hand() -> None:
     first = profile.read_positions(0)
     assert first.edges == (0, 1, 2, 4, 8)
     assert first.entropy == (None, 1.0, 1.0, 1.0)  # the first row has no choice
+    assert first.distance == (None, 0.5, 1.25, 2.0)
+    assert first.first_token == first.self_token == (None, 0.5, tidy((1 / 3 + 1 / 4) / 2), 0.2)
+    assert profile.read_positions(1).self_token == (None, 1.0, 1.0, 1.0)

@@ -57,10 +57,3 @@ def test_a_number_that_no_head_has_is_refused(atlas: Atlas) -> None:
     with pytest.raises(InputError) as caught:
         figure(Atlas(atlas.body.model_copy(update={"heads": heads})), metric="cost")
     assert caught.value.message.code == "render.figures.no_numbers"
-
-
-def test_the_page_has_the_same_order_of_colours() -> None:
-    source = Path(__file__).parents[3] / "web/src/views/atlas/colouring.ts"
-    listed = re.search(r"const FAMILIES = \[(.*?)\];", source.read_text(encoding="utf-8"), re.DOTALL)
-    assert listed is not None
-    assert tuple(re.findall(r'"(\w+)"', listed[1])) == FAMILIES

@@ -95,6 +95,7 @@ export type AtlasEntry = Schemas["AtlasEntry"];
 export type AtlasDescription = Schemas["AtlasDescription"];
 export type AtlasHead = Schemas["AtlasHead"];
 export type AtlasDetector = Schemas["DetectorDescription"];
+export type AtlasInterval = Schemas["Interval"];
 export type AtlasScore = Schemas["HeadScore"];
 export type AtlasPair = Schemas["AtlasPair"];
 export type AtlasPairs = Schemas["AtlasPairs"];

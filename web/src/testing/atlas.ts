@@ -21,7 +21,13 @@ function aHead(layer: number, head: number, type: string | null, change: Partial
     types: type === null ? [] : [type],
     scores: { previous_token: score("previous_token"), "dependent:obj": score("dependent:obj") },
     measures: { entropy: around(0.5), first_token: null },
-    by_position: { entropy: [0.5, null], edges: [0, 8, 16] },
+    by_position: {
+      entropy: [0.5, null],
+      edges: [0, 8, 16],
+      distance: [2.5, null],
+      first_token: [0.2, null],
+      self_token: [],
+    },
     cluster: head,
     point: [layer, head],
     cost: { ...around(0.1 * layer), texts: 5 },
@@ -45,6 +51,7 @@ function aDetector(name: string, terms: readonly string[], baseline: number | nu
     title: said(name === "dependent:obj" ? "looks at objects" : "previous token"),
     about: said(`About ${name}.`),
     terms,
+    colour: detail === null ? 0 : 2,
   };
 }
 

@@ -20,7 +20,7 @@ DIGITS = 4  # of numbers in atlas.json
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Means over texts with 95 % intervals, one for each head."""
+    """Means over texts with 95 % intervals, one for each head; NaN: the interval is not known."""
 
     mean: Numbers
     low: Numbers
@@ -28,7 +28,8 @@ class Bounds:
 
     def read(self, head: int) -> Interval:
         """Of one head."""
-        return Interval(mean=tidy(self.mean[head]), low=tidy(self.low[head]), high=tidy(self.high[head]))
+        low, high = (None if np.isnan(each[head]) else tidy(each[head]) for each in (self.low, self.high))
+        return Interval(mean=tidy(self.mean[head]), low=low, high=high)
 
 
 def bootstrap(values: Numbers, seed: int) -> Bounds:
@@ -39,7 +40,8 @@ def bootstrap(values: Numbers, seed: int) -> Bounds:
     count = len(values)
     mean = values.mean(axis=0)
     if count < 2:
-        return Bounds(mean, mean, mean)
+        unknown = np.full_like(mean, np.nan)
+        return Bounds(mean, unknown, unknown)
     draws = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), RESAMPLES)
     low, high = np.quantile(draws @ values / count, (0.025, 0.975), axis=0)
     return Bounds(mean, np.minimum(low, mean), np.maximum(high, mean))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.atlases.naming import FAMILIES, name_detector
+from glassformer.atlases.naming import name_detector, number_colours
 from glassformer.atlases.schema import AtlasBody, AtlasHead, Detector
 from glassformer.errors import InputError
 from glassformer.messages import message
@@ -130,6 +130,4 @@ def _draw_types(
 
 def find_colour(family: str, body: AtlasBody) -> tuple[float, float, float]:
     """The colour of a type: the same in every atlas, and in the page."""
-    others = [each for each in dict.fromkeys(each.family for each in body.detectors) if each not in FAMILIES]
-    known = [*FAMILIES, *others]
-    return head_colour(known.index(family))
+    return head_colour(number_colours(body.detectors)[family])

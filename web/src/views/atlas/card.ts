@@ -1,11 +1,11 @@
 /**
- * The card of a head: its type, what silencing it costs, examples, all scores beside chance, entropy by position.
+ * The card of a head: its type, what silencing it costs, examples, all scores beside chance, statistics by position.
  *
  * In:   a head of an atlas; the examples as far as they were opened.
  * Out:  elements.
  */
 
-import type { AtlasDescription, AtlasHead, AtlasScore } from "../../api/types";
+import type { AtlasDescription, AtlasHead, AtlasInterval, AtlasScore } from "../../api/types";
 import { count, digits, figure, fixed, percent } from "../../core/formats";
 import { button } from "../../marks/controls";
 import { draw, drawChart, drawText, make, setStyle } from "../../marks/make";
@@ -17,6 +17,7 @@ const LEAST = 0.001; // smaller values of p are not told apart
 const FIRST = 6; // scores that are shown before the others
 const ALIKE = 5;
 const [BAR, TALL] = [84, 16];
+const BY_POSITION = ["entropy", "distance", "first_token", "self_token"] as const;
 
 export interface CardLook extends Palette {
   readonly atlas: AtlasDescription;
@@ -53,9 +54,10 @@ export function drawPart(title: string, ...content: readonly (Element | string)[
 
 export function describeCost({ cost }: AtlasHead, { say }: Palette): string {
   if (!cost) return say.noCost;
-  const [mean, low, high] = [cost.mean, cost.low, cost.high].map((value) => fixed(value, 3));
-  const verdict = cost.low > 0 ? say.costUp : cost.high < 0 ? say.costDown : say.costNone;
-  return `${say.costIs(mean!, low!, high!, count(cost.texts))} ${verdict}`;
+  const { mean, low, high } = cost;
+  if (low === null || high === null) return say.costOnce(fixed(mean, 3));
+  const verdict = low > 0 ? say.costUp : high < 0 ? say.costDown : say.costNone;
+  return `${say.costIs(fixed(mean, 3), fixed(low, 3), fixed(high, 3), count(cost.texts))} ${verdict}`;
 }
 
 /** Scores of a head, those that it passes first, then the clearest. */
@@ -166,59 +168,52 @@ function drawMeasures({ measures }: AtlasHead, { say }: CardLook): HTMLElement {
     value
       ? [
           make("dt", {}, say.measure(name)),
-          make(
-            "dd",
-            {},
-            `${digits(value.mean, 3)} (${say.between(digits(value.low, 3), digits(value.high, 3))})`,
-          ),
+          make("dd", {}, `${digits(value.mean, 3)} (${nameInterval(value, say)})`),
         ]
       : [],
   );
   return drawPart(say.measures, make("dl", {}, ...rows));
 }
 
-/** Entropy in ranges of positions. */
+function nameInterval({ low, high }: AtlasInterval, say: Palette["say"]): string {
+  return low === null || high === null ? say.unknownInterval : say.between(digits(low, 3), digits(high, 3));
+}
+
+/** Means in ranges of positions, one chart for each measure. */
 function drawPositions({ by_position }: AtlasHead, { say }: CardLook): HTMLElement[] {
-  const { entropy, edges } = by_position;
-  if (entropy.every((each) => each === null)) return [];
-  const [step, tall] = [Math.min(44, 300 / entropy.length), 56];
-  const bars = entropy.flatMap((value, at) => {
-    if (value === null) return [];
-    const range = say.position(edges[at]!, edges[at + 1]! - 1);
-    const high = Math.max(1, tall * Math.max(0, Math.min(1, value)));
-    return [
-      draw(
-        "rect",
-        {
-          x: figure(at * step + 1, 1),
-          y: figure(tall - high, 1),
-          width: figure(step - 2, 1),
-          height: figure(high, 1),
-          fill: "var(--accent)",
-          "fill-opacity": 0.7,
-        },
-        draw("title", {}, `${range}: ${percent(value, 0)}`),
-      ),
-    ];
+  const { edges, ...series } = by_position;
+  const charts = BY_POSITION.flatMap((name) => {
+    const values = series[name] ?? []; // atlases of earlier versions have entropy alone
+    if (values.every((each) => each === null)) return [];
+    const share = name !== "distance";
+    const most = share ? 1 : Math.max(...values.map((each) => each ?? 0), Number.MIN_VALUE);
+    const ranges = values.flatMap((value, at) => {
+      if (value === null) return [];
+      const told = share ? percent(value, 0) : digits(value, 2);
+      return [{ at, value, text: `${say.position(edges[at]!, edges[at + 1]! - 1)}: ${told}` }];
+    });
+    const label = `${say.measure(name)}: ${ranges.map(({ text }) => text).join(say.or)}`;
+    const [step, tall] = [Math.min(28, 200 / values.length), 48];
+    const bars = ranges.map(({ at, value, text }) => {
+      const high = Math.max(1, (tall * Math.max(0, Math.min(most, value))) / most);
+      const [x, y] = [figure(at * step + 1, 1), figure(tall - high, 1)];
+      const size = { width: figure(step - 2, 1), height: figure(high, 1) };
+      const look = { fill: "var(--accent)", "fill-opacity": 0.7 };
+      return draw("rect", { x, y, ...size, ...look }, draw("title", {}, text));
+    });
+    const ticks = edges.map((edge, at) =>
+      drawText(edge, at * step, tall + 12, "var(--ink-faint)", at === 0 ? "start" : "middle", {
+        "font-size": 10,
+      }),
+    );
+    const chart = drawChart(values.length * step + 14, tall + 16, label, ...bars, ...ticks);
+    const top = share ? percent(most, 0) : digits(most, 2);
+    const caption = make("figcaption", { class: "hint" }, say.upTo(say.measure(name), top));
+    return [make("figure", {}, caption, chart)];
   });
-  const ticks = edges.map((edge, at) =>
-    drawText(edge, at * step, tall + 12, "var(--ink-faint)", at === 0 ? "start" : "middle", {
-      "font-size": 10,
-    }),
-  );
-  const label = entropy
-    .flatMap((value, at) =>
-      value === null ? [] : [`${say.position(edges[at]!, edges[at + 1]! - 1)} ${percent(value, 0)}`],
-    )
-    .join(say.or);
-  const chart = drawChart(
-    entropy.length * step + 14,
-    tall + 16,
-    `${say.byPosition}: ${label}`,
-    ...bars,
-    ...ticks,
-  );
-  return [drawPart(say.byPosition, make("div", { class: "scroll", tabindex: 0 }, chart))];
+  return charts.length === 0
+    ? []
+    : [drawPart(say.byPosition, make("div", { class: "positions" }, ...charts))];
 }
 
 /** The nearest heads of its cluster. */

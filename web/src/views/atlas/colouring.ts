@@ -13,30 +13,6 @@ import { type ColourScale, colourScale } from "../../marks/cells";
 import { headColour, luminance } from "../../marks/colours";
 import type { Words } from "./words";
 
-/** In the order of their colours, which is the same for every atlas; others come after them. */
-const FAMILIES = [
-  "previous_token",
-  "induction",
-  "dependent",
-  "sink",
-  "duplicate",
-  "governor",
-  "delimiter",
-  "alignment",
-  "same_token",
-  "coreference",
-  "next_token",
-  "offset",
-  "first_token",
-  "window",
-  "copying",
-  "diagonal",
-  "subword",
-  "quotation",
-  "bracket",
-  "language_tag",
-];
-
 export interface Colouring {
   readonly scale: ColourScale | null; // null: colours are names, not numbers
   readonly title: string;
@@ -63,12 +39,7 @@ export function nameType(atlas: AtlasDescription, type: string | null, { say, te
 }
 
 export function typeColour(atlas: AtlasDescription, type: string, theme: Theme): string {
-  const family = findDetector(atlas, type)?.family ?? type;
-  const known = FAMILIES.indexOf(family);
-  const others = [...new Set(atlas.detectors.map((each) => each.family))].filter(
-    (each) => !FAMILIES.includes(each),
-  );
-  return headColour(known >= 0 ? known : FAMILIES.length + Math.max(0, others.indexOf(family)), theme);
+  return headColour(findDetector(atlas, type)?.colour ?? atlas.detectors.length, theme);
 }
 
 export function inkOn(colour: string): string {
@@ -120,11 +91,15 @@ export function makeColouring(
   const { say, theme } = palette;
   const title = nameColouring(atlas, name, palette);
   if (name === "type" || name === "cluster") {
+    const knows = (type: string | null): AtlasDescription =>
+      atlases.find((each) => findDetector(each, type)) ?? atlas; // only one of two may have looked for a type
     const named = (head: AtlasHead): string =>
-      name === "cluster" ? say.clusterIs(String(head.cluster)) : nameType(atlas, head.type, palette);
+      name === "cluster"
+        ? say.clusterIs(String(head.cluster))
+        : nameType(knows(head.type), head.type, palette);
     const fill = (head: AtlasHead): string | null => {
       if (name === "cluster") return headColour(head.cluster, theme);
-      return head.type === null ? null : typeColour(atlas, head.type, theme);
+      return head.type === null ? null : typeColour(knows(head.type), head.type, theme);
     };
     return {
       scale: null,
@@ -136,7 +111,7 @@ export function makeColouring(
           ? String(head.cluster)
           : head.type === null
             ? ""
-            : signOf(atlas, head.type, named(head)),
+            : signOf(knows(head.type), head.type, named(head)),
       describe: named,
     };
   }

@@ -1,11 +1,14 @@
 import { expect, test, vi } from "vitest";
 import type { LinkedSelection } from "../../core/selection";
 import type { Stage } from "../../core/view";
-import { inventStudy } from "../../testing/atlas";
+import { anAtlas, inventStudy } from "../../testing/atlas";
 import { invent, setStage } from "../../testing/recording";
+import { describeCost } from "./card";
+import type { Palette } from "./colouring";
 import { findDetectors } from "./searching";
 import shared from "./searching.test.json";
 import { view } from "./view";
+import { words } from "./words";
 
 const CHOSEN = {
   place: { stack: "decoder", kind: "self", layer: 1, step: null },
@@ -91,6 +94,14 @@ test("a card shows scores beside chance and baseline, the cost, and examples tha
     ...["looks at objects", "", "0.70 (0.68–0.72)", "0.05", "0.30 (−1)", "0.001"],
   ]);
   expect(card.querySelector(".cost")!.textContent).toContain("0.100 nats per token (95 %: 0.080 to 0.120");
+  const charts = [...card.querySelectorAll(".positions figcaption")].map((each) =>
+    each.textContent!.replace(/\s%/u, "%"),
+  );
+  expect(charts).toEqual([
+    "entropy (share of the largest), up to 100%",
+    "mean distance, up to 2.5",
+    "weight on the first token, up to 100%",
+  ]);
   const example = card.querySelector<HTMLElement>(".example")!;
   expect(example.querySelector("mark.key")!.textContent).toContain("cat");
   example.click();
@@ -122,4 +133,11 @@ test("the picture and the table have every head; of a chosen one, its scores", a
   selection.set(CHOSEN);
   const scores = await mounted.table();
   expect(scores.rows[0]).toEqual(["looks at objects", 1, 0.7, 0.68, 0.72, 0.05, 0.3, 0.001, 9]);
+});
+
+test("of one text the interval is not known, and the card says so", () => {
+  const cost = { mean: 0.1, low: null, high: null, texts: 1 };
+  const head = { ...anAtlas().heads[0]!, cost };
+  const palette = { say: words("en"), theme: "light", text: String } as unknown as Palette;
+  expect(describeCost(head, palette)).toContain("the interval is not known");
 });

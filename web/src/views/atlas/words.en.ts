@@ -4,6 +4,7 @@ const MEASURES: Readonly<Record<string, string>> = {
   entropy: "entropy (share of the largest)",
   distance: "mean distance",
   first_token: "weight on the first token",
+  self_token: "weight on the token itself",
 };
 
 export const words = {
@@ -50,6 +51,8 @@ export const words = {
   alsoPasses: "Also passes:",
   costIs: (mean: string, low: string, high: string, texts: string) =>
     `Silencing it changes the loss by ${mean} nats per token (95 %: ${low} to ${high}; ${texts} texts).`,
+  costOnce: (mean: string) =>
+    `Silencing it changes the loss by ${mean} nats per token on one text; of one text the interval is not known.`,
   costUp: "The model needs it.",
   costDown: "The model does better without it.",
   costNone: "No clear effect: the interval contains 0.",
@@ -67,6 +70,7 @@ export const words = {
   detector: "detector",
   mean: "mean",
   between: (low: string, high: string) => `${low}–${high}`,
+  unknownInterval: "interval not known: one text",
   chance: "chance",
   baseline: "fixed offset",
   baselineAt: (value: string, offset: string) => `${value} (${offset})`,
@@ -75,8 +79,9 @@ export const words = {
   texts: "texts",
   passes: "passes",
   more: (count: string) => `${count} more scores`,
-  byPosition: "Entropy by position",
+  byPosition: "Statistics by position",
   position: (first: number, last: number) => `tokens ${first}–${last}`,
+  upTo: (name: string, most: string) => `${name}, up to ${most}`,
   alike: "Heads that behave alike",
   strongest: "Types of this model",
   typeLine: (type: string, heads: string) => `${type} (${heads})`,

@@ -6,6 +6,7 @@ const MEASURES: Readonly<Record<string, string>> = {
   entropy: "熵（占最大值的比例）",
   distance: "平均距离",
   first_token: "落在第一个词元上的权重",
+  self_token: "落在自身上的权重",
 };
 
 export const words: typeof english = {
@@ -48,6 +49,7 @@ export const words: typeof english = {
   alsoPasses: "同时通过：",
   costIs: (mean, low, high, texts) =>
     `关闭它使损失变化 ${mean} 纳特/词元（95 %：${low} 至 ${high}；${texts} 篇文本）。`,
+  costOnce: (mean) => `在一篇文本上关闭它使损失变化 ${mean} 纳特/词元；只有一篇文本时区间未知。`,
   costUp: "模型需要它。",
   costDown: "没有它模型反而更好。",
   costNone: "没有明显影响：区间包含 0。",
@@ -65,6 +67,7 @@ export const words: typeof english = {
   detector: "检测器",
   mean: "均值",
   between: (low, high) => `${low}–${high}`,
+  unknownInterval: "只有一篇文本，区间未知",
   chance: "随机水平",
   baseline: "固定偏移",
   baselineAt: (value, offset) => `${value}（${offset}）`,
@@ -73,8 +76,9 @@ export const words: typeof english = {
   texts: "文本数",
   passes: "通过",
   more: (count) => `其余 ${count} 项得分`,
-  byPosition: "各位置的熵",
+  byPosition: "各位置的统计量",
   position: (first, last) => `词元 ${first}–${last}`,
+  upTo: (name, most) => `${name}，最高 ${most}`,
   alike: "行为相近的头",
   strongest: "此模型的类型",
   typeLine: (type, heads) => `${type}（${heads}）`,
