@@ -87,7 +87,8 @@ def test_pandas_polars_and_duckdb_read_a_study(
     monkeypatch.chdir(tmp_path)
     study = gf.study(model, TEXTS, "animals", metrics=["entropy", "distance"], values=True, shard=5)
     document = (Path(__file__).parents[2] / "docs" / "how-to" / "corpus.md").read_text(encoding="utf-8")
-    (lines,) = (each for each in re.findall(r"```python no-run\n(.*?)```", document, re.S) if "duckdb" in each)
+    blocks = re.findall(r"```python no-run\n(.*?)```", document, re.DOTALL)
+    (lines,) = (each for each in blocks if "duckdb" in each)
     found: dict[str, Any] = {}
     exec(lines, found)
     heads, values = (study.table(name).to_pylist() for name in ("heads", "values"))

@@ -1,8 +1,5 @@
 """All heads of a model by what they do."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 import pytest
 
