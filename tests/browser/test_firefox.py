@@ -20,12 +20,14 @@ from browser.test_runs import training
 from browser.waiting import COUNT, PATIENCE
 from glassformer.api.library import Library
 from glassformer.workbench import LocalTrainer, TrainerSettings
+from inventions import invent_captioner, invent_listener
 from machine import find_firefox
 
 pytestmark = pytest.mark.firefox
 
 WEB = Path(__file__).parents[2] / "web"
 VIEWS = sorted(path.parent.name for path in (WEB / "src" / "views").glob("*/view.ts"))
+SENSED = {"picture": invent_captioner, "sound": invent_listener}  # views of what is no text
 MEASURE = {"effects", "patching"}  # without a model that can be run they say so, and draw nothing
 SCRIPT = Path(__file__).with_name("firefox.mjs")
 
@@ -35,6 +37,9 @@ def address_of(served: Any, view: str) -> str:
     code = (WEB / "src" / "views" / view / "view.ts").read_text(encoding="utf-8")
     if 'needs: "study"' in code:
         return str(served.address(study="firefox", view=view))
+    if view in SENSED:
+        served.ids[view] = served.library.add(SENSED[view]())
+        return str(served.address(view, view=view))
     address: str = (
         served.address(run="live", view=view) if "runView" in code else served.address("shipped", view=view)
     )
