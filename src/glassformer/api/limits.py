@@ -11,6 +11,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
+from contextvars import copy_context
 from typing import Any, TypeVar
 
 import numpy as np
@@ -176,7 +177,8 @@ class ThreadPools:
             ):  # files may hold infinities; they are sent as such
                 return work()
 
-        future = (self._slow if slow else self._quick).submit(work_until_stopped)
+        context = copy_context()  # the id of the request, for the log
+        future = (self._slow if slow else self._quick).submit(context.run, work_until_stopped)
         if held is not None:
             _hold(future, held)
         working = asyncio.wrap_future(future)

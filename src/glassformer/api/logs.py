@@ -16,9 +16,12 @@ from typing import Any, Protocol
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from glassformer.api.tracing import add_span
+
 access_log = logging.getLogger("glassformer.access")
 
 HEADER = "x-request-id"
+REQUEST = "glassformer.request_id"  # the same in a span
 OTHER = "other"  # the route of requests that were refused before routing, or that ask for files of the page
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _FIELDS = ("status", "bytes", "seconds", "client")  # of an entry of the access log, beside its text
@@ -44,7 +47,8 @@ class Observer:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        given = Headers(scope=scope).get(HEADER, "")
+        headers = Headers(scope=scope)
+        given = headers.get(HEADER, "")
         id = given if _ID.fullmatch(given) else secrets.token_hex(8)
         request_id.set(id)
         begin = time.perf_counter()
@@ -62,7 +66,23 @@ class Observer:
             await self.app(scope, receive, send_named)
         finally:
             seconds = time.perf_counter() - begin
-            self.counters.count(scope["method"], _name_route(scope), status, head or seconds)
+            route = _name_route(scope)
+            self.counters.count(scope["method"], route, status, head or seconds)
+            add_span(
+                f"{scope['method']} {route}",
+                seconds,
+                {
+                    "http.request.method": scope["method"],
+                    "http.route": route,
+                    "http.response.status_code": status,
+                    "http.response.body.size": sent,
+                    "url.path": scope["path"],
+                    REQUEST: id,
+                },
+                failed=status >= 500,
+                parent=headers.get("traceparent", ""),
+                server=True,
+            )
             if access_log.isEnabledFor(logging.INFO):
                 access_log.info(
                     "%s %s",

@@ -22,6 +22,8 @@ from typing import Any, Protocol
 from glassformer.api.effects import MeasureRequest
 from glassformer.api.folders import hide_folders
 from glassformer.api.jobs import LAST_EVENTS, Event, Job, JobRequest, PlayRequest, Stage, State
+from glassformer.api.logs import REQUEST, request_id
+from glassformer.api.tracing import add_span
 from glassformer.errors import ApiError
 from glassformer.messages import Message, message
 from glassformer.schema import MessageModel
@@ -44,6 +46,7 @@ class Entry:
     model: Model | None  # None: of a server before this one; it has to be found again
     job: Job  # as the page sees it
     play: dict[str, Any] | None = None  # the result, where that is no recording
+    asked_by: str | None = None  # id of the request that made it
     events: list[Event] = field(default_factory=list)
 
     @property
@@ -106,7 +109,7 @@ class JobStore:
                 raise ApiError(
                     "workbench.queue_full", code="queue_full", status=429, count=len(self._waiting)
                 )
-            entry = Entry(request, model, _describe(request, owner))
+            entry = Entry(request, model, _describe(request, owner), asked_by=request_id.get())
             self._entries[entry.id] = entry
             if self.table is not None:
                 self.table.add(entry.job, request)
@@ -338,9 +341,11 @@ class JobStore:
         if entry in self._waiting:
             self._waiting.remove(entry)
             self._arrange()
-        if (began := self._began.pop(entry.id, None)) is not None and state == "done":
-            self._seconds.append(time.monotonic() - began)
+        seconds = time.monotonic() - self._began.pop(entry.id, time.monotonic())
+        if entry.job.state == "running" and state == "done":
+            self._seconds.append(seconds)
         entry.change(state=state, share=None, detail=None)
+        _trace(entry, seconds)
         assert state in ("done", "failed", "cancelled")
         self._append(entry, state, data)
         if self.table is not None and not self._closed:
@@ -358,6 +363,19 @@ class JobStore:
             del self._entries[entry.id]
             if self.table is not None:
                 self.table.remove(entry.id)
+
+
+def _trace(entry: Entry, seconds: float) -> None:
+    """A job has ended: one span, without its text."""
+    job = entry.job
+    values = {
+        "glassformer.job": job.id,
+        "glassformer.model": job.model,
+        "glassformer.state": job.state,
+        "glassformer.code": job.code,
+        REQUEST: entry.asked_by,
+    }
+    add_span(f"job {job.kind}", seconds, values, failed=job.state == "failed")
 
 
 def hide_places(text: Message) -> Message:

@@ -88,6 +88,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--tls-key", metavar="FILE", type=Path)
     parser.add_argument("--log-level", choices=LEVELS, default="warning")
     parser.add_argument("--log-format", choices=("text", "json"), default="text")
+    parser.add_argument("--telemetry", metavar="URL")
     add_config(parser, "serve")
     parser.add_argument("--static", metavar="FOLDER", type=Path, default=os.environ.get("GLASSFORMER_STATIC"))
 
@@ -110,6 +111,7 @@ def run(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
     from glassformer.api.connections import fit_descriptors
     from glassformer.api.logs import set_up_logging
+    from glassformer.api.tracing import collect, open_collector
     from glassformer.api.opening import Opening
 
     for folder in arguments.models:
@@ -123,6 +125,8 @@ def run(arguments: Arguments) -> None:
     sockets, note = _listen(arguments.host, arguments.port)
     set_up_logging(arguments.log_level, arguments.log_format)
     with ExitStack() as opened:
+        if arguments.telemetry is not None:
+            opened.enter_context(collect(open_collector(arguments.telemetry)))
         for each in sockets:
             opened.enter_context(each)
         people = _read_people(arguments)
