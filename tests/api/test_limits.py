@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
+from glassformer.api import limits
 from glassformer.api.encodings import Encoded
 from glassformer.api.index import FILE
 from glassformer.api.library import Library
@@ -103,7 +104,7 @@ def test_too_many_questions_and_too_slow_answers_are_refused() -> None:
     asyncio.run(main())
 
 
-def test_the_cache_forgets_the_least_used() -> None:
+def test_the_cache_forgets_the_least_used(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = ResponseCache(1000)
     for number in range(10):
         cache.put(str(number), Encoded(bytes(100), "", "identity"))
@@ -116,6 +117,9 @@ def test_the_cache_forgets_the_least_used() -> None:
     assert cache.get("huge") is None
     cache.put("0", Encoded(bytes(10), "", "identity"))
     assert cache.size == 10 + 120 + 7 * 100
+    monkeypatch.setattr(limits, "ANSWERS", 3)
+    cache.put("last", Encoded(b"", "", "identity"))
+    assert list(cache._kept) == ["new", "0", "last"]
 
 
 def test_encoded_answers_are_kept(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -770,7 +770,7 @@ class Library:
         return True
 
 
-@lru_cache(maxsize=2000)
+@lru_cache(maxsize=1000)
 def _parse_entry(text: str) -> RecordingEntry:
     return RecordingEntry.model_validate_json(text)
 

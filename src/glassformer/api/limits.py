@@ -28,6 +28,7 @@ from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
 Result = TypeVar("Result")
+ANSWERS = 8_192  # in the cache, however short they are
 
 
 class BodyLimit:
@@ -252,7 +253,7 @@ class ResponseCache:
             before = self._kept.pop(key, None)
             self._size += len(encoded.body) - (0 if before is None else len(before.body))
             self._kept[key] = encoded
-            while self._size > self._most:
+            while self._size > self._most or len(self._kept) > ANSWERS:
                 self._size -= len(self._kept.popitem(last=False)[1].body)
 
     @property

@@ -111,8 +111,8 @@ def run(arguments: Arguments) -> None:
     """Serve until Ctrl-C."""
     from glassformer.api.connections import fit_descriptors
     from glassformer.api.logs import set_up_logging
-    from glassformer.api.tracing import collect, open_collector
     from glassformer.api.opening import Opening
+    from glassformer.api.tracing import collect, open_collector
 
     for folder in arguments.models:
         if not Path(folder).expanduser().is_dir():
