@@ -57,7 +57,7 @@ def opening(settings: Settings, *, early: bool = True) -> Iterator[tuple[Opening
     with closing(Library()) as library:
 
         def build() -> Any:
-            assert go.wait(60)
+            assert go.wait(300)
             return create_app(library, None, settings)
 
         yield Opening(settings, build, early=early), go
