@@ -12,6 +12,7 @@ from glassformer.tasks.scores import (
     compute_bits_per_byte,
     compute_macro_f1,
     compute_perplexity,
+    compute_word_errors,
     score_bleu,
     score_chrf,
 )
@@ -65,3 +66,9 @@ def test_without_sacrebleu_one_is_told_to_install_it(monkeypatch: pytest.MonkeyP
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
     with pytest.raises(InputError, match="pip install sacrebleu"):
         score_bleu(["a"], ["a"])
+
+
+def test_word_errors_are_words_to_replace_remove_and_add() -> None:
+    assert compute_word_errors(["a b c"], ["a b c"]) == 0
+    assert compute_word_errors(["a x c", "b"], ["a b c", "a b"]) == 2 / 5
+    assert compute_word_errors(["a b c d", ""], ["a", "b"]) == 4 / 2

@@ -117,15 +117,21 @@ def test_the_probe_is_small_and_always_the_same(task: Task) -> None:
 def test_an_unknown_task_or_setting_offers_the_nearest() -> None:
     with pytest.raises(ConfigurationError, match="Did you mean 'translation'"):
         read_task({"name": "translations"})
-    with pytest.raises(ConfigurationError, match=r"has no `name`. Known: classification, language_modelling"):
+    with pytest.raises(
+        ConfigurationError, match=r"has no `name`. Known: captioning, classification, language_modelling"
+    ):
         read_task({"path": "x"})
     with pytest.raises(ConfigurationError, match="has no setting 'pth'"):
         read_task({"name": "classification", "pth": "x"})
     assert sorted(TASKS) == [
+        "captioning",
         "classification",
         "language_modelling",
         "masked_language_modelling",
+        "picture_classification",
         "regression",
+        "sound_classification",
+        "speech_recognition",
         "tagging",
         "translation",
     ]

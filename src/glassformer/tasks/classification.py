@@ -32,7 +32,7 @@ from glassformer.tasks.class_weights import (
 from glassformer.tasks.long import Long, LongTexts, read_long
 from glassformer.tasks.scores import compute_accuracy, compute_macro_f1
 from glassformer.tasks.sources import SourceSettings, list_files
-from glassformer.tasks.task import TASKS, Measured, Network, Split
+from glassformer.tasks.task import TASKS, Measured, Network, Split, Task
 from glassformer.tasks.text_task import TextSettings, TextTask, run_network
 from glassformer.text.arrow import is_dataset
 from glassformer.text.batches import Batch
@@ -171,21 +171,7 @@ class Classification(TextTask):
         return ("loss", "accuracy", "macro_f1")
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
-        def measure(batch: Batch) -> Measured:
-            return run_network(network, batch), batch.labels
-
-        total, guesses, labels = 0.0, [], []
-        for logits, truth in self.measure_batches(network, split, limit, measure):
-            total += float(F.cross_entropy(logits, truth, reduction="sum"))
-            guesses += logits.argmax(-1).tolist()
-            labels += truth.tolist()
-        scores = {
-            "loss": total / len(labels),
-            "accuracy": compute_accuracy(guesses, labels),
-            "macro_f1": compute_macro_f1(guesses, labels, len(self.labels)),
-        }
-        names = [[self.labels[number] for number in numbers] for numbers in (guesses, labels)]
-        return scores | self.own_scores(*names)
+        return measure_classes(self, network, split, limit)
 
     def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
         """The classes that are guessed for examples from all over the split."""
@@ -209,6 +195,26 @@ class Classification(TextTask):
         if len(labels) < 2:
             raise ConfigurationError("tasks.few_labels", path=self.settings.path, labels=labels)
         return tuple(labels)
+
+
+def measure_classes(task: Task, network: Network, split: Split, limit: int | None) -> dict[str, float]:
+    """Loss, accuracy and macro F1 of a network with classes, and the scores of plug-ins."""
+
+    def measure(batch: Batch) -> Measured:
+        return run_network(network, batch), batch.labels
+
+    total, guesses, labels = 0.0, [], []
+    for logits, truth in task.measure_batches(network, split, limit, measure):
+        total += float(F.cross_entropy(logits, truth, reduction="sum"))
+        guesses += logits.argmax(-1).tolist()
+        labels += truth.tolist()
+    scores = {
+        "loss": total / len(labels),
+        "accuracy": compute_accuracy(guesses, labels),
+        "macro_f1": compute_macro_f1(guesses, labels, len(task.labels)),
+    }
+    names = [[task.labels[number] for number in numbers] for numbers in (guesses, labels)]
+    return scores | task.own_scores(*names)
 
 
 @dataclass(frozen=True, slots=True)

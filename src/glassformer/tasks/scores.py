@@ -90,6 +90,22 @@ def compute_accuracy(predicted: Sequence[Any], labels: Sequence[Any]) -> float:
     return float(np.mean(np.asarray(predicted) == np.asarray(labels)))
 
 
+def compute_word_errors(written: Sequence[str], wanted: Sequence[str]) -> float:
+    """Word error rate: words to replace, remove and add, for each word that was said."""
+    _check_lengths(written, wanted)
+    pairs = [(one.split(), other.split()) for one, other in zip(written, wanted, strict=True)]
+    return sum(_edit_distance(*pair) for pair in pairs) / max(1, sum(len(said) for _, said in pairs))
+
+
+def _edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
+    row = list(range(len(other) + 1))
+    for number, word in enumerate(one, 1):
+        before, row[0] = row[0], number
+        for place, said in enumerate(other, 1):
+            before, row[place] = row[place], min(row[place] + 1, row[place - 1] + 1, before + (word != said))
+    return row[-1]
+
+
 def compute_macro_f1(predicted: Sequence[int], labels: Sequence[int], classes: int) -> float:
     """The mean over classes of their F1; a class that neither has nor gets any is left out."""
     return float(np.mean([*compute_f1(predicted, labels, range(classes)).values()]))

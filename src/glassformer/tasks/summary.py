@@ -41,7 +41,7 @@ def summarise(
         "held_out": [text.to_json() for text in task.describe_held_out()],
         "loss": [text.to_json() for text in task.describe_loss()],
         "unreadable": [text.to_json() for text in unreadable],
-        "vocabulary": task.tokenizer.size,
+        "vocabulary": task.tokenizer.size if task.words else 0,
         "steps": steps,
         "updates_per_epoch": updates,
         "epochs": steps / updates,

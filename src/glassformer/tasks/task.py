@@ -69,6 +69,7 @@ class Task(ABC):
     labels: tuple[str, ...] = ()  # names of classes, tags or numbers, to be saved with the network
     settings_kind: ClassVar[type[Any]]  # the frozen dataclass behind the table `[task]`
     style: ClassVar[Style]  # of its vocabulary, see `text.vocabulary`
+    words: ClassVar[bool] = True  # whether its network reads or writes words; otherwise there is no tokenizer
     # settings that change nothing about what is read and tokenised
     not_read: ClassVar[frozenset[str]] = frozenset(
         {"folder", "label_smoothing", "word_dropout", "class_weights"}
@@ -76,9 +77,11 @@ class Task(ABC):
     compares: ClassVar[bool] = False  # whether `evaluate` has answers and references for `own_scores`
     best: ClassVar[tuple[str, Literal["lowest", "highest"]]] = ("loss", "lowest")  # which score decides
 
-    def __init__(self, settings: Any, tokenizer: Tokenizer, *, seed: int = 0) -> None:
+    tokenizer: Tokenizer  # None where there are no words
+
+    def __init__(self, settings: Any, tokenizer: Tokenizer | None, *, seed: int = 0) -> None:
         self.settings = settings
-        self.tokenizer = tokenizer
+        self.tokenizer = tokenizer  # type: ignore[assignment]
         self.seed = seed
         self.config: NetworkConfig | None = None
         self.scores: tuple[str, ...] = ()  # of plug-ins, see `own_scores`
@@ -106,7 +109,7 @@ class Task(ABC):
 
     def accept(self, config: NetworkConfig) -> None:
         """Take special ids and longest length from the network to be trained; refuse one that will not do."""
-        if config.vocabulary_size < self.tokenizer.size:
+        if self.words and config.vocabulary_size < self.tokenizer.size:
             raise ConfigurationError(
                 "tasks.small_vocabulary", size=self.tokenizer.size, known=config.vocabulary_size
             )
@@ -337,7 +340,7 @@ def read_task(table: Mapping[str, Any]) -> tuple[type[Task], Any]:
     return kind, read_settings(kind.settings_kind, {key: table[key] for key in table if key != "name"})
 
 
-def build_task(table: Mapping[str, Any], tokenizer: Tokenizer, *, seed: int = 0) -> Task:
+def build_task(table: Mapping[str, Any], tokenizer: Tokenizer | None, *, seed: int = 0) -> Task:
     """A task from its table, such as {"name": "classification", "path": "polarity/{split}.tsv.gz"}."""
     kind, settings = read_task(table)
     return kind(settings, tokenizer, seed=seed)

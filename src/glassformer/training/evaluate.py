@@ -52,9 +52,10 @@ def evaluate(
         read = read_recipe_of_run(run, None, overrides, copies=True)
     else:
         raise InputError("training.evaluate.no_recipe", folder=folder)
-    if opened.tokenizer is None:
+    if opened.tokenizer is None and read_task(read.tables["task"])[0].words:
         raise InputError("training.evaluate.no_tokenizer", folder=folder)
-    task = build_task(read.tables["task"], open_tokenizer(opened.tokenizer), seed=read.train.seed)
+    tokenizer = None if opened.tokenizer is None else open_tokenizer(opened.tokenizer)
+    task = build_task(read.tables["task"], tokenizer, seed=read.train.seed)
     task.accept(opened.config)
     task.scores = tuple(read.train.scores)
     if run is not None and task.describe_held_out():

@@ -85,6 +85,8 @@ def shorten(batch: Batch, texts: int, tokens: int) -> Batch:
     def cut(part: Tensor | None) -> Tensor | None:
         return None if part is None else part[:texts, :tokens] if part.dim() == 2 else part[:texts]
 
+    if batch.ids.is_floating_point():  # pictures and sounds stay whole
+        tokens = max(batch.ids.shape)
     names = ("ids", "labels", "real", "target", "segments")
     parts: dict[str, Any] = {name: cut(getattr(batch, name)) for name in names}
     return replace(batch, **parts, places=None, numbers=None, relation=None)
@@ -121,7 +123,8 @@ def find_visible(network: Network, batch: Batch) -> dict[tuple[str, Kind], Visib
     source = find_real(network, batch)
     visible: dict[tuple[str, Kind], Visibility] = {}
     encoder = source[:, :, None] & source[:, None, :] & _find_near(source, window)
-    visible["encoder", "self"] = Visibility(source, encoder, batch.ids, best_keys)
+    words = None if batch.ids.is_floating_point() else batch.ids  # patches and frames are no words
+    visible["encoder", "self"] = Visibility(source, encoder, words, best_keys)
     ids, written = batch.ids, source
     if batch.target is not None:
         ids, written = batch.target, until_last_label(batch.labels)
@@ -149,6 +152,9 @@ def find_real(network: Network, batch: Batch) -> Tensor:
     """
     if batch.real is not None:
         return batch.real
+    if isinstance(network, Transformer) and network.perception is not None:
+        shape = len(batch.ids), network.perception.count(batch.ids)
+        return torch.ones(shape, dtype=torch.bool, device=batch.ids.device)
     alone = isinstance(network, Transformer) and network.config.shape == "decoder"
     if alone and batch.labels.shape == batch.ids.shape:
         return until_last_label(batch.labels)

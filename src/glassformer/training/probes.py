@@ -213,6 +213,10 @@ class Probes:
 
     def _read_texts(self, network: Network) -> list[ProbeText]:
         model = NativeModel(network, self.task.tokenizer, name=self.run.name)
+        if model.reads != "text":  # a list of texts cannot hold pictures and sounds
+            if self.settings.texts:
+                raise ConfigurationError("training.probe.no_texts")
+            return []
         if self.settings.texts is not None:
             return [self._read_given(model, text) for text in self.settings.texts]
         lengths = self.task.examples(self.split).lengths

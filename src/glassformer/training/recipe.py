@@ -269,11 +269,15 @@ def _in_table(table: str, make: Any) -> Any:
         raise ConfigurationError("training.recipe.in_table", table=table, problem=error.message) from error
 
 
-def find_tokenizer(recipe: Recipe, folder: Path, *, known: Path | None, first: bool) -> Tokenizer:
+def find_tokenizer(recipe: Recipe, folder: Path, *, known: Path | None, first: bool) -> Tokenizer | None:
     """The run's own, that of the model to start from, one in a folder, or one learnt from the task's text.
 
-    `known` is the checkpoint that the run continues from: it has the tokenizer, too.
+    `known` is the checkpoint that the run continues from: it has the tokenizer, too. None: no words.
     """
+    if not read_task(recipe.tables["task"])[0].words:
+        if recipe.tables.get("tokenizer"):
+            raise ConfigurationError("training.recipe.no_words", task=recipe.tables["task"]["name"])
+        return None
     table = dict(recipe.tables.get("tokenizer", {}))
     start, path = recipe.tables.get("model", {}).get("start"), table.pop("path", None)
     kept = folder / TOKENIZER

@@ -177,7 +177,12 @@ def _compile(module: nn.Module, *, varied: bool) -> Any:
 
 
 def pad_to_grid(batch: Batch, config: ModelConfig, *, multiple: int = ROWS) -> Batch:
-    """The same batch with more padding: rows by `multiple`, tokens by GRID; `real` for encoders."""
+    """The same batch with more padding: rows by `multiple`, tokens by GRID; `real` for encoders.
+
+    Pictures and sounds get rows, and the longest sound of a batch its own shape.
+    """
+    if batch.ids.is_floating_point():
+        return _add_rows(batch, -len(batch.ids) % multiple)
     rows = -len(batch.ids) % multiple
     length = batch.ids.shape[1]
     read = -length % GRID
@@ -205,6 +210,20 @@ def pad_to_grid(batch: Batch, config: ModelConfig, *, multiple: int = ROWS) -> B
         numbers=None if batch.numbers is None else F.pad(batch.numbers, (0, 0, 0, rows)),
         relation=None if batch.relation is None else F.pad(batch.relation, (0, rows), value=IGNORED),
     )
+
+
+def _add_rows(batch: Batch, rows: int) -> Batch:
+    """More pictures or sounds, all zero, whose labels do not count."""
+
+    def add(part: Tensor | None, value: int = 0) -> Tensor | None:
+        return None if part is None else F.pad(part, (0, 0) * (part.dim() - 1) + (0, rows), value=value)
+
+    labels, ids, real = add(batch.labels, IGNORED), add(batch.ids), add(batch.real)
+    assert labels is not None
+    assert ids is not None
+    if real is not None:
+        real[len(batch.ids) :, 0] = True  # a row without any token would be no number
+    return replace(batch, ids=ids, labels=labels, real=real, target=add(batch.target))
 
 
 def _pad_places(batch: Batch, labels: Tensor) -> Tensor | None:

@@ -25,7 +25,7 @@ from glassformer.settings import Limits, describe_type, fits
 
 FILE = Path(__file__).with_name("recipe_schema.json")  # written by recipe_schema.py
 _USES: dict[str, dict[str, Use]] = {
-    "task": {"path": "data", "folder": "folder"},
+    "task": {"path": "data", "archive": "data", "folder": "folder"},
     "task.also": {"path": "data"},
     "task.files": {"path": "data", "second_path": "data"},
     "tokenizer": {"path": "model"},
@@ -43,6 +43,11 @@ _PLAIN = {  # texts that name no file, model or command: columns, labels, langua
         "word",
         "tag",
         "values",
+        "file",
+        "split_by",
+        "words",
+        "languages",
+        "speaker",
     ),
     "task.also": (
         "label",

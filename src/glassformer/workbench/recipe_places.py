@@ -215,8 +215,9 @@ def _splits(tables: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _list_data(task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Full names and values of all paths of a task."""
-    if "path" in task:
-        yield "task.path", str(task["path"])
+    for key in ("path", "archive"):
+        if key in task:
+            yield f"task.{key}", str(task[key])
     for list_name in ("also", "files"):
         for number, table in enumerate(task.get(list_name, ())):
             for key in ("path", "second_path"):

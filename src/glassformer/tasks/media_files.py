@@ -1,0 +1,282 @@
+"""Examples that are pictures or sounds: from npz files, or from files that a table names.
+
+In:   the settings of a task. An npz file has TRAIN_images and TRAIN_labels (and the same of other splits), or
+      samples, ends and labels of recordings. A table has a column with the names of files, which are in a
+      folder or a tar archive; their endings may be left out.
+Out:  pixels, waveforms and the cells that belong to them, by split.
+"""
+
+import hashlib
+import tarfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.media import fit_picture, read_picture
+from glassformer.settings import Count, CountOrZero, Share
+from glassformer.tasks.sources import PARTS, SourceSettings
+from glassformer.tasks.task import Split
+from glassformer.text.files import Problems
+from glassformer.text.table import Column, Row
+
+ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz")
+MOST_BYTES = 64 << 20  # of a file in an archive
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class MediaSettings(SourceSettings):
+    """What the tables `[task]` of these tasks share."""
+
+    path: str  # an npz file, or a table that names files
+    archive: str = "."  # the folder or tar archive with the files that a table names
+    file: int | str = 0  # the column with their names
+    split_by: int | str | None = None  # the column whose equal cells stay in one split; None: the names
+
+    def is_arrays(self) -> bool:
+        """Whether all is in one npz file."""
+        return self.path.endswith(".npz")
+
+    def list_files(self, split: Split) -> list[Path]:
+        """The files that are read for a split."""
+        found = self.find_files(self.path, split)
+        place = Path(self.folder).expanduser() / self.archive
+        return [*found, place] if not self.is_arrays() and place.is_file() else found
+
+    def read_rows(self, split: Split, columns: list[Column], problems: Problems) -> Iterator[tuple[str, Row]]:
+        """The name of a file, and the cells of these columns, for each row of a split."""
+        by = self.file if self.split_by is None else self.split_by
+        names = tuple(str(each) for each in (self.file, by, *columns) if isinstance(each, str))
+        wanted = [self.file, by, *columns]
+        for _, _, row in self.read(self.path, split, wanted, problems, key=lambda row: row[1], names=names):
+            yield row[0], row[2:]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSettings(MediaSettings):
+    """Pictures, and how they are distorted while the network learns."""
+
+    shift: CountOrZero = 0  # pixels by which they are moved, at most, in each direction
+    turn: Share = 0.0  # of a right angle, by which they are turned, at most
+    zoom: Share = 0.0  # share by which they are made larger or smaller, at most
+
+
+def read_arrays(settings: MediaSettings) -> Arrays:
+    """The arrays of an npz file, without running anything in it."""
+    (path,) = settings.find_files(settings.path, "train")
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            return {name: file[name] for name in file.files}
+    except FileNotFoundError as error:
+        raise InputError("tasks.media.missing", path=path) from error
+    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+        raise InputError("tasks.media.broken", path=path, reason=str(error)) from error
+
+
+def divide_arrays(settings: MediaSettings, arrays: Arrays, split: Split) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Pictures and labels of a split; one that the file lacks is held out of train, by digests."""
+    own = f"{split}_images", f"{split}_labels"
+    if own[0] in arrays and split != "train":
+        return arrays[own[0]], arrays[own[1]]
+    if "train_images" not in arrays or "train_labels" not in arrays or split not in PARTS:
+        raise InputError("tasks.media.no_arrays", path=settings.path, split=split, seen=sorted(arrays))
+    images, labels = arrays["train_images"], arrays["train_labels"]
+    held_out = {"dev": settings.held_out, "test": settings.held_out_test}
+    shares = {name: share for name, share in held_out.items() if f"{name}_images" not in arrays}
+    places = np.array([_place(image.tobytes(), settings.split_seed) for image in images])
+    first = 0.0
+    taken = np.zeros(len(images), dtype=bool)
+    for name, share in shares.items():
+        chosen = (places >= first) & (places < first + share)
+        if name == split:
+            return images[chosen], labels[chosen]
+        taken |= chosen
+        first += share
+    return images[~taken], labels[~taken]
+
+
+def _place(content: bytes, seed: int) -> float:
+    digest = hashlib.blake2b(content, digest_size=8, key=seed.to_bytes(8, "little")).digest()
+    return int.from_bytes(digest, "big") / 2**64
+
+
+class Library:
+    """The files that a table names, in a folder or an archive."""
+
+    def __init__(self, settings: MediaSettings) -> None:
+        self.place = Path(settings.folder).expanduser() / settings.archive
+        self._contents: dict[str, bytes] | None = None
+        self._paths: dict[str, Path] | None = None
+        if self.place.name.endswith(ARCHIVES):
+            self._contents = _unpack(self.place)
+        elif self.place.is_dir():
+            self._paths = {}
+            for path in sorted(self.place.rglob("*")):
+                if path.is_file():
+                    name = path.relative_to(self.place).as_posix()
+                    self._paths |= {name: path, name.rpartition(".")[0] or name: path}
+        else:
+            raise InputError("tasks.media.missing", path=self.place) from FileNotFoundError(str(self.place))
+
+    def find(self, name: str) -> bytes | Path:
+        """A file by its name, with or without its ending; never one outside."""
+        found: bytes | Path | None = (
+            self._contents if self._contents is not None else self._paths or {}
+        ).get(name)
+        if found is None:
+            raise InputError("tasks.media.no_file", name=name, place=self.place)
+        return found
+
+
+def _unpack(path: Path) -> dict[str, bytes]:
+    """Every file of an archive, by its name without folders, with its ending and without."""
+    found: dict[str, bytes] = {}
+    try:
+        with tarfile.open(path) as archive:
+            for member in archive:
+                if not member.isfile():
+                    continue
+                if member.size > MOST_BYTES:
+                    raise InputError("tasks.media.large_member", path=path, name=member.name)
+                file = archive.extractfile(member)
+                assert file is not None
+                name = PurePosixPath(member.name)
+                found[name.name] = found[name.stem] = file.read()
+    except FileNotFoundError as error:
+        raise InputError("tasks.media.missing", path=path) from error
+    except (OSError, EOFError, tarfile.TarError) as error:
+        raise InputError("tasks.media.broken", path=path, reason=str(error)) from error
+    return found
+
+
+def read_pictures(
+    settings: MediaSettings, split: Split, columns: list[Column], size: int, *, color: bool
+) -> tuple[NDArray[np.uint8], list[Row], Problems]:
+    """Pictures of a split that a table names (picture, size, size, 3), and their cells."""
+    problems, library = Problems(settings.on_error), Library(settings)
+    pixels, rows = [], []
+    for name, row in settings.read_rows(split, columns, problems):
+        pixels.append(fit_picture(read_picture(library.find(name)), size, color=color))
+        rows.append(row)
+    if not rows:
+        raise InputError("tasks.no_rows", path=settings.path, split=split)
+    return np.stack(pixels), rows, problems
+
+
+def fit_pictures(images: NDArray[Any], size: int, *, color: bool) -> NDArray[np.uint8]:
+    """Arrays of pictures (picture, height, width[, channel]) as a network sees them."""
+    if images.dtype != np.uint8 or images.ndim not in (3, 4):
+        raise InputError("tasks.media.not_pictures", type=str(images.dtype), shape=str(images.shape))
+    if not color and images.ndim == 3 and images.shape[1:] == (size, size):  # nothing to do, as for MNIST
+        return images[..., None]
+    fitted = np.stack([fit_picture(image, size, color=color) for image in images])
+    return fitted if color else fitted[..., :1]
+
+
+@dataclass(frozen=True, slots=True)
+class SoundSettings(MediaSettings):
+    """Short recordings, each of one word; see `Recordings`."""
+
+    label: int | str = "digit"  # the array or column with the word of each recording
+    words: list[str] | None = None  # what labels that are numbers stand for, from 0; None: the numbers
+    rate: Count = 8000  # samples per second in an npz file
+    dev_takes: list[int] | None = None  # which takes are dev; None: as `held_out` says
+    test_takes: list[int] | None = None  # and test
+    speaker: str | None = None  # who is left out of train and dev, and is all of test
+
+    def check(self) -> None:
+        SourceSettings.check(self)
+        if (self.dev_takes is None) != (self.test_takes is None):
+            raise ConfigurationError("tasks.media.takes")
+
+
+@dataclass(frozen=True, slots=True)
+class Recordings:
+    """Recordings of one word each, one after another; int16, as files have them."""
+
+    samples: NDArray[np.int16]
+    starts: NDArray[np.int64]  # (recording + 1,)
+    labels: tuple[str, ...]
+    speakers: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def take(self, number: int) -> NDArray[np.float32]:
+        """The samples of one."""
+        part = self.samples[self.starts[number] : self.starts[number + 1]]
+        return part.astype(np.float32) / np.float32(2**15)
+
+
+def read_recordings(settings: SoundSettings, split: Split, rate: int) -> Recordings:
+    """The recordings of a split at a rate."""
+    if settings.is_arrays():
+        return _read_recorded_arrays(settings, split, rate)
+    from glassformer.media import read_sound
+
+    problems, library = Problems(settings.on_error), Library(settings)
+    pieces, labels = [], []
+    for name, (label,) in settings.read_rows(split, [settings.label], problems):
+        heard = read_sound(library.find(name)).at_rate(rate)
+        pieces.append((heard.samples * 2**15).clip(-(2**15), 2**15 - 1).astype(np.int16))
+        labels.append(label)
+    if not labels:
+        raise InputError("tasks.no_rows", path=settings.path, split=split)
+    return _join(pieces, labels, [""] * len(labels))
+
+
+def _read_recorded_arrays(settings: SoundSettings, split: Split, rate: int) -> Recordings:
+    arrays, name = read_arrays(settings), str(settings.label)
+    missing = [each for each in ("samples", "ends", name) if each not in arrays]
+    if missing or split not in PARTS:
+        raise InputError("tasks.media.no_arrays", path=settings.path, split=split, seen=sorted(arrays))
+    if rate != settings.rate:
+        raise ConfigurationError("tasks.media.other_rate", rate=settings.rate, network=rate)
+    ends = arrays["ends"].astype(np.int64)
+    starts = np.concatenate(([0], ends[:-1]))
+    speakers = [str(each) for each in arrays.get("speaker", np.full(len(ends), ""))]
+    takes = arrays.get("take", np.zeros(len(ends), int)).tolist()
+    if settings.speaker is not None and settings.speaker not in speakers:
+        raise ConfigurationError("tasks.media.no_speaker", name=settings.speaker, known=sorted(set(speakers)))
+    pieces, labels, heard = [], [], []
+    for number, label in enumerate(arrays[name].tolist()):
+        piece = arrays["samples"][starts[number] : ends[number]]
+        if _find_split(settings, speakers[number], int(takes[number]), piece) == split:
+            pieces.append(piece)
+            labels.append(_name(settings, label))
+            heard.append(speakers[number])
+    if not labels:
+        raise InputError("tasks.no_rows", path=settings.path, split=split)
+    return _join(pieces, labels, heard)
+
+
+def _find_split(settings: SoundSettings, speaker: str, take: int, piece: NDArray[np.int16]) -> Split:
+    if settings.speaker is not None and speaker == settings.speaker:
+        return "test"
+    if settings.dev_takes is None or settings.test_takes is None:
+        place = _place(piece.tobytes(), settings.split_seed)
+        found = "dev" if place < settings.held_out else "train"
+        found = "test" if settings.held_out <= place < settings.held_out + settings.held_out_test else found
+    else:
+        found = "dev" if take in settings.dev_takes else "test" if take in settings.test_takes else "train"
+    return "train" if found == "test" and settings.speaker is not None else found
+
+
+def _name(settings: SoundSettings, label: object) -> str:
+    if settings.words is None or not isinstance(label, int):
+        return str(label)
+    if not 0 <= label < len(settings.words):
+        raise ConfigurationError("tasks.media.few_words", label=label, count=len(settings.words))
+    return settings.words[label]
+
+
+def _join(pieces: list[NDArray[np.int16]], labels: list[str], speakers: list[str]) -> Recordings:
+    starts = np.concatenate(([0], np.cumsum([len(piece) for piece in pieces]))).astype(np.int64)
+    return Recordings(np.concatenate(pieces), starts, tuple(labels), tuple(speakers))

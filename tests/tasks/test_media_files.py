@@ -1,0 +1,88 @@
+"""Pictures and recordings from arrays, tables, folders and archives; splits never share an example."""
+
+import tarfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from glassformer.errors import ConfigurationError, InputError
+from glassformer.tasks.media_files import (
+    MediaSettings,
+    SoundSettings,
+    divide_arrays,
+    fit_pictures,
+    read_arrays,
+    read_pictures,
+    read_recordings,
+)
+from small_media import RATE, write_arrays, write_table, write_tones
+
+
+def test_what_an_npz_file_lacks_is_held_out_of_train(tmp_path: Path) -> None:
+    write_arrays(tmp_path)
+    settings = MediaSettings(path="sides.npz", folder=str(tmp_path), held_out=0.2)
+    arrays = read_arrays(settings)
+    found = {split: divide_arrays(settings, arrays, split)[0] for split in ("train", "dev", "test")}
+    assert len(found["test"]) == 40
+    assert len(found["train"]) + len(found["dev"]) == 200
+    assert 20 < len(found["dev"]) < 60
+    seen = {image.tobytes() for image in found["train"]}
+    assert not seen & {image.tobytes() for image in found["dev"]}
+    with pytest.raises(InputError, match="has no pictures or recordings of the split 'other'"):
+        divide_arrays(settings, arrays, "other")
+
+
+def test_tables_name_files_in_archives_and_folders(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    table = {"path": "sides.tsv", "folder": str(tmp_path), "file": "file", "split_by": "base"}
+    packed = MediaSettings(**table, archive="sides.tar.gz")
+    with tarfile.open(tmp_path / "sides.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    loose = MediaSettings(**table, archive="sides")
+    splits = {}
+    for split in ("train", "dev"):
+        one, rows, _ = read_pictures(packed, split, ["base", "en"], 8, color=False)
+        other, _, _ = read_pictures(loose, split, ["base", "en"], 8, color=False)
+        assert np.array_equal(one, other)
+        assert one.shape == (len(rows), 8, 8, 3)
+        splits[split] = {base for base, _ in rows}
+    assert splits["dev"]
+    assert not splits["train"] & splits["dev"]
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    write_table(tmp_path)
+    table = {"path": "sides.tsv", "folder": str(tmp_path), "file": "file"}
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "broken.npz").write_bytes(b"PK nothing")
+    with pytest.raises(InputError, match=r"names 'p0'.*not in"):
+        read_pictures(MediaSettings(**table, archive="empty"), "train", ["en"], 8, color=True)
+    with pytest.raises(InputError, match="is missing"):
+        read_pictures(MediaSettings(**table, archive="other.tar"), "train", ["en"], 8, color=True)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_arrays(MediaSettings(path="broken.npz", folder=str(tmp_path)))
+    with pytest.raises(InputError, match="uint8"):
+        fit_pictures(np.zeros((2, 8, 8)), 8, color=False)
+
+
+def test_takes_and_speakers_decide_the_split(tmp_path: Path) -> None:
+    write_tones(tmp_path)
+    common = {"path": "tones.npz", "folder": str(tmp_path), "words": ["low", "high"]}
+    takes = SoundSettings(**common, dev_takes=[0], test_takes=[1, 2])
+    sizes = {split: len(read_recordings(takes, split, RATE)) for split in ("train", "dev", "test")}
+    assert sizes == {"train": 36, "dev": 4, "test": 8}
+    alone = SoundSettings(**common, dev_takes=[0], test_takes=[1, 2], speaker="bob")
+    heard = {split: read_recordings(alone, split, RATE) for split in ("train", "dev", "test")}
+    assert [set(each.speakers) for each in heard.values()] == [{"ada"}, {"ada"}, {"bob"}]
+    assert [len(each) for each in heard.values()] == [22, 2, 24]
+    assert set(heard["test"].labels) == {"low", "high"}
+    assert abs(float(np.abs(heard["dev"].take(0)).max()) - 12_000 / 2**15) < 1e-3
+    for wrong, sentence in ((["low"], "A label is 1"), (None, "")):
+        if wrong is not None:
+            with pytest.raises(ConfigurationError, match=sentence):
+                read_recordings(SoundSettings(**{**common, "words": wrong}), "train", RATE)
+    with pytest.raises(ConfigurationError, match="no speaker 'eve'"):
+        read_recordings(SoundSettings(**common, speaker="eve"), "train", RATE)
+    with pytest.raises(ConfigurationError, match="sample_rate = 8000"):
+        read_recordings(takes, "train", 16_000)

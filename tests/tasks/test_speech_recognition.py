@@ -1,0 +1,68 @@
+"""Strings are made of recordings, the same for the same seed, with the moments at which words are spoken."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+import glassformer as gf
+from glassformer.tasks.speech_recognition import SpeechRecognition
+from glassformer.tasks.task import build_task
+from glassformer.text.builders import build_words
+from small_media import RATE, write_tones
+
+WORDS = build_words(["low", "high"])
+TABLE = {"name": "speech_recognition", "path": "tones.npz", "words": ["low", "high"], "longest": 3}
+TABLE |= {"dev_takes": [0, 1], "test_takes": [2], "strings": 60, "held_out_strings": 12, "noise": 0.0}
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> SpeechRecognition:
+    write_tones(tmp_path)
+    found = build_task(TABLE | {"folder": str(tmp_path)}, WORDS, seed=3)
+    assert isinstance(found, SpeechRecognition)
+    settings = {"hop": 80, "mel_bins": 20, "frame_stride": 4, "width": 16, "heads": 2, "layers": 1}
+    found.accept(gf.ModelConfig(**found.network_settings(), **settings, feed_forward=32, dropout=0.0))
+    return found
+
+
+def test_the_gold_moments_are_those_of_the_tones(task: SpeechRecognition) -> None:
+    for index in range(6):
+        spoken = task.speak("train", index, epoch=1)
+        assert len(spoken.words) == 1 + index % 3
+        loud = np.zeros(len(spoken.samples), bool)
+        for word in spoken.words:
+            part = spoken.samples[round(word.start * RATE) : round(word.end * RATE)]
+            turns = np.count_nonzero(np.diff(np.signbit(part))) / 2 / (len(part) / RATE)  # hertz
+            assert (turns < 900) == (word.text == "low")
+            loud[round(word.start * RATE) : round(word.end * RATE)] = True
+        assert np.abs(spoken.samples[~loud]).max(initial=0) == 0
+    one, other, again = (task.speak("train", 4, epoch=epoch).samples for epoch in (0, 1, 0))
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+    assert np.array_equal(task.speak("dev", 4, epoch=0).samples, task.speak("dev", 4, epoch=1).samples)
+
+
+def test_a_network_can_be_taught_and_its_errors_counted(task: SpeechRecognition) -> None:
+    assert task.config is not None
+    torch.manual_seed(0)
+    network = gf.Transformer(task.network_config)
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
+    losses = []
+    for epoch in range(8):
+        batch = task.collate("train", range(30), epoch)
+        optimiser.zero_grad()
+        loss = task.loss(network, batch) / batch.count
+        loss.backward()
+        optimiser.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < 0.7 * losses[0]
+    scores = task.evaluate(network, "test")
+    assert set(scores) == {"loss", "perplexity", "word_error_rate"}
+    spoken = task.speak("test", 2)
+    model = gf.load(network, WORDS)
+    sound = model.perceive(gf.Waveform(spoken.samples, RATE)).sound
+    assert sound is not None
+    recording = gf.record(model, gf.Sound(sound.samples, RATE, sound.spans, spoken.words), "low high")
+    assert recording.source.sound.words == spoken.words
