@@ -6,7 +6,9 @@ import { lazyWords, WORDS } from "./vite.words.ts";
 
 /** Bytes, gzip, of scripts and styles in one language: the shell with the view that opens first, and all views. */
 const LIMITS = { landing: 110_000, workbench: 150_000 };
-const WANTED_LATER = new RegExp(`^(${ALONE.join("|")}|media|atlases|runs|training|recipes|comparing)$`); // fetched when opened
+const WANTED_LATER = new RegExp(
+  `^(${ALONE.join("|")}|media|atlases|runs|training|recipes|comparing|people)$`,
+); // fetched when opened
 const CHUNK = /\/([a-z-]+?)(?:-([a-z]{2}))?-[\w-]{8}\.(?:js|css)$/; // its name, and its language if it holds words
 
 /** Says how large the page is; tests/browser/test_shell.py keeps the limit. */
@@ -85,7 +87,7 @@ export default defineConfig({
             { name: "runs", test: (id) => RUNS.test(id) && /(view|runs)\.ts$/.test(id) },
             {
               name: (id) => /src\/shell\/(\w+)\//.exec(id)?.[1] ?? null,
-              test: /src\/shell\/(later|recipes|training|comparing)\//,
+              test: /src\/shell\/(later|recipes|training|comparing|people)\//,
             },
             {
               name: (id) => viewChunk(id) ?? null,

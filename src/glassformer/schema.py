@@ -59,7 +59,9 @@ def _shorten(value: Any) -> Any:
     if isinstance(value, Message):
         return MessageModel.of(value)
     if isinstance(value, tuple):
-        return tuple(_shorten(each) for each in value[:LONGEST_LIST])
+        return tuple(
+            _shorten(str(each) if isinstance(each, tuple) else each) for each in value[:LONGEST_LIST]
+        )
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return replace_surrogates(value[:LONGEST_TEXT]) if isinstance(value, str) else value

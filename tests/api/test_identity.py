@@ -1,5 +1,6 @@
 """Who sends a request: signing in and out over HTTP, tokens, and the header of a proxy."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -119,7 +120,10 @@ def test_wrong_names_and_passwords_cannot_be_told_apart_and_are_throttled(
     monkeypatch.setattr("glassformer.api.attempts.time.monotonic", lambda: now)
     answers = [sign_in(client, *pair) for pair in (("alice", "x"), ("nobody", "x"), ("bot", ""), ("", ""))]
     assert {each.status_code for each in answers} == {401}
-    assert len({each.text for each in answers}) == 1
+    texts = {
+        re.sub(r' value="\w*"| autofocus', "", each.text) for each in answers
+    }  # the name that was written
+    assert len(texts) == 1
     assert "set-cookie" not in answers[0].headers
     assert sign_in(client).status_code == 429  # the right one has to wait, too
     now += 61

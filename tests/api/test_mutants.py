@@ -163,3 +163,20 @@ def test_a_mutant_is_refused_or_shown(
                 assert b'"too_slow"' not in answer.content, (seed, route)
             assert site.client.delete(f"/api/recordings/{id}").status_code == 204
     assert read_memory() - before < 256 << 20
+
+
+@pytest.mark.parametrize("name", ["format", "version"])
+def test_metadata_of_any_type_are_refused_in_words(
+    build_site: Callable[..., Any],
+    originals: list[tuple[dict[str, Any], bytes, dict[str, Any]]],
+    name: str,
+) -> None:
+    """Mutants 28085 and 38061: a list in a list was no parameter of a message."""
+    table, data, _ = originals[0]
+    site = build_site(workbench=False)
+    for strange in ([[]], {}, None, 10**400, "\ud800"):
+        metadata = {**table["__metadata__"], name: strange}
+        header = json.dumps({**table, "__metadata__": metadata}).encode()
+        body = len(header).to_bytes(8, "little") + header + data
+        answer = site.client.post("/api/recordings", content=body)
+        assert answer.status_code == 422, (strange, answer.text)

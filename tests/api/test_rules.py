@@ -279,6 +279,20 @@ def test_the_same_file_of_two_people_is_two_recordings(fresh: Team, invented: di
         again.close()
 
 
+def test_a_link_opens_the_page_for_a_visitor_where_they_may_see_what_it_names(team: Team) -> None:
+    for name, kind in (("recording", "recording"), ("run", "run"), ("study", "atlas")):
+        for level, status in (("public", 200), ("team", 401), ("private", 401)):
+            link = {name: team.ids[kind, "rita", level], "view": "x"}
+            assert team.client.get("/", params=link).status_code == status, (name, level)
+    assert team.client.get("/", params={"recording": "x" * 5000}).status_code == 401
+
+
+def test_viewers_and_visitors_are_told_that_they_do_not_run_models(team: Team) -> None:
+    for who, runs in ((None, False), ("vera", False), ("rita", True), ("adam", True), ("vera", False)):
+        about = team.ask(who, "GET", "/api/about").json()
+        assert (about["workbench"], about["training"], about["why_no_workbench"] is None) == (runs,) * 3
+
+
 def test_sharing_and_taking_back(fresh: Team) -> None:
     id = fresh.ids["recording", "rita", "private"]
     seen: list[list[int]] = []

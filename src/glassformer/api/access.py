@@ -95,7 +95,7 @@ class Access:
         """ApiError where there is no such recording for this person."""
         whose = self._find_recordings(id)
         if not all(self._allows(each, change=False) for each in whose):
-            raise ApiError("api.no_recording", status=404, id=id[:80])
+            raise ApiError("api.no_recording_for_you", "no_recording", 404, id=id[:80])
         if not all(self._allows(each, change=change) for each in whose):
             self._refuse()
 
@@ -158,7 +158,7 @@ class Access:
     def require_run(self, id: str, *, change: bool = False) -> None:
         """ApiError where there is no such run for this person."""
         if not self.sees_run(id):
-            raise ApiError("api.no_run", status=404, id=id[:80])
+            raise ApiError("api.no_run_for_you", "no_run", 404, id=id[:80])
         if change and self.limited and not self._allows(self._find_run(id), change=True):
             self._refuse()
 

@@ -105,9 +105,10 @@ def unreadable(path: Path, fault: str, /, **details: Any) -> BundleError:
 def _check_metadata(metadata: Any, path: Path) -> None:
     if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
         seen = metadata.get("format") if isinstance(metadata, dict) else None
-        raise BundleError("bundle.other_format", path=path, format=seen, wanted=FORMAT)
+        shown = None if seen is None else str(seen)[:80]  # it may be anything
+        raise BundleError("bundle.other_format", path=path, format=shown, wanted=FORMAT)
     if metadata.get("version") not in READABLE:
-        version = metadata.get("version")
+        version = str(metadata.get("version"))[:80]
         raise BundleError("bundle.other_version", path=path, version=version, readable=READABLE)
 
 

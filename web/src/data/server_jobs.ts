@@ -31,8 +31,8 @@ export interface ServerJobs {
   /** Who is signed in, where the server has users. */
   session?(): Promise<Session>;
   signOut?(): Promise<void>;
-  /** Says who may see a recording beside its owner. */
-  share?(id: string, visibility: Visibility): Promise<void>;
+  /** Says who may see a recording or a training run beside its owner. */
+  share?(kind: "recordings" | "runs", id: string, visibility: Visibility): Promise<void>;
   models(): Promise<readonly ModelDescription[]>;
   presets(): Promise<readonly Preset[]>;
   /** Runs; aborting the signal cancels the job. */
@@ -85,8 +85,8 @@ export function createServerJobs(
     async signOut() {
       await connection.ask("session", { method: "DELETE" });
     },
-    async share(id, visibility) {
-      await connection.ask(`recordings/${encodeURIComponent(id)}/visibility`, {
+    async share(kind, id, visibility) {
+      await connection.ask(`${kind}/${encodeURIComponent(id)}/visibility`, {
         method: "PUT",
         headers: { "Content-Type": "application/json" },
         body: JSON.stringify({ visibility }),

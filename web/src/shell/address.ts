@@ -12,14 +12,22 @@ export interface SelectionAddress {
   write(text: string, how: "push" | "replace"): void;
   /** `heard` is called when it changes from outside (back button, typed address). */
   listen(heard: () => void): () => void;
-  /** An address that reopens this; null where there is none. */
-  link(text: string): string | null;
+  /** An address that reopens this; null where there is none. `told`: the server reads it, too, and lets visitors in. */
+  link(text: string, told?: boolean): string | null;
 }
 
-/** The part of the address after #: it never leaves the browser, and works in a file too. */
+const NAMED = /[?&](recording|run|study)=/;
+
+/**
+ * The part of the address after #: it never leaves the browser, and works in a file too. On a server with users a link has
+ * it after ?, since visitors are let in by what it names, and whoever signs in first comes back to it.
+ */
 export function addressBar(window: Window): SelectionAddress {
   return {
-    read: () => window.location.hash.slice(1),
+    read() {
+      const { hash, search } = window.location;
+      return hash.slice(1) || (NAMED.test(search) ? search.slice(1) : "");
+    },
     write(text, how) {
       const hash = `#${text}`;
       if (how === "push") window.history.pushState(null, "", hash);
@@ -31,7 +39,10 @@ export function addressBar(window: Window): SelectionAddress {
         window.addEventListener(event, heard, { signal: stop.signal });
       return () => stop.abort();
     },
-    link: (text) => `${window.location.href.split("#")[0]}#${text}`,
+    link(text, told) {
+      const page = window.location.href.split("#")[0]!;
+      return told ? `${page.split("?")[0]}?${text}` : `${page}#${text}`;
+    },
   };
 }
 

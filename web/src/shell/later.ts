@@ -23,5 +23,8 @@ export const useLater = (wanted: boolean) => useParts(wanted, () => import("./la
 /** Two recordings beside each other. */
 export const useComparing = (wanted: boolean) => useParts(wanted, () => import("./comparing/parts"));
 
+/** What belongs to whoever is signed in. */
+export const usePeople = (wanted: boolean) => useParts(wanted, () => import("./people/parts"));
+
 /** The control for training time. */
 export const useTraining = (wanted: boolean) => useParts(wanted, () => import("./training/parts"));

@@ -19,7 +19,7 @@ import type { SelectionAddress } from "./address";
 const PAUSE = 150; // browsers allow about 100 changes of the address in 30 s
 
 export interface Mirror {
-  link(): string | null;
+  link(told?: boolean): string | null;
   /** Write the address in full, where it was short. */
   complete(): void;
   stop(): void;
@@ -83,7 +83,7 @@ export function mirror(
 
   return {
     complete: () => write("replace"),
-    link: () => place.link(writeSelection(store.get())),
+    link: (told) => place.link(writeSelection(store.get()), told),
     stop() {
       if (timer !== null) clearTimeout(timer);
       forget();

@@ -279,7 +279,7 @@ function DropTarget() {
     const stop = new AbortController();
     const listen = (name: "dragover" | "drop", isOver: boolean, act: (file?: File) => void): void => {
       const heard = (event: DragEvent): void => {
-        if (!event.dataTransfer?.types.includes("Files")) return;
+        if (!event.dataTransfer?.types.includes("Files") || !app.mayUpload()) return;
         event.preventDefault();
         setOver(isOver);
         act(event.dataTransfer.files[0]);

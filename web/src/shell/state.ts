@@ -229,12 +229,7 @@ export class App {
 
   private async askServer(): Promise<void> {
     if (!this.server) return;
-    void this.server.session?.().then(
-      (session) => {
-        this.account.value = session;
-      },
-      () => {}, // an older server
-    );
+    void this.refreshAccount();
     try {
       [this.about.value, this.presets.value] = await Promise.all([
         this.server.about(),
@@ -397,7 +392,7 @@ export class App {
   }
 
   link(): string | null {
-    return this.mirror.link();
+    return this.mirror.link(this.account.peek()?.users);
   }
 
   /** Back to where the example or link began, in the view that is shown. */
@@ -416,13 +411,37 @@ export class App {
     this.complain(new Refusal((language) => words(language).corrected(wrong.join(", ")), "corrected", 0));
   }
 
-  /** Let others see a recording of the list, or not any more. */
-  async share(id: string, visibility: Visibility): Promise<void> {
+  /** Let others see a recording or a training run, or not any more; whether it is so. */
+  async share(kind: "recordings" | "runs", id: string, visibility: Visibility): Promise<boolean> {
     try {
-      await this.server?.share?.(id, visibility);
-      await this.refreshRecordings();
+      await this.server?.share?.(kind, id, visibility);
+      await (kind === "runs" ? this.refreshTrainingRuns() : this.refreshRecordings());
+      return true;
     } catch (error) {
       this.complain(error);
+      return false;
+    }
+  }
+
+  /** Whether whoever is signed in may change what somebody owns; without users everybody may. */
+  mayChange(owner: string | null | undefined): boolean {
+    const session = this.account.value;
+    if (!session?.users) return true;
+    return session.role === "admin" || (session.role === "runner" && owner === session.name);
+  }
+
+  /** Whether they may upload. */
+  mayUpload(): boolean {
+    const session = this.account.value;
+    return !session?.users || session.role === "runner" || session.role === "admin";
+  }
+
+  /** Who is signed in, and what they use by now. */
+  async refreshAccount(): Promise<void> {
+    try {
+      this.account.value = (await this.server?.session?.()) ?? null;
+    } catch {
+      // an older server
     }
   }
 

@@ -11,6 +11,7 @@ from glassformer import __version__
 from glassformer.api.encodings import REVALIDATE
 from glassformer.api.openapi import list_routes
 from glassformer.api.responses import Context, respond
+from glassformer.messages import message
 from glassformer.schema import MessageField, ResponseModel
 
 router = APIRouter(prefix="/api", tags=["about"])
@@ -41,17 +42,23 @@ class About(ResponseModel):
 
 @router.get("/about", response_model=About)
 async def read_about(request: Request, context: Context) -> Response:
-    """Version, limits, and whether models can run here."""
-    settings = context.settings
+    """Version, limits, and whether models can run here, for whoever asks."""
+    settings, may_run = context.settings, context.access.may("runner")
+    why_not = None
+    if context.workbench is None:
+        why_not = context.why_no_workbench
+    elif not may_run:
+        why_not = message("api.visitors_look" if context.access.person is None else "api.viewers_look")
     about = About(
         version=__version__,
         offline=settings.offline,
         limits=Limits(**{name: getattr(settings, name) for name in Limits.model_fields}),
-        workbench=context.workbench is not None,
-        why_no_workbench=context.why_no_workbench if context.workbench is None else None,
-        training=context.trainer is not None,
+        workbench=context.workbench is not None and may_run,
+        why_no_workbench=why_not,
+        training=context.trainer is not None and may_run,
     )
-    return await respond(request, context, lambda: about, keep=REVALIDATE, state=lambda: "always the same")
+    state = f"always the same, may run: {may_run}"
+    return await respond(request, context, lambda: about, keep=REVALIDATE, state=lambda: state)
 
 
 @router.get("/docs", include_in_schema=False)

@@ -13,6 +13,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from glassformer.api.encodings import NO_STORE, REVALIDATE
 from glassformer.api.identity import Identity
 from glassformer.api.languages import choose_language
+from glassformer.api.people import LONGEST_NAME
 from glassformer.api.responses import AppContext, Context, respond
 from glassformer.api.roles import Role
 from glassformer.api.security import OWN_HEADERS, POLICY, SESSION, write_cookie
@@ -28,14 +29,29 @@ _HEADERS = {  # a form may be sent here, and its origin be named: without that i
     "referrer-policy": "same-origin",
 }
 _STYLE = """\
-:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
-body { margin: 0; min-height: 100vh; display: grid; place-items: center; }
-main { width: min(22rem, 100vw - 2rem); box-sizing: border-box; }
+:root {
+  color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif;
+  --ground: light-dark(#f7f7f8, #12141c); --panel: light-dark(#fff, #1b1e29);
+  --line: light-dark(#d9d9e0, #3a3f52);
+  --accent: light-dark(#4a3ec4, #a9a4ff); --on-accent: light-dark(#fff, #12141c);
+  --bad: light-dark(#b3261e, #ffb4ab);
+}
+body { margin: 0; min-height: 100vh; display: grid; place-items: center; background: var(--ground); }
+main {
+  width: min(22rem, 100vw - 2rem); box-sizing: border-box; padding: 2rem; background: var(--panel);
+  border: 1px solid var(--line); border-radius: 10px;
+}
+h1 { display: flex; align-items: center; gap: 0.6rem; margin: 0 0 1.25rem; font-size: 1.4rem; }
+h1 img { width: 2rem; height: 2rem; }
 form, label { display: grid; gap: 0.25rem; }
 form { gap: 1rem; }
-input, button { font: inherit; padding: 0.5rem; }
+input, button { font: inherit; padding: 0.5rem 0.65rem; border-radius: 6px; }
+input { border: 1px solid var(--line); background: var(--ground); color: inherit; }
+button { border: 0; background: var(--accent); color: var(--on-accent); font-weight: 600; cursor: pointer; }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
 nav { margin-top: 1.5rem; display: flex; gap: 1rem; }
-[role="alert"] { border-inline-start: 0.25rem solid; padding-inline-start: 0.75rem; }
+a { color: var(--accent); }
+[role="alert"] { border-inline-start: 0.25rem solid var(--bad); padding-inline-start: 0.75rem; }
 """
 
 
@@ -112,9 +128,9 @@ async def sign_in(request: Request, context: Context) -> Response:
         # Among the quick ones: measurements must not keep people out, and wrong passwords are few a minute.
         cookie = await context.threads.run(request, lambda: identity.sign_in(client, name, password))
     except ApiError as error:
-        return show_sign_in(request, context, goal, error.message, error.status)
+        return show_sign_in(request, context, goal, error.message, error.status, name)
     if cookie is None:
-        return show_sign_in(request, context, goal, message("api.sign_in.wrong"))
+        return show_sign_in(request, context, goal, message("api.sign_in.wrong"), name=name)
     response = RedirectResponse(context.settings.root_path + clean_goal(goal), 303)
     response.headers.append(
         "set-cookie", write_cookie(request.scope, request.headers, context.settings, cookie, SESSION)
@@ -124,9 +140,14 @@ async def sign_in(request: Request, context: Context) -> Response:
 
 
 def show_sign_in(
-    request: Request, context: AppContext, goal: str, problem: Message | None = None, status: int = 401
+    request: Request,
+    context: AppContext,
+    goal: str,
+    problem: Message | None = None,
+    status: int = 401,
+    name: str = "",
 ) -> Response:
-    """The page to sign in on, which leads to `goal`."""
+    """The page to sign in on, which leads to `goal`; after a mistake with the name that was written."""
     request.scope[OWN_HEADERS] = _HEADERS
     language, root, goal = choose_language(request.scope), context.settings.root_path, clean_goal(goal)
 
@@ -139,18 +160,19 @@ def show_sign_in(
         return f'<a href="{address}" hreflang="{code}" lang="{code}">{name}</a>'
 
     alert = "" if problem is None else f'<p role="alert">{escape(problem.text(language))}</p>'
+    written, focus = escape(name[:LONGEST_NAME]), (" autofocus", "") if not name else ("", " autofocus")
     proxy = "" if context.settings.user_header is None else f"<p>{say('proxy')}</p>"
     page = (
         f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width">'
         f"<title>{say('title')} · Glassformer</title>"
         f'<link rel="stylesheet" href="{root}/sign-in.css"></head><body><main>'
-        f"<h1>Glassformer</h1>{proxy}{alert}"
+        f'<h1><img src="{root}/icon.svg" alt="">Glassformer</h1>{proxy}{alert}'
         f'<form method="post" action="{root}/sign-in?language={language}">'
         f'<label>{say("name")}<input name="name" autocomplete="username" autocapitalize="none" '
-        "required autofocus></label>"
+        f'value="{written}" required{focus[0]}></label>'
         f'<label>{say("password")}<input name="password" type="password" '
-        'autocomplete="current-password" required></label>'
+        f'autocomplete="current-password" required{focus[1]}></label>'
         f'<input type="hidden" name="next" value="{escape(goal)}">'
         f"<button>{say('button')}</button></form>"
         f"<nav>{''.join(map(link, known_languages()))}</nav></main></body></html>"

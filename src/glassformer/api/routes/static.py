@@ -4,6 +4,8 @@ In:   a path.
 Out:  its file; index.html for the root, or a form to sign in.
 """
 
+from collections.abc import Mapping
+
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
@@ -11,7 +13,7 @@ from glassformer.api.encodings import Encoded, send
 from glassformer.api.errors import respond_with_page
 from glassformer.api.languages import choose_language
 from glassformer.api.page_files import find_page_file
-from glassformer.api.responses import Context
+from glassformer.api.responses import AppContext, Context
 from glassformer.api.routes.session import show_sign_in
 from glassformer.errors import ApiError
 from glassformer.messages import message
@@ -23,11 +25,9 @@ router = APIRouter()
 @router.head("/{path:path}", include_in_schema=False)
 async def read_page(request: Request, context: Context, path: str) -> Response:
     """A file of the page."""
-    if path in ("", "index.html") and context.access.limited and context.access.person is None:
-        shared = request.query_params.get("recording") or request.query_params.get("run")
-        sees = context.access.sees_run if "recording" not in request.query_params else context.access.sees
-        if shared is None or not sees(shared):
-            return show_sign_in(request, context, f"/?{request.url.query}" if request.url.query else "/")
+    visitor = context.access.limited and context.access.person is None
+    if path in ("", "index.html") and visitor and not _is_shared(context, request.query_params):
+        return show_sign_in(request, context, f"/?{request.url.query}" if request.url.query else "/")
     root = context.settings.static
     file = find_page_file(root, path, request.headers.get("accept-encoding", ""))
     if file is None:
@@ -48,3 +48,12 @@ async def read_page(request: Request, context: Context, path: str) -> Response:
     if kept is None:
         kept = await context.threads.run(request, work)
     return send(kept, file.headers)
+
+
+def _is_shared(context: AppContext, asked: Mapping[str, str]) -> bool:
+    """Whether a link leads a visitor to something that they may see."""
+    access = context.access
+    for name, sees in (("recording", access.sees), ("run", access.sees_run), ("study", access.sees_atlas)):
+        if asked.get(name):
+            return sees(asked[name][:280])
+    return False

@@ -61,7 +61,10 @@ export function AboutPanel(props: { readonly source: RecordingSource }) {
       <Tokens source={props.source} side="source" />
       {description.target && <Tokens source={props.source} side="target" />}
       <p class="hint">{say.markers}</p>
-      <Files source={props.source} removable={entry !== undefined && entry.origin !== "shipped"} />
+      <Files
+        source={props.source}
+        removable={entry !== undefined && entry.origin !== "shipped" && app.mayChange(entry.owner)}
+      />
       {app.about.value && (
         <p class="hint">
           {say.version(app.about.value.version)} · <a href="api/docs">API</a>
@@ -117,9 +120,11 @@ function Files(props: { readonly source: RecordingSource; readonly removable: bo
           <Icon name="download" /> {say.download}
         </a>
       )}
-      <Button name="upload" icon="upload" act={() => chooser.current?.click()}>
-        {say.upload}
-      </Button>
+      {app.mayUpload() && (
+        <Button name="upload" icon="upload" act={() => chooser.current?.click()}>
+          {say.upload}
+        </Button>
+      )}
       <input
         type="file"
         hidden
@@ -137,7 +142,7 @@ function Files(props: { readonly source: RecordingSource; readonly removable: bo
           {say.remove}
         </Button>
       )}
-      <p class="hint">{say.uploadHint}</p>
+      {app.mayUpload() && <p class="hint">{say.uploadHint}</p>}
     </div>
   );
 }

@@ -61,15 +61,16 @@ function Controls({ source }: Props) {
   const step = nearestStep(steps, app.selection.value.step);
   const changing = now?.state === "starting" || now?.state === "stopping";
   const running = state === "running";
+  const mine = app.mayChange(source.run.owner);
   return (
     <aside class="run-controls" aria-label={say.state} data-part="run-controls">
       {changing && <p role="status">{now.state === "starting" ? say.starting : say.stopping}</p>}
-      {!changing && running && (
+      {mine && !changing && running && (
         <Button name="stop-training" act={() => void act(`${path}/stop`).then(setNow, failed)}>
           {say.stop}
         </Button>
       )}
-      {!changing && !running && state !== "finished" && steps.length > 0 && (
+      {mine && !changing && !running && state !== "finished" && steps.length > 0 && (
         <Button name="resume-training" act={() => void act(`${path}/resume`).then(setNow, failed)}>
           {say.resume}
         </Button>
@@ -84,7 +85,7 @@ function Controls({ source }: Props) {
           {say.fork(count(step))}
         </Button>
       )}
-      {!changing && !running && !asking && (
+      {mine && !changing && !running && !asking && (
         <Button name="delete-run" look="quiet" act={() => setAsking(true)}>
           {say.delete}
         </Button>
