@@ -1,3 +1,5 @@
+/** 使用者对话框的文字。 */
+
 import type * as en from "./words.en";
 
 export const people: typeof en.people = {
