@@ -25,7 +25,7 @@ from runlog.search_logs import make_search
 EXAMPLES = rounds(4, 200)  # for each address
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 
-NEED_USERS = {f"PUT /api/{each}/{{id}}/visibility" for each in ("recordings", "runs", "searches")}
+NEED_USERS = {f"PUT /api/{each}/{{id}}/visibility" for each in ("recordings", "runs", "searches", "atlases")}
 NEED_A_RUN = {  # that was trained: see test_training.py
     "PUT /api/recordings/{id}/branch",  # of a branch: see test_branches.py
     "POST /api/training",
