@@ -34,6 +34,7 @@ FAMILIES = (
     "quotation",
     "bracket",
     "language_tag",
+    "alignment_entered",
 )
 _WORD = re.compile(r"[^\s|?!,;()？！，。；（）]+")
 _PHRASE = re.compile(r"\|")

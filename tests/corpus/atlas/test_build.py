@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Sequence
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from glassformer.atlases import Atlas, open_atlas
-from glassformer.corpus.atlas.build import _passes, atlas
+from glassformer.corpus.atlas.build import _passes, atlas, judge
 from glassformer.corpus.atlas.detector import DETECTORS
 from glassformer.corpus.atlas.estimates import bootstrap
 from glassformer.corpus.atlas.measuring import LEAST_TEXTS, Column, find_aims, measure, measure_rivals
@@ -99,9 +100,28 @@ def test_a_head_has_to_beat_the_best_fixed_offset_text_by_text() -> None:
     scores = np.stack([shares + 0.05, shares, shares - 0.05], axis=1)
     column = Column(DETECTORS["governor"], "obj", list(range(30)), list(scores), list(0 * scores))
     column.guesses = [{-1: share, 2: 0.0} for share in shares]
-    bounds = [bootstrap(np.array(each), 0) for each in (column.scores, column.nulls)]
-    assert _passes(column, *bounds, np.zeros(3)).tolist() == [True, False, False]
-    assert bounds[0].low[0] < shares.mean()  # the intervals of both overlap: texts differ more than heads
+    assert _passes(column, np.zeros(3)).tolist() == [True, False, False]
+    assert (
+        bootstrap(scores, 0).low[0] < shares.mean()
+    )  # the intervals of both overlap: texts differ more than heads
+
+
+def test_a_head_is_chosen_on_some_texts_and_scored_on_others() -> None:
+    strong = np.array(
+        [[1, 1, 0]] * 20 + [[1, 0, 1]] * 20
+    )  # (text, head): everywhere, where chosen, where scored
+    scores = 0.1 + 0.5 * strong + np.random.default_rng(0).uniform(0, 0.1, strong.shape)
+    column = Column(DETECTORS["coreference"], None, list(range(40)), list(scores), [np.full(3, 0.1)] * 40)
+    column.held_out = [False] * 20 + [True] * 20
+    where = ("encoder", "self")
+    reading = SimpleNamespace(table=SimpleNamespace(columns={(where, "coreference"): column}), places={})
+    judged = judge(reading, seed=0)
+    assert judged.passed[where] == [["coreference"], [], []]
+    found = judged.scores[where]["coreference"]
+    assert [each.texts for each in found] == [20] * 3
+    assert [each.mean for each in found] == pytest.approx(scores[20:].mean(axis=0), abs=1e-4)
+    column.held_out[:] = [False] * 7 + [True] * 33  # too few to choose on: then all texts do both
+    assert judge(reading, seed=0).scores[where]["coreference"][0].texts == 40
 
 
 def test_one_pair_of_an_encoder_decoder_is_enough() -> None:
@@ -166,6 +186,5 @@ def test_only_a_head_that_matches_marks_is_named_for_it() -> None:
     for name in ("bracket", "quotation"):
         column = columns[name]
         assert len(column.scores) >= LEAST_TEXTS
-        bounds = [bootstrap(np.array(each), 0) for each in (column.scores, column.nulls)]
-        passed = _passes(column, *bounds, np.zeros(len(hows)))
+        passed = _passes(column, np.zeros(len(hows)))
         assert [how for how, each in zip(hows, passed, strict=True) if each] == ["partner"], name

@@ -60,7 +60,7 @@ def test_what_a_causal_mask_hides_is_not_counted() -> None:
 def test_pieces_of_a_word_are_one_word() -> None:
     weights = np.array([[[0, 0.4, 0.3, 0.3]] * 4], dtype=np.float32)
     groups = np.array([0, 1, 2, 2])
-    assert find_favourites(weights, groups, groups, (3, 3)).tolist() == [[2, 2, 1]]
+    assert find_favourites(weights, groups, groups, (3, 3), within=True).tolist() == [[2, 2, 1]]
 
 
 def test_slots_of_cross_attention_are_those_of_what_is_written() -> None:

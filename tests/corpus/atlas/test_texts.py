@@ -38,6 +38,7 @@ def test_words_move_as_a_whole_and_special_tokens_stay() -> None:
 
 def test_pronouns_mean_the_person_of_their_gender_in_either_place() -> None:
     tales = tell_tales()
+    assert sum(tale.held_out for tale in tales) * 2 == len(tales)
     first = 0
     for tale in tales:
         (start, end), (later, last) = tale.mentions[0]

@@ -343,10 +343,10 @@ class Judged:
 
 def judge(reading: Reading, seed: int) -> Judged:
     """Intervals, chance levels and adjusted p-values of all columns; which detectors each head passes."""
-    columns = {key: each for key, each in reading.table.columns.items() if len(each.texts) >= each.least}
-    tested = {
-        key: compare_with_chance(np.array(each.scores), np.array(each.nulls)) for key, each in columns.items()
-    }
+    whole = {key: each for key, each in reading.table.columns.items() if len(each.texts) >= each.least}
+    halves = {key: each.divide() for key, each in whole.items()}
+    tested = {key: _test(chosen) for key, (chosen, _) in halves.items()}
+    columns = {key: scored for key, (_, scored) in halves.items()}
     together = adjust(np.concatenate(list(tested.values()))) if tested else np.zeros(0)
     judged = Judged(_list_detectors(columns))
     ranks = {each.name: DETECTORS[each.family].rank for each in judged.detectors}
@@ -360,7 +360,10 @@ def judge(reading: Reading, seed: int) -> Judged:
         table = judged.scores.setdefault(where, {})
         table[name] = [_write_score(scores, nulls, found, head, len(column.texts)) for head in range(heads)]
         passed = judged.passed.setdefault(where, [[] for _ in range(heads)])
-        for row in np.flatnonzero(_passes(column, scores, nulls, found)):
+        selected = _passes(halves[where, name][0], found)
+        if halves[where, name][0] is not column:
+            selected &= _passes(column, _test(column))
+        for row in np.flatnonzero(selected):
             passed[row].append(name)
     for where, names in judged.passed.items():
         table = judged.scores[where]
@@ -371,12 +374,18 @@ def judge(reading: Reading, seed: int) -> Judged:
     return judged
 
 
-def _passes(column: Column, scores: Bounds, nulls: Bounds, p: Numbers) -> np.ndarray:
+def _test(column: Column) -> Numbers:
+    """p-values (head,) of "no better than chance"."""
+    return compare_with_chance(np.array(column.scores), np.array(column.nulls))
+
+
+def _passes(column: Column, p: Numbers) -> np.ndarray:
     """Which heads (head,) do what a detector looks for, beyond chance, luck, rivals and a fixed offset."""
-    passed = (scores.mean - nulls.mean >= column.kind.threshold) & (p <= SIGNIFICANT)
+    found, nulls = np.array(column.scores), np.array(column.nulls)
+    passed = (found.mean(axis=0) - nulls.mean(axis=0) >= column.kind.threshold) & (p <= SIGNIFICANT)
     if column.rivals:
-        found, rivals = np.array(column.scores), np.array(column.rivals)
-        passed &= scores.mean - rivals.mean(axis=0) >= column.kind.threshold
+        rivals = np.array(column.rivals)
+        passed &= found.mean(axis=0) - rivals.mean(axis=0) >= column.kind.threshold
         passed &= compare_with_chance(found, rivals) <= SIGNIFICANT
     baseline = find_baseline(column.guesses)
     if baseline is None:

@@ -56,6 +56,7 @@ class DetectorKind:
     baseline: Baseline | None
     probe: Probe | None  # constructed texts on which it is measured beside the corpus
     rivals: Callable[[View], tuple[Mask, ...]] | None  # where heads look that only seem to do it
+    entered: bool  # rows of cross-attention are those of the word that was read last, not of what they write
 
 
 DETECTORS: Registry[DetectorKind] = Registry("detector", "glassformer.corpus.atlas.detectors")
@@ -72,11 +73,13 @@ def detector(  # noqa: PLR0913 - one argument for each thing that is known
     baseline: Baseline | None = None,
     probe: Probe | None = None,
     rivals: Callable[[View], tuple[Mask, ...]] | None = None,
+    entered: bool = False,
 ) -> Callable[[Callable[[View], Wanted]], Callable[[View], Wanted]]:
     """Register a function that says where a head of this family would look."""
 
     def keep(find: Callable[[View], Wanted]) -> Callable[[View], Wanted]:
-        known = DetectorKind(family, find, kinds, null, threshold, rank, unit, baseline, probe, rivals)
+        given = (kinds, null, threshold, rank, unit, baseline, probe, rivals, entered)
+        known = DetectorKind(family, find, *given)
         DETECTORS.register(family)(known)
         return find
 

@@ -7,7 +7,7 @@ The weight on wanted keys is one product of matrices for all heads and detectors
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 import numpy as np
@@ -59,11 +59,28 @@ class Column:
     nulls: list[Numbers] = field(default_factory=list)
     guesses: list[dict[int, float]] = field(default_factory=list)  # by offset: how often it is right
     rivals: list[Numbers] = field(default_factory=list)  # (head,) the weight on the strongest wrong key
+    held_out: list[bool] = field(default_factory=list)  # texts on which no head is chosen
 
     @property
     def least(self) -> int:
         """How many texts it takes to be believed; of one relation of many, more."""
         return LEAST_TEXTS if self.detail is None or self.kind.unit != "word" else LEAST_OF_RELATION
+
+    def divide(self) -> "tuple[Column, Column]":
+        """The texts on which heads are chosen, and those on which they are scored: all, if none is held out
+        or either would be too few."""
+        held = np.array(self.held_out, dtype=bool)
+        if min(held.sum(), (~held).sum()) < self.least:
+            return self, self
+        return self._take(~held), self._take(held)
+
+    def _take(self, chosen: NDArray[np.bool_]) -> "Column":
+        parts = {
+            each.name: [one for one, kept in zip(getattr(self, each.name), chosen, strict=True) if kept]
+            for each in fields(self)
+            if each.name not in ("kind", "detail") and len(getattr(self, each.name)) == len(chosen)
+        }
+        return Column(self.kind, self.detail, **parts)
 
 
 class Table:
@@ -89,6 +106,7 @@ class Table:
                 column.scores.append(scores[aim.name])
                 column.nulls.append(nulls[aim.name])
                 column.guesses.append(guess(aim))
+                column.held_out.append(original.view.text.held_out)
                 if aim.rivals:
                     column.rivals.append(measure_rivals(original.weights, aim.rivals))
         self.texts += 1
@@ -202,9 +220,14 @@ def measure(weights: Weights, aims: list[Aim], query_words: Groups, key_words: G
         masks = np.stack([_weigh(aim.mask) for aim in tokens]).reshape(len(tokens), -1)
         sums = weights.reshape(len(weights), -1) @ masks.T  # (head, detector)
         found |= {aim.name: sums[:, number].astype(np.float64) for number, aim in enumerate(tokens)}
-    words = [aim for aim in aims if aim.kind.unit == "word"]
-    if words:
-        favourites = find_favourites(weights, query_words, key_words, words[0].mask.shape)
+    for entered in (False, True):
+        words = [aim for aim in aims if aim.kind.unit == "word" and aim.kind.entered == entered]
+        if not words:
+            continue
+        # What a row has read last is what the row before it wrote.
+        rows_of = np.append([-1], query_words[:-1]) if entered else query_words
+        within = "self" in words[0].kind.kinds
+        favourites = find_favourites(weights, rows_of, key_words, words[0].mask.shape, within=within)
         for aim in words:
             rows = np.flatnonzero(aim.mask.any(axis=1))
             hits = aim.mask[rows, favourites[:, rows]] & (favourites[:, rows] >= 0)
@@ -229,11 +252,11 @@ def measure_rivals(weights: Weights, masks: Iterable[Mask]) -> Numbers:
 
 
 def find_favourites(
-    weights: Weights, query_words: Groups, key_words: Groups, shape: tuple[int, ...]
+    weights: Weights, query_words: Groups, key_words: Groups, shape: tuple[int, ...], *, within: bool
 ) -> NDArray[np.int64]:
-    """The most attended word of each word (head, word), another one in the same text; -1: none."""
+    """The most attended word of each word (head, word); within one text, another one; -1: none."""
     between = _pool(query_words, shape[0], mean=True) @ weights @ _pool(key_words, shape[1]).T
-    if query_words is key_words or np.array_equal(query_words, key_words):
+    if within:
         between[:, np.arange(shape[0]), np.arange(shape[0])] = 0.0
     return np.where(between.max(axis=2) > 0, between.argmax(axis=2), -1)
 

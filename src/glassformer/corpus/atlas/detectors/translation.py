@@ -23,6 +23,21 @@ def find_links(view: View) -> Wanted:
     return wanted
 
 
+@detector(
+    "alignment_entered",
+    kinds=("cross",),
+    null="shuffled",
+    threshold=0.1,
+    rank=70,
+    unit="word",
+    baseline="diagonal",
+    entered=True,
+)
+def find_links_of_entered(view: View) -> Wanted:
+    """The source words of the word that was read last: many translators look there one step late."""
+    return find_links(view)
+
+
 @detector("copying", kinds=("cross",), null="shuffled", threshold=0.2, rank=60)
 def find_copies(view: View) -> Wanted:
     """The same piece of text in the source: names and numbers that are copied."""
