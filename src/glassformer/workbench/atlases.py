@@ -58,7 +58,7 @@ PLANS = {
     "reviews": Plan(
         "film reviews (Pang and Lee)",
         texts="classification/reviews/dev.tsv.gz",
-        count=100,
+        count=60,
         sentences="classification",
     ),
     "translator": Plan(
