@@ -109,7 +109,8 @@ def read_texts(plan: Plan, data: Path) -> Iterator[Any]:
 def read_links(folder: Path) -> Iterator[MarkedText]:
     """English–French pairs with gold links, of 8 to 25 words on both sides.
 
-    Heads, and these lengths, were chosen on the first story; the others are held out for the score.
+    Heads are chosen on the first story; the others are held out for the score. The lengths were once chosen
+    on all of them.
     """
     for number, links in enumerate(sorted(folder.glob("*/ali_*.txt"))):
         french, english = links.stem.removeprefix("ali_w2w_").split("_")
