@@ -251,3 +251,9 @@ export function coarsen(tile: WeightTile, how: "mean" | "max"): WeightTile {
     zero,
   };
 }
+
+/** A part of a picture, drawn on an axis in the place of a name. */
+export interface Crop {
+  readonly image: ImageBitmap;
+  readonly box: readonly [left: number, top: number, width: number, height: number]; // pixels of the picture
+}

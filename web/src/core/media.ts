@@ -36,12 +36,6 @@ export function patchesOf(description: Description, map: MapDescription, axis: A
   return cells.some((cell) => cell >= 0) ? { side, picture, cells, rowAt } : null;
 }
 
-/** A part of a picture. */
-export interface Crop {
-  readonly image: ImageBitmap;
-  readonly box: readonly [left: number, top: number, width: number, height: number]; // pixels of the picture
-}
-
 /** The tokens of an axis in their sound. */
 export interface Frames {
   readonly side: SideName;

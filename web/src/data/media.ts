@@ -6,7 +6,7 @@
  */
 
 import type { RowSide, SideName } from "../api/types";
-import type { Crop } from "../core/media";
+import type { Crop } from "../core/heat";
 import type { RecordingSource } from "../core/source";
 
 export async function readPicture(source: RecordingSource, side: SideName): Promise<ImageBitmap> {

@@ -6,7 +6,7 @@
  */
 
 import type { RowSide, TokenSlice } from "../api/types";
-import type { Crop } from "../core/media";
+import type { Crop } from "../core/heat";
 import type { RecordingSource } from "../core/source";
 
 const SLICE = 1024;

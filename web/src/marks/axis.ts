@@ -5,7 +5,7 @@
  * Out:  labels that never overlap. Close up every token has its name; far away every 2nd, 5th, 10th … has, with its number.
  */
 
-import type { Crop } from "../core/media";
+import type { Crop } from "../core/heat";
 
 /** Tokens up to which a name alone says where one is. */
 export const FEW = 60;

@@ -6,9 +6,8 @@
  */
 
 import { count as grouped } from "../core/formats";
-import type { Camera, Extent } from "../core/heat";
+import type { Camera, Crop, Extent } from "../core/heat";
 import type { Size } from "../core/heat_camera";
-import type { Crop } from "../core/media";
 import { elide, FEW, type Label, layLabels, type TokenNames } from "./axis";
 import { figure, type Inks, label } from "./paper";
 
