@@ -73,6 +73,19 @@ def test_a_sound_is_heard_with_the_bits_that_are_kept() -> None:
     assert again.sound.words == words  # type: ignore[union-attr]
 
 
+def test_the_first_frames_are_a_sound_of_their_own() -> None:
+    noise = np.random.default_rng(0).normal(size=1000) * 0.1
+    whole = perceive(HEARS, Waveform(noise, 8000), "m")
+    short = whole.cut(2, HEARS.token_samples)
+    alone = perceive(HEARS, Waveform(whole.sound.samples[:640], 8000), "m")  # type: ignore[union-attr]
+    assert np.array_equal(short.inputs, alone.inputs)  # type: ignore[arg-type]
+    assert (short.ids, short.texts, short.special) == (alone.ids, alone.texts, alone.special)
+    assert np.array_equal(short.sound.spans, alone.sound.spans)  # type: ignore[union-attr]
+    assert whole.cut(4, HEARS.token_samples) is whole
+    seen = perceive(LOOKS, PIXELS, "m")
+    assert seen.cut(1, HEARS.token_samples) is seen
+
+
 @pytest.mark.parametrize(
     ("config", "inputs", "sentence"),
     [

@@ -7,7 +7,7 @@ import transformers as hf
 from glassformer.errors import InputError
 from glassformer.loaded.processor import Processor, open_processor, split_processor
 from glassformer.media import Waveform
-from glassformer.recording import Sound
+from glassformer.recording import Picture, Sound, Tokens
 
 PIXELS = np.full((6, 4, 3), 200, np.uint8)
 
@@ -73,3 +73,23 @@ def test_what_a_recording_kept_is_taken_again() -> None:
     assert not heard.takes("a text")
     assert not heard.takes(np.arange(3))
     assert heard.takes(PIXELS)
+
+
+def test_a_picture_that_was_kept_is_not_cropped_again() -> None:
+    crops = hf.CLIPImageProcessorPil(size={"shortest_edge": 16}, crop_size={"height": 8, "width": 8})
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 8, 3), dtype=np.uint8)
+    kept = Picture(pixels, 1, 1, [0])
+    tokens = Tokens("source", ["0,0"], [0], picture=kept)
+    for given in (kept, tokens):
+        assert Processor.takes(given)
+        values = Processor(images=crops).read("sees", given)["pixel_values"][0].numpy()
+        mean, deviation = (np.array(each)[:, None, None] for each in Processor(images=crops).colours)
+        again = np.round((values * deviation + mean) * 255).transpose(1, 2, 0)
+        assert np.array_equal(again, pixels)
+
+
+def test_a_sound_that_would_be_cut_off_is_refused() -> None:
+    hears = Processor(sounds=hf.WhisperFeatureExtractor(chunk_length=1))
+    hears.read("hears", Waveform(np.ones(16_000), 16_000))
+    with pytest.raises(InputError, match=r"hears hears 1 seconds at once, and the sound takes 1\.1"):
+        hears.read("hears", Waveform(np.ones(17_600), 16_000))

@@ -11,7 +11,7 @@ from PIL import Image
 
 from glassformer.errors import InputError
 from glassformer.media import pictures
-from glassformer.media.pictures import read_picture
+from glassformer.media.pictures import convert_image, read_picture
 
 LEFT, RIGHT = (200, 40, 40), (40, 40, 200)
 
@@ -97,6 +97,17 @@ def test_bad_pictures_get_a_sentence_and_little_memory(content: bytes, sentence:
         assert tracemalloc.get_traced_memory()[1] < 8 << 20
     finally:
         tracemalloc.stop()
+
+
+def test_pictures_of_pillow_are_those_of_their_files() -> None:
+    grey = Image.fromarray(np.linspace(0, 65535, 32).astype(np.uint16).reshape(4, 8))
+    turned = draw()
+    turned.getexif()[0x0112] = 6  # a quarter turn
+    for image in (grey, turned):
+        file = encode(image, "PNG", **({"exif": image.getexif()} if image is turned else {}))
+        assert np.array_equal(convert_image(Image.open(BytesIO(file))), read_picture(file))
+    with pytest.raises(InputError, match="at least 64 megapixels"):
+        convert_image(Image.new("1", (8000, 8000)))
 
 
 def test_large_files_are_not_even_opened(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,6 +111,23 @@ def test_flac_of_an_hour_is_refused_by_its_header(tmp_path: Path) -> None:
         read_sound(path)
 
 
+def test_a_stream_of_unknown_length_is_read_to_its_end() -> None:
+    data = integers(TONE, 2)
+    assert read_sound(wav(data, size=2**32 - 1)).seconds == 0.25
+
+
+def test_empty_chunks_do_not_take_for_ever() -> None:
+    with pytest.raises(InputError, match="its parts cannot be told apart"):
+        read_sound(b"RIFF\0\0\0\0WAVE" + b"junk\0\0\0\0" * 300 + wav(integers(TONE, 2))[12:])
+
+
+def test_the_end_of_a_sound_does_not_come_round_to_its_beginning() -> None:
+    click = np.zeros(1000, np.float32)
+    click[-1] = 1
+    faster = resample(click, 110, 100)  # small numbers: a change of speed
+    assert np.abs(faster[:100]).max() < np.abs(faster).max() / 100
+
+
 @pytest.mark.parametrize("rate", [8000, 16_000, 44_100, 192_000])
 def test_resampling_keeps_a_tone_and_its_place(rate: int) -> None:
     def make_tone(rate: int) -> NDArray[np.float64]:

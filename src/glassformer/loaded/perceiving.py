@@ -9,7 +9,7 @@ made again from an older one.
 """
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
-from glassformer.media import Waveform, fit_picture, read_picture, read_sound
+from glassformer.media import Waveform, convert_image, fit_picture, read_picture, read_sound
 from glassformer.recording import Picture, Sound, SpokenWord, Tokens
 from glassformer.text.tokenizer import Encoding
 
@@ -32,6 +32,22 @@ class Percept(Encoding):
     inputs: NDArray[np.float32] | None = None  # (channel, row, column), or (sample,) to the end of a frame
     picture: Picture | None = None
     sound: Sound | None = None
+
+    def cut(self, count: int, token_samples: int) -> "Percept":
+        """The first frames of a sound; a picture stays whole."""
+        if self.sound is None or self.inputs is None or count >= len(self.ids):
+            return self
+        end, part = count * token_samples, slice(count)
+        samples, spans = self.sound.samples[:end], self.sound.spans[part]
+        return replace(
+            self,
+            ids=self.ids[part],
+            texts=self.texts[part],
+            special=self.special[part],
+            segments=self.segments[part],
+            inputs=self.inputs[:end],
+            sound=Sound(samples, self.sound.rate, spans),
+        )
 
 
 def is_percept(inputs: object) -> bool:
@@ -100,7 +116,7 @@ def read_pixels(inputs: Any, name: str) -> NDArray[np.uint8]:
     if isinstance(inputs, Picture):
         return inputs.pixels
     if _is_image(inputs):
-        return np.array(inputs.convert("RGBA"))
+        return convert_image(inputs)
     if isinstance(inputs, (os.PathLike, bytes)):
         return read_picture(inputs)
     if isinstance(inputs, np.ndarray):

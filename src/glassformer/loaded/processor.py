@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from glassformer.errors import InputError
 from glassformer.loaded.perceiving import is_percept, read_pixels, read_waveform
 from glassformer.media import Waveform, drop_opacity
-from glassformer.recording import Sound
+from glassformer.recording import Picture, Sound, Tokens
 
 RATE = 16_000  # samples per second of models of transformers that hear, where nothing says otherwise
 HOP = 160  # samples from one column of a spectrogram to the next, where nothing says otherwise
@@ -60,21 +60,33 @@ class Processor:
     @staticmethod
     def takes(inputs: object) -> bool:
         """Whether something is a picture or a sound; rows of bytes are pixels, never token ids."""
+        if isinstance(inputs, Tokens):
+            return inputs.picture is not None or inputs.sound is not None
         if isinstance(inputs, np.ndarray):
             return inputs.dtype == np.uint8 and inputs.ndim > 1
         return is_percept(inputs)
 
     def read(self, name: str, inputs: Any) -> Mapping[str, Any]:
         """The inputs of the model called `name` for a picture or a sound; refused where it takes none."""
+        if isinstance(inputs, Tokens):
+            inputs = inputs.picture or inputs.sound
         if isinstance(inputs, Waveform | Sound) or (self.images is None and isinstance(inputs, os.PathLike)):
             if self.sounds is None:
                 raise InputError("loaded.processor.hears_nothing", name=name)
             heard = read_waveform(inputs, name).at_rate(self.rate)
+            most = getattr(self.sounds, "n_samples", None)  # what is longer, Whisper's extractor cuts off
+            if most is not None and len(heard.samples) > most:
+                limit = most / self.rate
+                raise InputError("loaded.processor.long", name=name, seconds=heard.seconds, limit=limit)
             made = self.sounds(heard.samples, sampling_rate=self.rate, return_tensors="pt")
             return HeardInputs(made, heard.samples)
         if self.images is None:
             raise InputError("loaded.processor.sees_nothing", name=name)
-        return dict(self.images(images=drop_opacity(read_pixels(inputs, name)), return_tensors="pt"))
+        # What a recording kept has been resized and cropped already.
+        done = ("do_resize", "do_center_crop") if isinstance(inputs, Picture) else ()
+        settings = {each: False for each in done if hasattr(self.images, each)}
+        pixels = drop_opacity(read_pixels(inputs, name))
+        return dict(self.images(images=pixels, return_tensors="pt", **settings))
 
 
 def split_processor(given: Any) -> tuple[Any, Processor]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.media.contents import Content, Opened, open_content
+from glassformer.messages import Message
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -48,7 +49,7 @@ def read_picture(content: Content) -> NDArray[np.uint8]:
 
 
 def _decode(opened: Opened) -> NDArray[np.uint8]:
-    from PIL import Image, ImageOps  # needed by nothing else, and absent where only texts are trained on
+    from PIL import Image  # needed by nothing else, and absent where only texts are trained on
 
     try:
         with warnings.catch_warnings():
@@ -56,22 +57,25 @@ def _decode(opened: Opened) -> NDArray[np.uint8]:
                 "ignore"
             )  # of sizes, which are checked here; of metadata, which do not matter
             with Image.open(opened.stream, formats=[each.upper() for each in FORMATS]) as image:
-                width, height = image.size
-                if width * height > MOST_PIXELS:
-                    raise _too_large(opened, width * height)
-                return _as_bytes(ImageOps.exif_transpose(image))
+                return convert_image(image, opened.name)
     except Image.DecompressionBombError:
-        raise _too_large(opened, 2 * (Image.MAX_IMAGE_PIXELS or MOST_PIXELS)) from None
+        raise _too_large(opened.name, 2 * (Image.MAX_IMAGE_PIXELS or MOST_PIXELS)) from None
     except _BROKEN as error:
         raise InputError("media.broken_picture", name=opened.name, reason=str(error)) from error
 
 
-def _too_large(opened: Opened, pixels: int) -> InputError:
-    return InputError("media.large_picture", name=opened.name, pixels=pixels / 1e6, limit=MOST_PIXELS / 1e6)
+def _too_large(name: str | Message, pixels: int) -> InputError:
+    return InputError("media.large_picture", name=name, pixels=pixels / 1e6, limit=MOST_PIXELS / 1e6)
 
 
-def _as_bytes(image: "Image") -> NDArray[np.uint8]:
-    """Eight bits for each colour and opacity, from any mode."""
+def convert_image(image: "Image", name: str | Message = "image") -> NDArray[np.uint8]:
+    """A picture of Pillow, of any mode, upright: eight bits for each colour and opacity."""
+    from PIL import ImageOps
+
+    width, height = image.size
+    if width * height > MOST_PIXELS:
+        raise _too_large(name, width * height)
+    image = ImageOps.exif_transpose(image)
     if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
         grey = (np.asarray(image).astype(np.uint32) >> 8).clip(max=255).astype(np.uint8)
         return np.stack((grey, grey, grey, np.full_like(grey, 255)), axis=-1)

@@ -25,6 +25,8 @@ SILENCE = 1e-4  # a peak below it (-80 dB) is noise of the converter
 
 _BLOCK = 1 << 16  # samples of each channel that are decoded at once
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE  # kinds of WAV
+_UNKNOWN = 2**32 - 1  # the size of a chunk
+_MOST_CHUNKS = 256
 _TAPER = 0.05  # the share of the band that is faded out, so that nothing rings
 
 
@@ -93,9 +95,8 @@ def resample(samples: NDArray[np.float32], before: int, after: int) -> NDArray[n
     """The same sound at another rate; what the lower rate cannot hold is faded out."""
     count = -(-len(samples) * after // before)
     step = before // math.gcd(before, after)
-    padded = (
-        -(-(len(samples) + before // 100) // step) * step
-    )  # whole steps, with silence for the wrap-around
+    silence = max(before // 100, 64)  # against the wrap-around
+    padded = -(-(len(samples) + silence) // step) * step
     wanted = padded // step * (after // math.gcd(before, after))
     spectrum = np.fft.rfft(samples, padded)[: wanted // 2 + 1]
     if after < before:
@@ -132,8 +133,12 @@ def _check_length(opened: Opened, count: int, rate: int) -> None:
 def _read_wav(opened: Opened) -> tuple[int, Iterator[NDArray[np.float32]]]:
     stream, layout = opened.stream, None
     stream.seek(12)
-    while len(head := stream.read(8)) == 8:
+    for _ in range(_MOST_CHUNKS):
+        if len(head := stream.read(8)) < 8:
+            break
         name, size = head[:4], int.from_bytes(head[4:], "little")
+        if size == _UNKNOWN:  # as written by programs that did not know how much would follow
+            size = opened.size - stream.tell()
         if name == b"fmt " and size >= 16:
             layout = stream.read(min(size, 64))
             stream.seek(max(0, size - 64) + size % 2, 1)
@@ -166,6 +171,8 @@ def _read_blocks(stream: BinaryIO, size: int, frame: int) -> Iterator[bytes]:
     left = size - size % frame
     while left:
         block = stream.read(min(left, _BLOCK * frame))
+        if len(block) % frame or not block:  # the file became shorter meanwhile
+            return
         yield block
         left -= len(block)
 

@@ -128,7 +128,7 @@ class SpeechRecognition(MediaTask):
             silence = np.zeros(int(gap * settings.gap * rate), np.float32)
             faster = 1 + (2 * speed - 1) * settings.speed
             spoken = (
-                resample(heard.take(number), round(100 * faster), 100)
+                resample(heard.take(number), max(1, round(100 * faster)), 100)
                 if settings.speed
                 else heard.take(number)
             )

@@ -77,6 +77,14 @@ def test_a_sound_is_brought_to_the_models_rate() -> None:
     assert (recording.source.sound.rate, recording.source.sound.seconds) == (RATE, 0.5)
 
 
+@pytest.mark.parametrize("make", [make_wav2vec2, make_whisper])
+def test_a_sound_is_kept_as_it_was_given(make: Any) -> None:
+    """Not louder: it can be recorded again."""
+    quiet = np.round(np.sin(np.arange(RATE) / 9) * 99 + 7).astype(np.int16)
+    kept = make().record(Waveform(quiet, RATE), decode=None).source.sound
+    assert np.array_equal(kept.samples, quiet)
+
+
 def test_a_spectrogram_alone_names_seconds_without_a_sound() -> None:
     subject = make_whisper()
     spectrum = torch.zeros(1, 80, 200)

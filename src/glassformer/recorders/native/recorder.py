@@ -381,6 +381,9 @@ class NativeRecorder:
         """The first tokens of a source, and a target; a picture stays whole."""
         both = self.model.shape == "encoder-decoder"
         if isinstance(source, Percept):
+            config = self.network.config
+            assert isinstance(config, ModelConfig)
+            source = source.cut(CHECKED_TOKENS, config.token_samples)
             return source, self._begin(self.reader.read(())) if both else None
         part = slice(CHECKED_TOKENS)
         cut = (source.ids[part], source.texts[part], source.special[part], source.segments[part])

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from glassformer.loaded.perceiving import FULL
 from glassformer.loaded.processor import Processor
 from glassformer.recording import Sound, Tokens
 from glassformer.recording.media import MOST_SAMPLES
-
-LOUDEST = 32767  # of 16 bits
 
 
 class Convolved(NamedTuple):
@@ -33,7 +32,7 @@ class Convolved(NamedTuple):
 
 
 class FrameNames:
-    """The convolutions that a model did in its last pass."""
+    """The convolutions that a model did in the pass that is watched."""
 
     def __init__(
         self, model: nn.Module, processor: Processor, samples: NDArray[np.float32] | None = None
@@ -93,11 +92,12 @@ class FrameNames:
         return 0, 0.0
 
     def _find_sound(self, inputs: Mapping[str, Any], spans: NDArray[np.float64]) -> Sound | None:
-        """The samples, as loud as can be: models hear them scaled to a common loudness."""
-        given = inputs.get("input_values")
-        samples = self.samples if given is None else given[0].detach().float().cpu().numpy()
+        """The sound that was given; where only the model's inputs were, these, as loud as can be."""
+        samples, given = self.samples, inputs.get("input_values")
+        if samples is None and given is not None:
+            raw = given[0].detach().float().cpu().numpy()
+            samples = (raw - raw.mean()) / max(float(np.abs(raw - raw.mean()).max()), 1e-6)
         if samples is None:
             return None
-        heard = samples[:MOST_SAMPLES] - samples.mean()
-        loud = LOUDEST / max(float(np.abs(heard).max()), 1e-6)
-        return Sound((heard * loud).round().astype(np.int16), self.processor.rate, spans)
+        kept = np.clip(np.round(samples[:MOST_SAMPLES] * FULL), -FULL, FULL - 1)
+        return Sound(kept.astype(np.int16), self.processor.rate, spans)
