@@ -91,3 +91,24 @@ def test_patterns_that_match_too_much_are_refused(
         (data / "sub" / "many" / f"{number}.csv").write_text("")
     faults = list(Places(data).find_faults({"task": {"path": path}}))
     assert [fault.message.code for fault in faults] == ([] if code is None else [code])
+
+
+@pytest.mark.parametrize(
+    ("task", "fields"),
+    [
+        ({"name": "picture_classification", "path": "t.tsv"}, ["task.archive"]),  # all of the folder is read
+        ({"name": "picture_classification", "path": "t.tsv", "archive": "."}, ["task.archive"]),
+        ({"name": "picture_classification", "path": "t.tsv", "archive": "fine"}, []),
+        ({"name": "picture_classification", "path": "t.npz"}, []),
+        ({"name": "language_modelling", "path": "t.tsv"}, []),
+    ],
+)
+def test_a_folder_that_a_table_names_files_of_has_no_way_out(
+    data: Path, task: dict[str, str], fields: list[str]
+) -> None:
+    (data / "mixed" / "fine").mkdir()
+    for name in ("t.tsv", "t.npz", "fine/1.png"):
+        (data / "mixed" / name).write_text("link\ta\n")
+    faults = list(Places(data).find_faults({"task": {**task, "folder": "mixed"}}))
+    assert [fault.field for fault in faults] == fields
+    assert {fault.message.code for fault in faults} <= {"recipe.faults.outside"}

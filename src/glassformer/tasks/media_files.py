@@ -26,6 +26,7 @@ from glassformer.text.files import Problems
 from glassformer.text.table import Column, Row
 
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz")
+ARRAYS_ONLY = ("words", "dev_takes", "test_takes", "speaker")  # settings that tables of files do not have
 MOST_BYTES = 64 << 20  # of a file in an archive
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -118,8 +119,9 @@ class Library:
             self._contents = _unpack(self.place)
         elif self.place.is_dir():
             self._paths = {}
+            inside = self.place.resolve()
             for path in sorted(self.place.rglob("*")):
-                if path.is_file():
+                if path.is_file() and path.resolve().is_relative_to(inside):
                     name = path.relative_to(self.place).as_posix()
                     self._paths |= {name: path, name.rpartition(".")[0] or name: path}
         else:
@@ -185,16 +187,19 @@ class SoundSettings(MediaSettings):
     """Short recordings, each of one word; see `Recordings`."""
 
     label: int | str = "digit"  # the array or column with the word of each recording
-    words: list[str] | None = None  # what labels that are numbers stand for, from 0; None: the numbers
+    words: list[str] | None = None  # npz: what labels that are numbers stand for, from 0; None: the numbers
     rate: Count = 8000  # samples per second in an npz file
-    dev_takes: list[int] | None = None  # which takes are dev; None: as `held_out` says
-    test_takes: list[int] | None = None  # and test
-    speaker: str | None = None  # who is left out of train and dev, and is all of test
+    dev_takes: list[int] | None = None  # npz: which takes are dev; None: as `held_out` says
+    test_takes: list[int] | None = None  # npz: and test
+    speaker: str | None = None  # npz: who is left out of train and dev, and is all of test
 
     def check(self) -> None:
         SourceSettings.check(self)
         if (self.dev_takes is None) != (self.test_takes is None):
             raise ConfigurationError("tasks.media.takes")
+        given = [name for name in ARRAYS_ONLY if getattr(self, name) is not None]
+        if given and not self.is_arrays():  # a split that does not heed them would train on what is left out
+            raise ConfigurationError("tasks.media.arrays_only", path=self.path, names=given)
 
 
 @dataclass(frozen=True, slots=True)

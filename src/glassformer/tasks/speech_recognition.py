@@ -1,7 +1,8 @@
 """Speech recognition: an encoder hears a string of words, a decoder writes them.
 
-In:   recordings of single words, as sound classification has them. Strings are made by joining recordings
-      of one speaker, each at its own speed and loudness, with gaps and noise.
+In:   recordings of single words, as sound classification has them. Strings are made by joining recordings,
+      each at its own speed and loudness, with gaps and noise: those of one speaker where an npz file names
+      speakers, else those of anybody.
 Out:  loss, perplexity and word error rate; for every string the moments at which its words are spoken.
 
 What is drawn depends on seed, epoch and number alone; strings of dev and test are always the same.

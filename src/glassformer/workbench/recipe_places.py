@@ -15,6 +15,7 @@ from typing import Any
 from glassformer.api.training import DataFile, DataFiles, Fault
 from glassformer.messages import Message, message
 from glassformer.workbench.models import HUB_NAME, LONGEST_HUB_NAME, was_fetched
+from glassformer.workbench.recipe_fields import read_file
 
 ZOO = Path(__file__).parent.parent / "zoo"
 SPLIT = "{split}"  # in a path: training puts the name of a split there
@@ -213,11 +214,18 @@ def _splits(tables: Mapping[str, Any]) -> tuple[str, ...]:
     return (*SPLITS, str(chosen))
 
 
+def _reads_folder(task: Mapping[str, Any]) -> bool:
+    """Whether a task that names no archive looks for the files of a table in its whole folder."""
+    fields = read_file()["task"].get(task.get("name"), ())
+    return any(field["name"] == "archive" for field in fields) and not str(task.get("path")).endswith(".npz")
+
+
 def _list_data(task: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Full names and values of all paths of a task."""
-    for key in ("path", "archive"):
-        if key in task:
-            yield f"task.{key}", str(task[key])
+    if "path" in task:
+        yield "task.path", str(task["path"])
+    if "archive" in task or _reads_folder(task):
+        yield "task.archive", str(task.get("archive", "."))
     for list_name in ("also", "files"):
         for number, table in enumerate(task.get(list_name, ())):
             for key in ("path", "second_path"):
