@@ -21,11 +21,12 @@ function plain(text: string): string {
   return text.replace(/[\p{P}\p{S}\s▁␣]/gu, "").toLowerCase();
 }
 
+/** `spoken`: the words with known boundaries; none where rows are not named by the word that they serve. */
 export function align(
   words: readonly { readonly row: number; readonly text: string; readonly special: boolean }[],
   cells: readonly TimeCell[],
   weight: (row: number, key: number) => number,
-  sound: SoundDescription,
+  spoken: SoundDescription["words"],
 ): readonly HeardWord[] {
   let next = 0; // words are spoken in their order
   return words.map(({ row, text, special }) => {
@@ -36,9 +37,7 @@ export function align(
     }
     const name = plain(text);
     const found =
-      special || name === ""
-        ? -1
-        : sound.words.findIndex((word, at) => at >= next && plain(word.text) === name);
+      special || name === "" ? -1 : spoken.findIndex((word, at) => at >= next && plain(word.text) === name);
     if (found >= 0) next = found + 1;
     return { row, text, peak, largest, spoken: found < 0 ? null : found };
   });

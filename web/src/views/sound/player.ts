@@ -2,7 +2,8 @@
  * Plays samples.
  *
  * In:   samples, where to begin.
- * Out:  the second that is heard, asked for in every frame; `ended` when it is over.
+ * Out:  the second that is heard, asked for in every frame; `ended` when it is over. Browsers play rates from 8 kHz on, some
+ *       from 3 kHz: whether this one plays.
  */
 
 export class Player {
@@ -31,8 +32,18 @@ export class Player {
     return Math.max(0, Math.min(this.seconds, this.from + passed));
   }
 
-  play(from: number): void {
+  /** False where the browser refuses: a sound may have any rate. */
+  play(from: number): boolean {
     this.stop();
+    try {
+      this.begin(from);
+    } catch {
+      return false;
+    }
+    return true;
+  }
+
+  private begin(from: number): void {
     this.context ??= new AudioContext();
     const { context } = this;
     void context.resume();
@@ -49,10 +60,10 @@ export class Player {
       this.node = null;
       this.ended();
     };
+    node.start(0, from);
     this.node = node;
     this.from = from;
     this.started = context.currentTime;
-    node.start(0, from);
   }
 
   stop(): void {

@@ -97,7 +97,7 @@ test("the table has the exact number of every frame, with its seconds", async ()
 });
 
 test("keys move through time, choose words and play; the end of the sound is heard of", async () => {
-  const { mounted, text, press, selection, element } = await open();
+  const { mounted, text, press, selection } = await open();
   await press("ArrowRight");
   expect(text(".sound-clock")).toBe("0.25 of 2.00 s");
   expect(text(".sound-readout")).toMatch(/^0\.25 s: 0\.\d+\./);
@@ -114,7 +114,54 @@ test("keys move through time, choose words and play; the end of the sound is hea
   expect(text(".sound-clock")).toBe("2.00 of 2.00 s");
   mounted.togglePlay!();
   expect(started).toEqual([0.25, 0]); // again from the beginning
-  expect(element.querySelectorAll("[data-lit]").length).toBeGreaterThanOrEqual(0);
+  mounted.unmount();
+});
+
+test("words light up at the moments to which they listen with half of their largest weight", async () => {
+  const { mounted, element, press } = await open();
+  const lit = () => [...element.querySelectorAll("[data-lit]")].map(({ textContent }) => textContent);
+  expect(lit()).toEqual([]);
+  await press("ArrowRight"); // weights of this frame, of the largest: 6 of 13, 9 of 10, 12 of 13
+  expect(lit()).toEqual(["two", "</s>"]);
+  await press("ArrowRight"); // 13 of 13, 3 of 10, 6 of 13
+  expect(lit()).toEqual(["one"]);
+  mounted.unmount();
+});
+
+test("boundaries belong to words that are written: a row of the word that entered serves the next one", async () => {
+  const { mounted, text, selection } = await open();
+  const boxes = async () =>
+    (await mounted.picture()).match(/fill="none" stroke="[^"]+" stroke-width="1.5"/g) ?? [];
+  expect(text(".sound-readout")).toMatch(/of 2 words listen most to a moment inside their true boundaries/);
+  expect(await boxes()).toHaveLength(2);
+  selection.option("map.reading", "entered");
+  await settle();
+  expect(text(".sound-words")).toContain("<s>onetwo");
+  expect(text(".sound-readout")).not.toContain("boundaries");
+  expect(await boxes()).toHaveLength(0);
+  mounted.unmount();
+});
+
+test("a sound that the browser cannot play is refused with a sentence", async () => {
+  class Refusing extends FakeAudio {
+    override createBuffer = (): never => {
+      throw new DOMException("sample rate 8 is outside the range [3000, 768000]", "NotSupportedError");
+    };
+  }
+  vi.stubGlobal("AudioContext", Refusing);
+  const { mounted, text, press, stage, failures } = await open();
+  const announced: string[] = [];
+  stage.announce = (said) => void announced.push(said);
+  expect(() => mounted.togglePlay!()).not.toThrow();
+  await settle();
+  const sentence = "This browser cannot play this sound (8 samples per second).";
+  expect(text(".sound-readout")).toContain(sentence);
+  expect(announced).toEqual([sentence]);
+  expect(text(".drawn-bar .button")).toBe("Play");
+  await press("ArrowRight"); // the view goes on
+  expect(text(".sound-clock")).toBe("0.25 of 2.00 s");
+  expect(started).toEqual([]);
+  expect(failures).toEqual([]);
   mounted.unmount();
 });
 
@@ -139,7 +186,7 @@ test("frames that overlap share the time; words find the moments they are spoken
     words,
     frames,
     (row, key) => (row === 2 ? Number(key === 0) : Number(key === 1)),
-    SOUND,
+    SOUND.words,
   );
   expect(heard.map(({ spoken }) => spoken)).toEqual([0, null, 1]);
   expect(countInside(heard, SOUND)).toEqual([1, 2]);

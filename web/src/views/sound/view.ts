@@ -6,14 +6,14 @@
  *       boundaries where they are known. The sound can be played: a cursor runs through time, and words light up.
  */
 
-import type { MapDescription, TokenSlice } from "../../api/types";
+import type { MapDescription, SoundDescription, TokenSlice } from "../../api/types";
 import { captionOf, isSigned, mapName } from "../../core/focus";
-import { digits, fixed } from "../../core/formats";
+import { count, digits, fixed } from "../../core/formats";
 import { axisOf, chooseMap, selectedRows } from "../../core/maps";
 import { strongest } from "../../core/maths/strongest";
 import { cellAt, divideTime, type Frames, framesOf, type TimeCell } from "../../core/media";
 import { writePlace } from "../../core/place";
-import { readingOf } from "../../core/reading";
+import { readingOf, readingOfMap } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { TableData } from "../../core/view";
 import { AxisNumbers } from "../../data/axis_numbers";
@@ -73,6 +73,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
   private heard: readonly HeardWord[] = [];
   private pointed: Spot | null = null;
   private second: number | null = null; // of the cursor
+  private refused = false; // by the browser: it cannot play this sound
 
   constructor(setting: Setting<Words, SoundOptions>) {
     super(setting);
@@ -225,6 +226,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
     this.player =
       samples === null || sound === null ? null : new Player(samples, sound.rate, () => this.ended());
     this.second = null;
+    this.refused = false;
   }
 
   private tellNote(): void {
@@ -356,7 +358,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
 
   private seek(second: number): void {
     this.second = second;
-    if (this.player?.playing) this.player.play(second);
+    if (this.player?.playing) this.play(this.player, second);
     this.changed();
   }
 
@@ -368,11 +370,20 @@ class SoundView extends MountedView<Words, SoundOptions> {
       player.stop();
     } else {
       const from = this.second ?? 0;
-      player.play(from >= player.seconds - 0.02 ? 0 : from);
+      this.play(player, from >= player.seconds - 0.02 ? 0 : from);
       this.run();
     }
     relabel(this.playButton);
     this.changed();
+  }
+
+  private play(player: Player, from: number): void {
+    this.refused = !player.play(from);
+    if (this.refused) this.stage.announce(this.refusal()!);
+  }
+
+  private refusal(): string | null {
+    return this.refused ? this.say.cannotPlay(count(this.sound?.rate ?? 0)) : null;
   }
 
   /** Every frame while it plays. */
@@ -402,7 +413,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
     const weight = (row: number, key: number) => numbers?.at(row, key) ?? 0;
     const rows =
       this.mode() === "out" && numbers !== null && !this.alike ? this.others().slice(0, MOST_ROWS) : [];
-    this.heard = this.sound === null ? [] : align(rows, this.cells.key, weight, this.sound);
+    this.heard = align(rows, this.cells.key, weight, this.boundaries());
     const focus = this.mode() === "received" ? null : this.focus();
     const maximum = values?.reduce((most, value) => Math.max(most, Math.abs(value)), 0) ?? 0;
     this.chart.set({
@@ -418,7 +429,8 @@ class SoundView extends MountedView<Words, SoundOptions> {
     this.list.colour(wordsColoured ? (row) => values[row] ?? 0 : null, maximum, signed);
     this.list.mark(this.focusAxis === "query" ? focus : null);
     this.paintCursor();
-    write(this.readout, [this.reading(), this.summary(), this.alignment()].filter(Boolean).join(" "));
+    const parts = [this.refusal(), this.reading(), this.summary(), this.alignment()];
+    write(this.readout, parts.filter(Boolean).join(" "));
   }
 
   private paintCursor(): void {
@@ -473,6 +485,12 @@ class SoundView extends MountedView<Words, SoundOptions> {
     const name = this.nameOf(this.focusAxis, this.focus());
     if (this.signed) return `${say.signedOf(name)} ${list}.`;
     return `${(mode === "out" ? say.looksAt : say.seenBy)(name)} ${list}.`;
+  }
+
+  /** The true boundaries of words; none where a row has the name of the word that entered, since it serves the next one. */
+  private boundaries(): SoundDescription["words"] {
+    const entered = readingOfMap(this.map, this.stage.selection.get()) === "entered";
+    return entered ? [] : (this.sound?.words ?? []);
   }
 
   /** How the peaks lie in the true boundaries. */

@@ -7,6 +7,7 @@ export const words = {
   play: "Play",
   pause: "Pause",
   playHint: "Play the sound, or stop it (space)",
+  cannotPlay: (rate: string) => `This browser cannot play this sound (${rate} samples per second).`,
   time: (now: string, all: string) => `${now} of ${all} s`,
   show: "Show",
   out: "what it listens to",
