@@ -24,16 +24,23 @@ export interface Patches {
   readonly rowAt: Int32Array; // by cell: the row of the axis; -1: none
 }
 
+/** Whether a token of an axis is a patch, asked of every map: nothing is copied. */
+export function hasPatches(description: Description, map: MapDescription, axis: Axis): boolean {
+  const cells = description[axis === "query" ? map.query_side : map.key_side]?.picture?.cells;
+  const [start, count] = axisOf(map, axis);
+  return cells?.some((cell, at) => cell >= 0 && at >= start && at < start + count) ?? false;
+}
+
 /** The patches of an axis; null where none of its tokens is one. */
 export function patchesOf(description: Description, map: MapDescription, axis: Axis): Patches | null {
   const side = axis === "query" ? map.query_side : map.key_side;
   const picture = description[side]?.picture;
-  if (!picture) return null;
+  if (!picture || !hasPatches(description, map, axis)) return null;
   const [start, count] = axisOf(map, axis);
   const cells = picture.cells.slice(start, start + count);
   const rowAt = new Int32Array(picture.rows * picture.columns).fill(-1);
   for (let row = cells.length - 1; row >= 0; row--) if (cells[row]! >= 0) rowAt[cells[row]!] = row;
-  return cells.some((cell) => cell >= 0) ? { side, picture, cells, rowAt } : null;
+  return { side, picture, cells, rowAt };
 }
 
 /** The tokens of an axis in their sound. */

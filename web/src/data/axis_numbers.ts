@@ -12,22 +12,23 @@ import type { RecordingSource } from "../core/source";
 import type { Asker } from "../core/tasks";
 import { readColumn, readMass, readMatrix, readRow } from "./weights";
 
-/** What a token looks at, what looks at it, what all look at, or where its information came from through all layers. */
+/** What a token looks at, what looks at it, what all look at, or where its information came from through this layer and those below. */
 export const MODES = ["out", "in", "received", "rollout"] as const;
 export type Mode = (typeof MODES)[number];
 
 const WHOLE = 3_000_000; // cells of a map that is fetched at once
 const LONGEST = 600; // tokens that rollout follows: it stays below a frame
 
-/** The layers that rollout goes through from a map on downwards; null where it cannot. */
+/** The layers that rollout goes through from a map on downwards, the lowest first; null where it cannot. */
 export function rolloutLayers(
   maps: readonly MapDescription[],
   map: MapDescription,
 ): readonly MapDescription[] | null {
-  const { stack, kind, step } = map.place;
+  const { stack, kind, step, layer: top } = map.place;
   if (kind !== "self" || step !== null || map.queries !== map.keys || map.queries > LONGEST) return null;
   const layers = maps
     .filter(({ place }) => place.stack === stack && place.kind === kind && place.step === null)
+    .filter(({ place }) => place.layer <= top)
     .sort((one, other) => one.place.layer - other.place.layer);
   const sound = layers.every(
     (each, at) =>

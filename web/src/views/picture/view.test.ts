@@ -39,6 +39,18 @@ test("a recording of a text says why there is no picture", () => {
   expect((view.fits(shown(invent().source)) as Spoken)("en")).toContain("not made from a picture");
 });
 
+test("whether there are patches is asked without a table of all cells", () => {
+  const { description, ...others } = pictured();
+  const { source } = description;
+  const picture = { ...source.picture!, rows: 2 ** 30, columns: 2 ** 30 }; // no array is so long
+  expect(
+    view.fits(shown({ ...others, description: { ...description, source: { ...source, picture } } })),
+  ).toBe(true);
+  const none = { ...picture, cells: [-1, -1, -1, -1, -1] };
+  const empty = { ...description, source: { ...source, picture: none } };
+  expect(view.fits(shown({ ...others, description: empty }))).not.toBe(true);
+});
+
 test("the table has the exact number of every patch, with its row and column", async () => {
   const { mounted, failures } = await open(pictured(), { query: 2 });
   const { columns, rows } = await mounted.table();
@@ -72,7 +84,7 @@ test("keys choose patches, with Shift they read numbers, Escape lets go", async 
   mounted.unmount();
 });
 
-test("rollout follows every layer and is refused where the map has none", async () => {
+test("rollout goes up to the layer that is shown and is refused where the map has none", async () => {
   const { mounted, selection, said, element } = await open(pictured(["<s>", " a", " b"]), { query: 0 });
   selection.option("picture.show", "rollout");
   await settle();
@@ -80,6 +92,10 @@ test("rollout follows every layer and is refused where the map has none", async 
   const { rows } = await mounted.table();
   const sum = rows.reduce((total, row) => total + Number(row.at(-1)), 0);
   expect(sum).toBeCloseTo(1, 5);
+  // half of [CLS] stays where it is, half is the average of three heads of this layer alone
+  const mean = [0, 1, 2].reduce((total, head) => total + weightOf(0, head, 0, 2, 5) / 3, 0);
+  expect(rows[2]!.at(-1)).toBeCloseTo(0.5 * mean, 6);
+  expect(await mounted.picture()).toContain("rollout from the input up to this layer");
   const cross = pictured().description; // the same picture; a map of words alone
   expect(cross.maps.every(({ place }) => place.kind === "self")).toBe(true);
   selection.set({ place: { stack: "decoder", kind: "cross", layer: 0, step: null } });

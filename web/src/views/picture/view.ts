@@ -6,12 +6,12 @@
  *       keeps; then pointing reads the numbers of other patches. Tokens that are no patch stand beside it.
  */
 
-import type { MapDescription, TokenSlice } from "../../api/types";
+import type { Description, MapDescription, TokenSlice } from "../../api/types";
 import { captionOf, isSigned, mapName } from "../../core/focus";
 import { digits, percent } from "../../core/formats";
 import { axisOf, chooseMap, selectedRows } from "../../core/maps";
 import { strongest } from "../../core/maths/strongest";
-import { type Patches, patchesOf } from "../../core/media";
+import { hasPatches, type Patches, patchesOf } from "../../core/media";
 import { writePlace } from "../../core/place";
 import { readingOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
@@ -48,17 +48,13 @@ export const view = recordingView({
   words,
   options,
   fits: ({ now: { description } }) =>
-    pictured(description.maps, (map, axis) => patchesOf(description, map, axis)).length > 0 ||
-    ((language) => words(language).noPicture),
+    description.maps.some((map) => isPictured(description, map)) || ((language) => words(language).noPicture),
   mount: (setting) => new PictureView(setting),
 });
 
-/** The maps with patches on one of their axes. */
-function pictured(
-  maps: readonly MapDescription[],
-  patches: (map: MapDescription, axis: Axis) => Patches | null,
-): MapDescription[] {
-  return maps.filter((map) => patches(map, "query") ?? patches(map, "key"));
+/** Whether one of the axes has patches. */
+function isPictured(description: Description, map: MapDescription): boolean {
+  return hasPatches(description, map, "query") || hasPatches(description, map, "key");
 }
 
 class PictureView extends MountedView<Words, PictureOptions> {
@@ -229,7 +225,7 @@ class PictureView extends MountedView<Words, PictureOptions> {
     const missing = !map.has_weights && here !== null;
     this.note.hidden = here !== null && !missing;
     if (this.note.hidden) return;
-    const ways = pictured(description.maps, (each, axis) => patchesOf(description, each, axis));
+    const ways = description.maps.filter((each) => isPictured(description, each));
     const families = new Map(ways.map((each) => [`${each.place.stack} ${each.place.kind}`, each]));
     const doors = [...families.values()].map((each) =>
       button(say.goTo(mapName(each, stage.language)), () => stage.selection.set({ place: each.place })),
@@ -486,7 +482,7 @@ class PictureView extends MountedView<Words, PictureOptions> {
 
   private headName(): string {
     const { head } = this.stage.selection.get();
-    if (this.mode() === "rollout") return this.say.rollout;
+    if (this.mode() === "rollout") return this.say.rolloutHere;
     return typeof head === "number" ? this.say.head(head) : this.say[head];
   }
 

@@ -11,9 +11,10 @@ export const words = {
   receivedHint: "The attention each patch receives from all tokens together.",
   rollout: "rollout",
   rolloutHint:
-    "Where the information of a token came from, through all layers of the stack (attention rollout).",
+    "Where the information of a token came from, through the chosen layer and all below it (attention rollout).",
+  rolloutHere: "rollout from the input up to this layer",
   noRollout:
-    "Rollout needs the self-attention weights of every layer of a stack, and at most 600 tokens. This map is not of such a stack.",
+    "Rollout needs the self-attention weights of this layer and all below it, and at most 600 tokens. This map has no such layers.",
   paint: "As",
   colour: "colour",
   light: "light",
