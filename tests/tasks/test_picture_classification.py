@@ -35,11 +35,11 @@ dropout = 0.0
 tokens = 160
 
 [train]
-steps = 60
-rate = 1e-2
+steps = 120
+rate = 5e-3
 warmup = 5
-evaluate_every = 60
-save_every = 60
+evaluate_every = 120
+save_every = 120
 device = "cpu"
 
 [monitor]
