@@ -36,8 +36,8 @@ def test_a_network_learns_to_name_pictures_in_two_languages(tmp_path: Path) -> N
     assert batch.count == 4
     count = len(task.examples("train").lengths)
     optimiser = torch.optim.Adam(network.parameters(), lr=1e-2)
-    for _ in range(30):
-        whole = task.collate("train", range(count))
+    whole = task.collate("train", range(count))
+    for _ in range(120):  # with other seeds, too, it is right by then: processors round differently
         optimiser.zero_grad()
         (task.loss(network, whole) / whole.count).backward()
         optimiser.step()
