@@ -28,7 +28,7 @@ def test_opens_by_itself_on_a_recording(served: Any, open_page: OpenPage) -> Non
     page = open_page(served.url)
     settle(page)
     page.wait_for_url(re.compile("#recording="))
-    first = served.library.entries()[0]
+    (first,) = (each for each in served.library.entries() if each.default)
     assert chosen(page)["recording"] == first.id
     expect(page.locator("[data-action=recording]")).to_have_value(first.id)
     expect(page.locator(".view-host")).not_to_be_empty()
