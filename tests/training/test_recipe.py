@@ -45,6 +45,9 @@ WORDS: dict[str, dict[str, Any]] = {
     },
 }
 WORDS["classification"] = {"shape": "encoder", "head": "classes", "classes": 2, "padding_id": 0}
+WORDS["picture_classification"] = {"reads": "picture", "shape": "encoder", "head": "classes", "classes": 10}
+WORDS["captioning"] = {**WORDS["translation"], "reads": "picture"}
+WORDS["speech_recognition"] = {**WORDS["translation"], "reads": "sound"}
 KINDS = {
     "gpt2.toml": "gpt2",
     "shakespeare.toml": "gpt2",
