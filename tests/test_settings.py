@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, RecurrentConfig
 from glassformer.errors import ConfigurationError
 from glassformer.settings import (
     AtLeastZero,
@@ -81,7 +81,7 @@ def test_settings_come_from_a_mapping() -> None:
     with pytest.raises(ConfigurationError, match=r"no setting 'haeds'\. Did you mean 'heads'\?"):
         read_settings(ModelConfig, {"vocabulary_size": 9, "haeds": 3})
     with pytest.raises(ConfigurationError, match="needs vocabulary_size"):
-        read_settings(ModelConfig, {})
+        read_settings(RecurrentConfig, {})
 
 
 def test_settings_come_from_toml(tmp_path: Path) -> None:

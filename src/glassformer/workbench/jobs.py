@@ -95,8 +95,9 @@ class JobStore:
         self._served: dict[str | None, float] = {}  # when a job of each owner was taken last
         self._began: dict[str, float] = {}  # when jobs that run were taken, by id
         self._seconds: deque[float] = deque(maxlen=20)  # that the last jobs took
-        for each in [] if table is None else table.read():
-            self._restore(each)
+        with self._changed:
+            for each in [] if table is None else table.read():
+                self._restore(each)
 
     def submit(
         self, request: JobRequest | PlayRequest | MeasureRequest, model: Model, owner: str | None = None
