@@ -44,4 +44,7 @@ def test_a_network_learns_to_name_pictures_in_two_languages(tmp_path: Path) -> N
     scores = task.evaluate(network, "dev")
     assert set(scores) == set(task.score_names())
     assert scores["exact_en"] == scores["exact_fr"] == 1.0
-    assert {sample.output for sample in task.samples(network, "dev", 3)} <= {"left", "right"}
+    samples = task.samples(network, "dev", 2)
+    assert {sample.output for sample in samples} <= {"left", "right"}
+    last = len(task.examples("dev").lengths) - 2  # in the first of two languages
+    assert [sample.input for sample in samples] == ["dev 0", f"dev {last}"]

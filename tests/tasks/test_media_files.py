@@ -1,6 +1,7 @@
 """Pictures and recordings from arrays, tables, folders and archives; splits never share an example."""
 
 import tarfile
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from glassformer.errors import ConfigurationError, InputError
+from glassformer.tasks import media_files
 from glassformer.tasks.media_files import (
     Library,
     MediaSettings,
@@ -115,3 +117,78 @@ def test_links_lead_nowhere_outside(tmp_path: Path) -> None:
         for name in ("secret", "secret.png", "more/own", "../outside/own.png"):
             with pytest.raises(InputError, match="is not in"):
                 library.find(name)
+
+
+def pack(path: Path, files: dict[str, bytes]) -> None:
+    with tarfile.open(path, f"w:{path.suffix[1:].replace('tar', '')}") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, BytesIO(content))
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    files = {"cat/1.png": b"cat", "./dog/1.png": b"dog", "dog/2.png": b"two", "3.png": b"3", "3.jpg": b"j"}
+    pack(tmp_path / "a.tar", files)
+    library = Library(MediaSettings(path="t.tsv", folder=str(tmp_path), archive="a.tar"))
+    names = ("cat/1.png", "cat/1", "dog/1.png", "dog/1", "2.png", "2", "3.jpg")
+    assert [library.find(name) for name in names] == [b"cat", b"cat", b"dog", b"dog", b"two", b"two", b"j"]
+    for name in ("1", "1.png", "3"):
+        with pytest.raises(InputError, match=rf"names '{name}', but .* several such files"):
+            library.find(name)
+
+
+@pytest.mark.parametrize("name", ["a.tar.gz", "a.tar.xz"])
+def test_damaged_archives_are_refused_with_a_sentence(tmp_path: Path, name: str) -> None:
+    noise = np.random.default_rng(0).integers(0, 9, 200_000).astype(np.uint8)
+    pack(tmp_path / name, {"1.png": noise.tobytes()})  # gz: can be unpacked, but has another checksum
+    damage(tmp_path / name, 1 / 3)
+    with pytest.raises(InputError, match=f"{name} cannot be read"):
+        Library(MediaSettings(path="t.tsv", folder=str(tmp_path), archive=name))
+
+
+def test_damaged_arrays_are_refused_with_a_sentence(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "a.npz", train_images=np.arange(1000))
+    damage(tmp_path / "a.npz", 66 / (tmp_path / "a.npz").stat().st_size)  # behind the first header
+    with pytest.raises(InputError, match=r"a\.npz cannot be read"):
+        read_arrays(MediaSettings(path="a.npz", folder=str(tmp_path)))
+
+
+def damage(path: Path, place: float) -> None:
+    content = bytearray(path.read_bytes())
+    start = round(place * len(content))
+    content[start : start + 40] = bytes(each ^ 0x55 for each in content[start : start + 40])
+    path.write_bytes(content)
+
+
+def test_what_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(media_files, "MOST_IN_ALL", 3 << 20)
+    for count in (3, 4):
+        pack(tmp_path / f"{count}.tar.xz", {f"{number}.png": bytes(1 << 20) for number in range(count)})
+    Library(MediaSettings(path="t.tsv", folder=str(tmp_path), archive="3.tar.xz"))
+    with pytest.raises(InputError, match="more than 3 MiB"):
+        Library(MediaSettings(path="t.tsv", folder=str(tmp_path), archive="4.tar.xz"))
+    np.savez_compressed(tmp_path / "a.npz", one=np.zeros(2 << 20, np.uint8), two=np.zeros(2 << 20, np.uint8))
+    with pytest.raises(InputError, match="more than 3 MiB"):
+        read_arrays(MediaSettings(path="a.npz", folder=str(tmp_path)))
+
+
+def test_labels_that_are_missing_or_too_few_are_refused(tmp_path: Path) -> None:
+    images, labels = np.zeros((3, 2, 2), np.uint8), np.zeros(3, int)
+    settings = MediaSettings(path="a.npz")
+    train = {"train_images": images, "train_labels": labels}
+    for arrays, split in (
+        ({**train, "test_images": images}, "test"),
+        ({**train, "test_images": images, "test_labels": labels[:2]}, "test"),
+        ({"train_images": images, "train_labels": labels[:2]}, "train"),
+        ({"train_images": images, "train_labels": labels[:2]}, "dev"),
+    ):
+        with pytest.raises(InputError, match=f"of the split '{split}'"):
+            divide_arrays(settings, arrays, split)
+    write_tones(tmp_path)
+    sounds = SoundSettings(path="tones.npz", folder=str(tmp_path))
+    whole = read_arrays(sounds)
+    for name in ("digit", "speaker", "take", "ends"):
+        np.savez(tmp_path / "tones.npz", **{**whole, name: whole[name][:-1]})
+        with pytest.raises(InputError, match="of the split 'train'"):
+            read_recordings(sounds, "train", RATE)

@@ -60,6 +60,10 @@ def test_a_network_can_be_taught_and_its_errors_counted(task: SpeechRecognition)
     assert losses[-1] < 0.7 * losses[0]
     scores = task.evaluate(network, "test")
     assert set(scores) == {"loss", "perplexity", "word_error_rate"}
+    samples = task.samples(network, "test", 3)
+    assert [sample.input for sample in samples] == ["test 0", "test 5", "test 11"]
+    for sample, index in zip(samples, (0, 5, 11), strict=True):
+        assert sample.wanted == " ".join(word.text for word in task.speak("test", index).words)
     spoken = task.speak("test", 2)
     model = gf.load(network, WORDS)
     sound = model.perceive(gf.Waveform(spoken.samples, RATE)).sound

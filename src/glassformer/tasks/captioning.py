@@ -86,9 +86,9 @@ class Captioning(MediaTask):
         encoded = Encoder(self.tokenizer)([text for row in rows for text in row], target=True)
         shown = config.grid**2 + int(config.class_token)
         lengths = np.array([max(shown, len(each) + 2) for each in encoded], dtype=np.int64)
-        repeated = pixels if config.color else pixels[..., :1]
+        channels = pixels if config.color else pixels[..., :1]
         self._sampled[split, 0] = [(text, text) for row in rows for text in row]
-        return _Captions(encoded, lengths, repeated, problems.notes(), len(columns))
+        return MediaExamples(encoded, lengths, channels, problems.notes())
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
         examples, count = self.media(split), len(self.settings.languages)
@@ -120,14 +120,16 @@ class Captioning(MediaTask):
         loss = self.mean_loss(network, split, limit, partial(sum_word_loss, smoothing=0.0))
         scores = {"loss": loss, "perplexity": compute_perplexity(loss)}
         for place, language in enumerate(self.settings.languages if self.settings.scored else ()):
-            written, wanted = self.describe(network, split, place, self.settings.scored)
+            _, written, wanted = self.describe(network, split, place, self.settings.scored)
             scores[f"exact_{language}"] = compute_accuracy(written, wanted)
             if can_score_translations():
                 scores[f"chrf_{language}"] = score_chrf(written, wanted).score
         return scores
 
-    def describe(self, network: Network, split: Split, place: int, count: int) -> tuple[list[str], list[str]]:
-        """What is written about pictures all over a split in the language at a place, and what should be."""
+    def describe(
+        self, network: Network, split: Split, place: int, count: int
+    ) -> tuple[list[int], list[str], list[str]]:
+        """Examples all over a split in the language at a place, what is written and what should be."""
         pixels, columns = self.media(split).pixels, len(self.settings.languages)
         assert pixels is not None
         model = NativeModel(network, self.tokenizer, generation=GenerationSettings())
@@ -136,18 +138,10 @@ class Captioning(MediaTask):
         percepts = [show_picture(self.network_config, pixels[number]) for number in chosen]
         found = model.write_words(percepts, None, language)
         written = [write_answer(model, (), each[0]) for each in found]
-        return written, [self._sampled[split, 0][number * columns + place][1] for number in chosen]
+        indices = [number * columns + place for number in chosen]
+        return indices, written, [self._sampled[split, 0][index][1] for index in indices]
 
     def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
-        """Captions in the first language of pictures all over the split."""
-        written, wanted = self.describe(network, split, 0, count)
-        pairs = zip(written, wanted, strict=True)
-        return [Sample(f"{split} {number}", *pair) for number, pair in enumerate(pairs)]
-
-
-class _Captions(MediaExamples):
-    """Each picture once, and `languages` captions of it."""
-
-    def __init__(self, answers: Any, lengths: Any, pixels: Any, notes: Any, languages: int) -> None:
-        super().__init__(answers, lengths, pixels, notes)
-        self.languages = languages
+        """Captions in the first language of pictures all over the split, named by the numbers of examples."""
+        found = zip(*self.describe(network, split, 0, count), strict=True)
+        return [Sample(f"{split} {index}", written, wanted) for index, written, wanted in found]

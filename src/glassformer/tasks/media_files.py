@@ -7,8 +7,10 @@ Out:  pixels, waveforms and the cells that belong to them, by split.
 """
 
 import hashlib
+import lzma
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -28,6 +30,8 @@ from glassformer.text.table import Column, Row
 ARCHIVES = (".tar", ".tar.gz", ".tgz", ".tar.xz")
 ARRAYS_ONLY = ("words", "dev_takes", "test_takes", "speaker")  # settings that tables of files do not have
 MOST_BYTES = 64 << 20  # of a file in an archive
+MOST_IN_ALL = 2 << 30  # bytes of all files of an archive, or of all arrays of an npz file
+BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError)  # what unpacking a damaged file ends with
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -73,22 +77,25 @@ def read_arrays(settings: MediaSettings) -> Arrays:
     """The arrays of an npz file, without running anything in it."""
     (path,) = settings.find_files(settings.path, "train")
     try:
+        with zipfile.ZipFile(path) as packed:  # sizes as the file states them; no more is ever unpacked
+            if sum(member.file_size for member in packed.infolist()) > MOST_IN_ALL:
+                raise InputError("tasks.media.large_archive", path=path, most=MOST_IN_ALL >> 20)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}
     except FileNotFoundError as error:
         raise InputError("tasks.media.missing", path=path) from error
-    except (OSError, ValueError, zipfile.BadZipFile, EOFError) as error:
+    except (*BROKEN, ValueError, MemoryError, RuntimeError, zipfile.BadZipFile) as error:
         raise InputError("tasks.media.broken", path=path, reason=str(error)) from error
 
 
 def divide_arrays(settings: MediaSettings, arrays: Arrays, split: Split) -> tuple[NDArray[Any], NDArray[Any]]:
     """Pictures and labels of a split; one that the file lacks is held out of train, by digests."""
-    own = f"{split}_images", f"{split}_labels"
-    if own[0] in arrays and split != "train":
-        return arrays[own[0]], arrays[own[1]]
-    if "train_images" not in arrays or "train_labels" not in arrays or split not in PARTS:
+    own = split if f"{split}_images" in arrays else "train"
+    images, labels = arrays.get(f"{own}_images"), arrays.get(f"{own}_labels")
+    if images is None or labels is None or not _are_as_many(images, labels) or split not in (own, *PARTS):
         raise InputError("tasks.media.no_arrays", path=settings.path, split=split, seen=sorted(arrays))
-    images, labels = arrays["train_images"], arrays["train_labels"]
+    if own != "train":
+        return images, labels
     held_out = {"dev": settings.held_out, "test": settings.held_out_test}
     shares = {name: share for name, share in held_out.items() if f"{name}_images" not in arrays}
     places = np.array([_place(image.tobytes(), settings.split_seed) for image in images])
@@ -103,6 +110,11 @@ def divide_arrays(settings: MediaSettings, arrays: Arrays, split: Split) -> tupl
     return images[~taken], labels[~taken]
 
 
+def _are_as_many(*arrays: NDArray[Any]) -> bool:
+    """Whether arrays have one entry each for the same things."""
+    return all(array.ndim > 0 and len(array) == len(arrays[0]) for array in arrays)
+
+
 def _place(content: bytes, seed: int) -> float:
     digest = hashlib.blake2b(content, digest_size=8, key=seed.to_bytes(8, "little")).digest()
     return int.from_bytes(digest, "big") / 2**64
@@ -113,47 +125,59 @@ class Library:
 
     def __init__(self, settings: MediaSettings) -> None:
         self.place = Path(settings.folder).expanduser() / settings.archive
-        self._contents: dict[str, bytes] | None = None
-        self._paths: dict[str, Path] | None = None
-        if self.place.name.endswith(ARCHIVES):
-            self._contents = _unpack(self.place)
+        self._files: dict[str, bytes] | dict[str, Path]  # by their paths
+        self._short: dict[str, list[str]] = {}  # paths by paths without endings
+        self._bare: dict[str, list[str]] = {}  # and, of an archive, by names without folders
+        packed = self.place.name.endswith(ARCHIVES)
+        if packed:
+            self._files = _unpack(self.place)
         elif self.place.is_dir():
-            self._paths = {}
             inside = self.place.resolve()
-            for path in sorted(self.place.rglob("*")):
-                if path.is_file() and path.resolve().is_relative_to(inside):
-                    name = path.relative_to(self.place).as_posix()
-                    self._paths |= {name: path, name.rpartition(".")[0] or name: path}
+            self._files = {
+                path.relative_to(self.place).as_posix(): path
+                for path in sorted(self.place.rglob("*"))
+                if path.is_file() and path.resolve().is_relative_to(inside)
+            }
         else:
             raise InputError("tasks.media.missing", path=self.place) from FileNotFoundError(str(self.place))
+        for name in self._files:
+            path = PurePosixPath(name)
+            self._short.setdefault((path.parent / path.stem).as_posix(), []).append(name)
+            for bare in {path.name, path.stem} if packed else ():
+                self._bare.setdefault(bare, []).append(name)
 
     def find(self, name: str) -> bytes | Path:
-        """A file by its name, with or without its ending; never one outside."""
-        found: bytes | Path | None = (
-            self._contents if self._contents is not None else self._paths or {}
-        ).get(name)
-        if found is None:
+        """A file by its name, with or without its ending; never one outside, nor one of several."""
+        found = [name] if name in self._files else self._short.get(name) or self._bare.get(name)
+        if not found:
             raise InputError("tasks.media.no_file", name=name, place=self.place)
-        return found
+        if len(found) > 1:
+            raise InputError("tasks.media.several_files", name=name, place=self.place, seen=found[:2])
+        return self._files[found[0]]
 
 
 def _unpack(path: Path) -> dict[str, bytes]:
-    """Every file of an archive, by its name without folders, with its ending and without."""
+    """Every file of an archive, by its path."""
     found: dict[str, bytes] = {}
+    kept = 0
     try:
         with tarfile.open(path) as archive:
             for member in archive:
                 if not member.isfile():
                     continue
+                kept += member.size
                 if member.size > MOST_BYTES:
                     raise InputError("tasks.media.large_member", path=path, name=member.name)
+                if kept > MOST_IN_ALL:
+                    raise InputError("tasks.media.large_archive", path=path, most=MOST_IN_ALL >> 20)
                 file = archive.extractfile(member)
                 assert file is not None
-                name = PurePosixPath(member.name)
-                found[name.name] = found[name.stem] = file.read()
+                found[PurePosixPath(member.name).as_posix()] = file.read()
+            while archive.fileobj is not None and archive.fileobj.read(1 << 20):
+                pass  # the checksum is behind the last byte
     except FileNotFoundError as error:
         raise InputError("tasks.media.missing", path=path) from error
-    except (OSError, EOFError, tarfile.TarError) as error:
+    except (*BROKEN, tarfile.TarError) as error:
         raise InputError("tasks.media.broken", path=path, reason=str(error)) from error
     return found
 
@@ -240,7 +264,8 @@ def read_recordings(settings: SoundSettings, split: Split, rate: int) -> Recordi
 def _read_recorded_arrays(settings: SoundSettings, split: Split, rate: int) -> Recordings:
     arrays, name = read_arrays(settings), str(settings.label)
     missing = [each for each in ("samples", "ends", name) if each not in arrays]
-    if missing or split not in PARTS:
+    described = [arrays[each] for each in ("ends", name, "speaker", "take") if each in arrays]
+    if missing or not _are_as_many(*described) or split not in PARTS:
         raise InputError("tasks.media.no_arrays", path=settings.path, split=split, seen=sorted(arrays))
     if rate != settings.rate:
         raise ConfigurationError("tasks.media.other_rate", rate=settings.rate, network=rate)

@@ -169,12 +169,14 @@ class SpeechRecognition(MediaTask):
         loss = self.mean_loss(network, split, limit, partial(sum_word_loss, smoothing=0.0))
         scores = {"loss": loss, "perplexity": compute_perplexity(loss)}
         if self.settings.scored:
-            written, wanted = self.transcribe(network, split, self.settings.scored)
+            _, written, wanted = self.transcribe(network, split, self.settings.scored)
             scores["word_error_rate"] = compute_word_errors(written, wanted)
         return scores
 
-    def transcribe(self, network: Network, split: Split, count: int) -> tuple[list[str], list[str]]:
-        """What is written about strings all over a split, and what they are."""
+    def transcribe(
+        self, network: Network, split: Split, count: int
+    ) -> tuple[list[int], list[str], list[str]]:
+        """Strings all over a split, by number, what is written about them and what they are."""
         model = NativeModel(network, self.tokenizer, generation=GenerationSettings())
         total = len(self.media(split).lengths)
         chosen = np.unique(np.linspace(0, total - 1, count).astype(np.int64)).tolist()
@@ -184,12 +186,12 @@ class SpeechRecognition(MediaTask):
             play_sound(self.network_config, Waveform(each.samples, rate), each.words) for each in strings
         ]
         written = [write_answer(model, (), found[0]) for found in model.write_words(percepts)]
-        return written, [_write(each) for each in strings]
+        return chosen, written, [_write(each) for each in strings]
 
     def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
-        """Transcripts of strings all over the split."""
-        pairs = zip(*self.transcribe(network, split, count), strict=True)
-        return [Sample(f"{split} {number}", *pair) for number, pair in enumerate(pairs)]
+        """Transcripts of strings all over the split, which are named by number."""
+        found = zip(*self.transcribe(network, split, count), strict=True)
+        return [Sample(f"{split} {index}", written, wanted) for index, written, wanted in found]
 
 
 def _write(spoken: SpokenString) -> str:
