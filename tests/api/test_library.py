@@ -412,6 +412,10 @@ writing = subprocess.Popen([sys.executable, "-c", "import sys; open(sys.argv[1],
 while id in library._open:
     assert writing.poll() is None
 print(float(np.sum(opened.maps[-1].weights())), writing.poll())  # whoever writes still waits for this one
+try:
+    library.get(id)
+except module.ApiError as error:
+    print(error.status)  # mapped now, the file would be cut under it
 del opened
 print(writing.wait(300), Path(sys.argv[1]).stat().st_size, library._leases)
 """
@@ -429,7 +433,7 @@ def test_whoever_overwrites_a_file_that_is_mapped_waits_until_it_is_closed(tmp_p
     command = [sys.executable, "-c", _OVERWRITTEN, str(path)]  # in a process that may die of it
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == f"{float(np.sum(recording.maps[-1].weights()))} None\n0 0 {{}}\n"
+    assert ended.stdout == f"{float(np.sum(recording.maps[-1].weights()))} None\n503\n0 0 {{}}\n"
 
 
 def test_copies_of_long_files_have_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,6 +449,20 @@ def test_copies_of_long_files_have_a_budget(tmp_path: Path, monkeypatch: pytest.
     assert list(library._open) == ids[1:]
     monkeypatch.setattr("glassformer.bundle.reader._transfer", _fill_disk)
     assert len(library.get(ids[0]).source) == 5  # a full disk hides nothing
+    library.close()
+
+
+def test_what_the_index_has_no_room_for_leaves_no_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = Library(tmp_path, shipped=None)
+    path = library.new_partial_path()
+    bundle.save(invent_decoder(tokens=5), path)
+    before = {each.name for each in tmp_path.iterdir()} - {path.name}
+    monkeypatch.setattr(library._index, "put", _fill_disk)
+    with pytest.raises(OSError, match="No space left"):
+        library.adopt(path)
+    assert {each.name for each in tmp_path.iterdir()} == before
     library.close()
 
 

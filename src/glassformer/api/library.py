@@ -415,6 +415,8 @@ class Library:
     def _map_bundle(self, path: Path) -> Recording:
         """The recording in a file that is mapped as it is: whoever writes to it waits until it is closed."""
         lease = take_lease(path)
+        if lease is None and path in list(self._leases.values()):  # somebody waits to write
+            raise ApiError("api.recording_is_written", "busy", 503)
         if lease is None:
             log.warning("%s is mapped: overwriting it now would end the server", path)
             return bundle.open(path, COPIED)
@@ -491,7 +493,11 @@ class Library:
             for each in (given, stored):
                 _remove_file(each)
             raise
-        id = self._add(facts, stored, origin, card, own=True, refuse=owner is not None)
+        try:
+            id = self._add(facts, stored, origin, card, own=True, refuse=owner is not None)
+        except OSError:  # no room for a line of the index: without it the file would count for nobody
+            _remove_file(stored)
+            raise
         made_by = None if run is None else run.model_dump_json()
         for other in self._index.find_unlisted(made_by, owner):
             if other.id != id and _read_card(other).measured == measured:

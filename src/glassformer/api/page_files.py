@@ -61,10 +61,11 @@ def find_page_file(folder: Path, path: str, accepted: str) -> PageFile | None:
 
 def find_file(root: Path, path: str) -> Path | None:
     """The file of this path inside a folder; None for anything else, also behind links that lead outside."""
-    if "\0" in path or "\\" in path or any(part.startswith(".") for part in path.split("/")):
+    hidden = any(part.startswith(".") for part in path.split("/"))
+    if hidden or path.startswith("/") or "\0" in path or "\\" in path:
         return None
     try:
-        file = (root / path.lstrip("/")).resolve()
+        file = (root / path).resolve()
         return file if file.is_relative_to(root) and file.is_file() else None
     except (OSError, ValueError):
         return None

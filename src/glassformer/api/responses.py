@@ -195,7 +195,7 @@ async def _respond_now(
     encoding = choose_encoding(request.headers.get("accept-encoding", ""))
     headers = {"cache-control": keep, "vary": "Accept-Encoding"}
     now = None if state is None else state()
-    key = f"{request.url.path}?{request.url.query}|{encoding}|{context.access.reader}"
+    key = _mark(f"{request.url.path}?{request.url.query}|{encoding}|{context.access.reader}".encode())
     encoded = None if now is None else context.cache.get(key)
     if encoded is None or encoded.state != now:
         encoded = await context.threads.run(request, lambda: _encode(make(), encoding, now), slow=slow)

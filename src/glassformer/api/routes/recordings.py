@@ -4,6 +4,7 @@ In:   ids, sides, bundles.
 Out:  descriptions as JSON; bundles as they are.
 """
 
+import errno
 import re
 from pathlib import Path as FilePath
 from typing import Annotated
@@ -209,6 +210,8 @@ async def _receive(request: Request, context: AppContext) -> str:
             request, lambda: context.library.receive(path, context.access.owner), slow=True
         )
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise  # answered as everywhere: try again later
         raise ApiError("api.no_room", status=413, reason=error.strerror or str(error)) from error
     except GlassformerError as error:
         if isinstance(error, ApiError):

@@ -17,6 +17,7 @@ from glassformer.api.people import LONGEST_NAME
 from glassformer.api.responses import AppContext, Context, respond
 from glassformer.api.roles import Role
 from glassformer.api.security import OWN_HEADERS, POLICY, SESSION, write_cookie
+from glassformer.api.settings import RETRY
 from glassformer.errors import ApiError
 from glassformer.messages import Message, known_languages, message
 from glassformer.schema import ResponseModel
@@ -177,7 +178,8 @@ def show_sign_in(
         f"<button>{say('button')}</button></form>"
         f"<nav>{''.join(map(link, known_languages()))}</nav></main></body></html>"
     )
-    return HTMLResponse(page, status, headers={"cache-control": NO_STORE})
+    later = {"retry-after": RETRY} if status in (429, 503) else {}
+    return HTMLResponse(page, status, headers={"cache-control": NO_STORE, **later})
 
 
 def clean_goal(goal: str) -> str:

@@ -13,7 +13,7 @@ export const people = {
   sees: "Who may see it",
   recording: (title: string) => `Recording “${title}”`,
   run: (id: string) => `Training run ${id}`,
-  private: "only you",
+  private: "only its owner",
   team: "the team: everybody who has signed in",
   public: "whoever has the link, also without signing in",
   of: (owner: string) => `It belongs to ${owner}; only they and admins decide who sees it.`,

@@ -15,7 +15,7 @@ export const people: typeof en.people = {
   sees: "谁可以查看",
   recording: (title) => `记录“${title}”`,
   run: (id) => `训练运行 ${id}`,
-  private: "仅自己",
+  private: "仅所有者",
   team: "团队：所有已登录的人",
   public: "任何有链接的人，无需登录",
   of: (owner) => `它属于 ${owner}；只有其本人和管理员能决定谁可以查看。`,
