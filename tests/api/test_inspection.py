@@ -3,13 +3,15 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from glassformer import bundle
 from glassformer.api.inspection import Inspector, list_facts
 from glassformer.errors import BundleError
-from glassformer.messages import message
+from glassformer.messages import literal, message
+from inventions import invent_captioner, invent_listener
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,17 @@ def test_a_list_tells_an_edited_recording_from_a_clean_one(invented: dict[str, P
     edited = replace(clean, evidence=replace(clean.evidence, edits=(message("metrics.no_rows"),)))
     assert list_facts(clean).mark is None
     assert list_facts(edited).mark == edited.evidence.mark
+
+
+def test_pictures_and_sounds_are_named_by_what_they_are_and_not_by_names_of_patches(
+    invented: dict[str, Path], site: Any
+) -> None:
+    picture, sound = list_facts(invent_captioner()).title, list_facts(invent_listener()).title
+    assert (picture.text("en"), sound.text("en")) == ("Picture, 3 × 5 patches", "Sound, 1.00 s")
+    assert (picture.text("zh"), sound.text("zh")) == ("图像，3 × 5 个图块", "声音，1.00 秒")
+    text = list_facts(bundle.open(invented["decoder"]))
+    assert text.title == literal(text.excerpt)
+    assert site.library.entry(site.library.add(invent_captioner())).title == picture
 
 
 @pytest.mark.slow

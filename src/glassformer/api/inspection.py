@@ -22,8 +22,8 @@ from glassformer.api.description import find_shape
 from glassformer.bundle.scan import scan
 from glassformer.config import Shape
 from glassformer.errors import BundleError, GlassformerError, RecordingError
-from glassformer.messages import Message, message
-from glassformer.recording import Recording
+from glassformer.messages import Message, literal, message
+from glassformer.recording import Recording, Tokens
 from glassformer.recording.visible import make_excerpt
 from glassformer.schema import MessageField, ResponseModel, replace_surrogates
 
@@ -42,6 +42,7 @@ class Facts(ResponseModel):
     model: str
     shape: Shape
     excerpt: str
+    title: MessageField  # where nobody gave one
     source_tokens: int
     target_tokens: int | None
     mark: MessageField | None = None  # that its model was edited
@@ -55,10 +56,20 @@ def list_facts(recording: Recording) -> Facts:
         model=model if len(model) <= _LONGEST_MODEL else model[:_LONGEST_MODEL] + "…",
         shape=find_shape(recording),
         excerpt=excerpt,
+        title=_make_title(recording.source, excerpt or model),
         source_tokens=len(recording.source),
         target_tokens=None if recording.target is None else len(recording.target),
         mark=recording.evidence.mark,
     )
+
+
+def _make_title(source: Tokens, otherwise: str) -> Message:
+    """Of a picture or a sound without words, what it is: names of patches say nothing."""
+    if source.text is None and source.picture is not None:
+        return message("api.picture_title", rows=source.picture.rows, columns=source.picture.columns)
+    if source.text is None and source.sound is not None:
+        return message("api.sound_title", seconds=source.sound.seconds)
+    return literal(otherwise)
 
 
 class Inspector:

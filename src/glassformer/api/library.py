@@ -586,10 +586,10 @@ class Library:
             raise ApiError("api.no_recording", status=404, id=id[:80]) from error  # thinned out meanwhile
         probe, example = read_id(id), read_example_id(id)
         if probe is not None:
-            title = message("api.probe_title", run=probe[0], step=probe[1], text=facts.excerpt)
+            title = message("api.probe_title", run=probe[0], step=probe[1], text=facts.title)
         else:
             name = "" if example is None else example[0]
-            title = message("api.example_title", atlas=name, text=facts.excerpt)
+            title = message("api.example_title", atlas=name, text=facts.title)
         self._add(facts, path, "atlas" if probe is None else "run", Card(id=id, title=title), own=False)
         return self._index.find(id)
 
@@ -616,8 +616,8 @@ class Library:
         id = (card.id if stays else None) or f"{slugify(name)}-{hashed}"
         if stays:
             self._hashes[id] = hashed
-        label = path.stem if path is not None and origin == "file" and not own else facts.excerpt
-        title = literal(label or facts.model) if card.title is None else card.title
+        given = path is not None and origin == "file" and not own
+        title = card.title or (literal(name) if given else facts.title)
         entry = RecordingEntry(
             id=id,
             title=title,
