@@ -27,6 +27,7 @@ from glassformer.messages.catalogues import read_area
 from glassformer.metrics import METRICS
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
+from glassformer.tasks import task
 from glassformer.text.builders import build_words
 from glassformer.training.settings import TrainSettings
 from glassformer.weights.checkpoint import save_checkpoint
@@ -213,7 +214,7 @@ PARAMETERS = (
     + " False True all entering written"
 )
 FAMILIES = " ".join(METRICS[name].family for name in METRICS)
-TASKS = "classification language_modelling masked_language_modelling regression tagging translation task"
+TASKS = " ".join(task.TASKS) + " task"
 RECORDED = "hidden keys logits output parameters queries scores statistics trace values weights"
 RUN = "loss dev_loss dev_perplexity dev_bits_per_byte cpu x86_64"
 TRAIN = " ".join(each.name for each in fields(TrainSettings))
