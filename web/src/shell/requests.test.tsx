@@ -33,6 +33,21 @@ describe("requests", () => {
     expect(ended()).toEqual([true, true]);
   });
 
+  test("for the list, when late, do not take away what a link has opened meanwhile", async () => {
+    const page = recordings();
+    let send = (): void => {};
+    const list = new Promise<void>((done) => {
+      send = done;
+    });
+    const late = { ...page, recordings: () => list.then(() => page.recordings!()) };
+    const { app } = await open(late, [aView("picture", {})]);
+    await act(() => app.go("linked"));
+    send();
+    await settle();
+    expect(app.recordings.peek()).toHaveLength(1);
+    expect(app.store.get().recording).toBe("linked");
+  });
+
   test("of a view end when it is left", async () => {
     const { description } = invent().source;
     const signals = new Map<string, AbortSignal>();

@@ -191,6 +191,7 @@ export class App {
     });
     const named = wish.recording !== "" || wish.run !== "" || wish.study !== "";
     const opening = named ? this.show(wish, true, link) : null;
+    const { turn } = this;
     const metrics = this.source.metrics().catch(() => []); // without them views show what they can
     const server = this.askServer();
     try {
@@ -199,13 +200,14 @@ export class App {
       const first = recordings.find((each) => each.default) ?? recordings[0];
       const { view } = this.store.get();
       const clicked = view === wish.view ? {} : { view }; // a tab, while the list was fetched
-      if (!opening && first)
+      const waiting = !opening && turn === this.turn; // otherwise a link was followed meanwhile
+      if (waiting && first)
         void this.show(
           { ...wish, ...this.openingOf(first, wish), ...clicked, recording: first.id },
           view !== "",
           link,
         );
-      else if (!opening) await this.showFirst(wish);
+      else if (waiting) await this.showFirst(wish);
     } catch (error) {
       this.opening.value = false;
       this.complain(error, () => void this.start());
