@@ -1,0 +1,112 @@
+"""How well zoo/listener hears, and whether it listens to the digit that it writes.
+
+    python benchmarks/listening.py [MODEL] [--strings 500] [--aligned 200] [--data FOLDER]
+
+Strings are those of recipes/listener.toml: of takes never heard, joined with gaps, noise and other speeds.
+errors:     word error rate of greedy transcripts, on dev and test, and by the number of digits.
+alignment:  the share of words whose row of cross-attention has its peak in a frame whose middle lies within
+            the true word, 80 ms more on both sides. The true words are given; the row of a word is the one
+            that writes it. Layer and head are those with the highest share on dev. Beside it, the same peaks
+            with the words of the string before: chance.
+"""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.perceiving import play_sound
+from glassformer.media import Waveform
+from glassformer.model.transformer import Transformer
+from glassformer.recording import SpokenWord
+from glassformer.tasks.answers import open_model
+from glassformer.tasks.scores import compute_word_errors
+from glassformer.tasks.speech_recognition import SpeechRecognition
+from glassformer.tasks.task import build_task
+from glassformer.training.recipe import read_recipe
+
+RECIPE = Path(__file__).parents[1] / "recipes" / "listener.toml"
+MARGIN = 0.08  # seconds around a word
+
+Place = tuple[int, int]  # layer, head
+
+
+def open_task(name: str, data: Path, strings: int) -> tuple[SpeechRecognition, LoadedModel, Transformer]:
+    """The task of the recipe with the network to judge."""
+    model = open_model(name)
+    changes = {"task.folder": str(data / "speech"), "task.held_out_strings": strings}
+    task = build_task(read_recipe(RECIPE, changes).tables["task"], model.tokenizer)
+    assert isinstance(task, SpeechRecognition)
+    assert isinstance(model.network, Transformer)
+    task.accept(model.network.config)
+    return task, model, model.network.eval()
+
+
+def find_peaks(
+    task: SpeechRecognition, model: LoadedModel, split: str, index: int
+) -> dict[Place, list[float]]:
+    """The second that each word's row looks at most, for every layer and head."""
+    spoken = task.speak(split, index)
+    heard = play_sound(task.network_config, Waveform(spoken.samples, task.network_config.sample_rate))
+    assert heard.sound is not None
+    text = " ".join(word.text for word in spoken.words)
+    recording = model.record(heard.sound, text, want=("weights",))
+    middles: NDArray[np.float64] = heard.sound.spans.mean(axis=1)
+    found: dict[Place, list[float]] = {}
+    crosses = [each for each in recording.maps if each.kind == "cross"]
+    for layer, cross in enumerate(crosses):
+        for head, weights in enumerate(cross.weights()):
+            found[layer, head] = middles[weights[: len(spoken.words)].argmax(-1)].tolist()
+    return found
+
+
+def count_right(peaks: list[float], words: tuple[SpokenWord, ...]) -> int:
+    """Peaks that lie within their words."""
+    pairs = zip(peaks, words, strict=False)
+    return sum(word.start - MARGIN <= peak <= word.end + MARGIN for peak, word in pairs)
+
+
+def main() -> None:
+    """Print errors, then alignment."""
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    options.add_argument("model", nargs="?", default="zoo/listener")
+    options.add_argument("--strings", type=int, default=500, help="of each split that are written down")
+    options.add_argument("--aligned", type=int, default=200, help="of each split whose attention is read")
+    options.add_argument("--splits", nargs="+", default=["dev", "test"])
+    options.add_argument("--data", type=Path, default=Path("../shared/data"))
+    chosen = options.parse_args()
+    task, model, network = open_task(chosen.model, chosen.data, chosen.strings)
+    for split in chosen.splits:
+        _, written, wanted = task.transcribe(network, split, chosen.strings)
+        print(f"{split}: word error rate {compute_word_errors(written, wanted):.2%}, {len(wanted)} strings")
+        for count in range(task.settings.shortest, task.settings.longest + 1):
+            rows = [at for at, text in enumerate(wanted) if len(text.split()) == count]
+            errors = compute_word_errors([written[at] for at in rows], [wanted[at] for at in rows])
+            print(f"   {count} digits: {errors:.2%}, {len(rows)} strings", flush=True)
+    shares: dict[str, dict[Place, float]] = {}
+    for split in chosen.splits:
+        right: dict[Place, int] = {}
+        by_chance: dict[Place, int] = {}
+        total = 0
+        last: tuple[SpokenWord, ...] = ()
+        for index in range(chosen.aligned):
+            words = task.speak(split, index).words
+            total += len(words)
+            for place, peaks in find_peaks(task, model, split, index).items():
+                right[place] = right.get(place, 0) + count_right(peaks, words)
+                by_chance[place] = by_chance.get(place, 0) + count_right(peaks, last)
+            last = words
+        shares[split] = {place: count / total for place, count in right.items()}
+        best = max(shares[chosen.splits[0]], key=shares[chosen.splits[0]].__getitem__)
+        print(
+            f"{split}: layer {best[0]}, head {best[1]}: {shares[split][best]:.1%} of {total} words;", end=" "
+        )
+        print(f"with the words of the string before {by_chance[best] / total:.1%}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
