@@ -1,6 +1,7 @@
 """Weights of eight bits: products within a step of their inputs, softmaxes, refusals."""
 
 import copy
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -10,10 +11,19 @@ from torch.nn import functional as F
 import glassformer as gf
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
+from glassformer.model import linear
 from glassformer.model.int8 import is_int8, round_to_int8
-from glassformer.model.linear import Int8Weight, Linear, _adds_in_32_bits, find_scales, knows_int8
+from glassformer.model.linear import (
+    Int8Weight,
+    Linear,
+    PackedWeight,
+    _adds_in_32_bits,
+    find_scales,
+    knows_int8,
+)
 from glassformer.model.recurrent import RecurrentConfig, RecurrentTranslator
 from glassformer.rounding import rounding
+from tolerances import assert_near
 
 pytestmark = pytest.mark.skipif(not knows_int8(), reason="no kernels for eight bits here")
 
@@ -93,7 +103,87 @@ def test_maps_are_those_of_the_rounded_network_and_the_evidence_says_so():
     assert "loaded.int8" in [note.code for note in found.evidence.notes]
     for one, other in zip(found.maps, before.maps, strict=True):
         np.testing.assert_allclose(one.weights().sum(-1), 1, atol=rounding(summands=6))
-        assert 0 < np.abs(one.weights() - other.weights()).max() < 0.1
+        assert (one.weights() != other.weights()).any()
+
+
+@torch.no_grad()
+def test_a_map_is_as_near_as_the_steps_of_its_queries_and_keys_allow():
+    """Scores that differ by d give weights within a factor of exp(2 d): every head of the first layer."""
+    network = round_to_int8(build())
+    plain = copy.deepcopy(network)  # the same rounded weights, multiplied in float32
+    for module in plain.modules():
+        if hasattr(module, "packed"):
+            module.packed = PackedWeight()
+    ids = torch.tensor([[5, 9, 3, 17, 4, 8]])
+    seen = [look_at_first_layer(each, ids) for each in (network, plain)]
+    (_, _, found), (queries, keys, expected) = seen
+    hidden = plain.embeddings(ids, plain.positions(ids, None))[0].double()
+    steps = 2 * hidden.abs().amax(1) / LEVELS  # as for a product: rounding and both ends
+    attention = plain.encoder.block(0).attention
+    sums = attention.qkv.weight.double().abs().sum(1)[: 2 * plain.config.width]
+    errors = (steps[:, None] * sums).view(len(hidden), 2, plain.config.heads, -1).permute(1, 2, 0, 3)
+    queries, keys, (query_error, key_error) = queries.abs(), keys.abs(), errors  # (H, T, K) each
+    far = queries @ key_error.mT + query_error @ keys.mT + query_error @ key_error.mT  # (H, T, S)
+    factor = (2 * far * plain.config.head_width**-0.5).amax(-1, keepdim=True).exp()
+    allowed = expected * (factor - 1) + rounding(operations=8, summands=plain.config.width)
+    assert bool(((found - expected).abs() <= allowed).all())
+    assert not torch.equal(found, expected)
+
+
+def look_at_first_layer(network, ids):
+    """Queries, keys and weights (H, T, ·) of the encoder's first layer, in float64."""
+    attention, seen = network.encoder.block(0).attention, {}
+    hooks = [
+        getattr(attention, name).register_forward_hook(
+            lambda _, __, output, name=name: seen.update({name: output[0].double()})
+        )
+        for name in ("queries", "keys", "pattern")
+    ]
+    network.encode(ids)
+    for hook in hooks:
+        hook.remove()
+    return seen["queries"], seen["keys"], seen["pattern"]
+
+
+@pytest.mark.parametrize("stack", ["encoder", "decoder"])
+@torch.no_grad()
+def test_every_map_is_the_softmax_of_its_own_queries_and_keys(stack):
+    """Eight bits are in the products with weights alone: attention itself stays float32."""
+    network = round_to_int8(build())
+    blocks = [getattr(network, stack).block(layer) for layer in range(2)]
+    ids, target = torch.tensor([[5, 9, 3, 17, 4, 8]]), torch.tensor([[6, 7, 11]])
+    seen = []
+    for block in blocks:
+        for attention in filter(None, (block.attention, block.cross)):
+            parts = {}
+            seen.append((attention is block.attention and stack == "decoder", parts))
+            for name in ("queries", "keys", "pattern"):
+                getattr(attention, name).register_forward_hook(
+                    lambda _, __, output, name=name, parts=parts: parts.update({name: output.double()})
+                )
+    network(ids, target=target)
+    for causal, parts in seen:
+        scores = parts["queries"] @ parts["keys"].mT * network.config.head_width**-0.5
+        if causal:
+            scores = scores.masked_fill(~torch.ones(3, 3, dtype=torch.bool).tril(), -torch.inf)
+        assert_near(parts["pattern"], scores.softmax(-1))
+    assert len(seen) == (2 if stack == "encoder" else 4)
+
+
+def test_one_thread_at_a_time_sets_the_engine(monkeypatch):
+    """It is a setting of the whole process: afterwards it is what it was."""
+    chosen, held = torch.backends.quantized.engine, []
+    plain = torch.quantize_per_channel
+
+    def look(*arguments):
+        held.append((linear._engine.locked(), torch.backends.quantized.engine))
+        return plain(*arguments)
+
+    monkeypatch.setattr(torch, "quantize_per_channel", look)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(linear._pack_int8, torch.randn(16, 8, 8)))
+    assert held == [(True, linear.ENGINE)] * 16
+    assert torch.backends.quantized.engine == chosen
 
 
 def test_it_generates():

@@ -1,6 +1,7 @@
 """Products by oneDNN are products: forward, gradients, packed weights that follow the weight."""
 
 import copy
+import math
 import pickle
 
 import pytest
@@ -8,7 +9,15 @@ import torch
 from torch.nn import functional as F
 
 from glassformer.model import linear
-from glassformer.model.linear import PACK_AFTER, Linear, PackedWeight, generating, multiply, packing_at_once
+from glassformer.model.linear import (
+    FEWEST_ROWS,
+    PACK_AFTER,
+    Linear,
+    PackedWeight,
+    generating,
+    multiply,
+    packing_at_once,
+)
 from tolerances import assert_near
 
 
@@ -83,17 +92,61 @@ def test_weights_are_packed_only_while_generating(layer):
 
 
 @torch.no_grad()
-def test_several_threads_multiply_one_row_with_the_weight_as_it_is(layer, monkeypatch):
-    one, two = torch.randn(1, 12), torch.randn(2, 12)
-    monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
-    assert_near(generate_with(layer, one), F.linear(one, layer.weight, layer.bias))
-    assert layer.packed._weight is None
-    generate_with(layer, two)
+@pytest.mark.parametrize("threads", [1, 2, 3, 7])
+@pytest.mark.parametrize(
+    ("sizes", "form"), [((12, 20), "_columns"), ((20, 12), "_weight"), ((12, 12), "_weight")]
+)
+def test_one_row_takes_the_form_that_suits_it(sizes, form, threads, monkeypatch):
+    """Columns for many outputs; for few the packed weight, or with several threads the weight as it is."""
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    torch.manual_seed(0)
+    layer, one = Linear(*sizes), torch.randn(1, 1, sizes[0])
+    expected = F.linear(one, layer.weight, layer.bias)
+    with generating(object()):
+        for _ in range(PACK_AFTER + 2):
+            assert_near(layer(one), expected)
+            assert_near(multiply(one, layer.weight, None, layer.packed), expected - layer.bias)
+    made = {name for name in ("_weight", "_columns") if getattr(layer.packed, name) is not None}
+    parts = math.gcd(threads, sizes[1])
+    assert made == (set() if form == "_weight" and parts > 1 else {form})
+    if form == "_columns":
+        assert layer.packed._columns.shape == (parts, sizes[0], sizes[1] // parts)
+
+
+@torch.no_grad()
+def test_columns_follow_the_number_of_threads_and_the_weight(layer, monkeypatch):
+    one = torch.randn(1, 12)
+    for threads in (1, 4, 2):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        for change in (lambda: None, lambda: layer.weight.data.mul_(2), lambda: layer.weight.neg_()):
+            change()
+            expected = F.linear(one, layer.weight, layer.bias)
+            assert_near(generate_with(layer, one), expected)
+            assert len(layer.packed._columns) == threads
+
+
+@torch.no_grad()
+def test_searches_that_begin_with_one_row_make_no_columns(layer):
+    for _ in range(PACK_AFTER + 3):
+        with generating(object()):
+            for rows in (1, 5, 5, 5):
+                layer(torch.randn(rows, 12))
     assert layer.packed._weight is not None
+    assert layer.packed._columns is None
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("avx512", [False, True])
+@pytest.mark.parametrize("rows", [1, 2, 3, 4])
+def test_few_rows_are_filled_up_only_where_that_is_faster(rows, avx512, monkeypatch):
+    monkeypatch.setattr(linear, "_has_avx512", lambda: avx512)
     monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
-    other = Linear(12, 20)
-    generate_with(other, one)
-    assert other.packed._weight is not None
+    seen = []
+    plain = linear._onednn
+    monkeypatch.setattr(linear, "_onednn", lambda x, w, b: seen.append(len(x)) or plain(x, w, b))
+    narrow, inputs = Linear(20, 12), torch.randn(rows, 20)
+    assert_near(generate_with(narrow, inputs), F.linear(inputs, narrow.weight, narrow.bias))
+    assert seen[-1] == (FEWEST_ROWS if avx512 else rows)
 
 
 @torch.no_grad()
@@ -141,15 +194,21 @@ def test_a_new_weight_at_an_old_address_is_noticed():
 @torch.no_grad()
 def test_a_layer_that_moves_leaves_its_packed_weight_behind(layer):
     generate_with(layer, torch.randn(1, 12))
+    generate_with(layer, torch.randn(2, 12))
+    assert layer.packed._weight is not None
+    assert layer.packed._columns is not None
     layer.double()
     assert layer.packed._weight is None
+    assert layer.packed._columns is None
 
 
 @torch.no_grad()
 def test_packed_weights_are_not_copied_saved_or_part_of_the_state(layer):
     generate_with(layer, torch.randn(1, 12))
+    generate_with(layer, torch.randn(2, 12))
     for other in (copy.deepcopy(layer), pickle.loads(pickle.dumps(layer))):
         assert other.packed._weight is None
+        assert other.packed._columns is None
         assert torch.equal(other.weight, layer.weight)
     assert set(layer.state_dict()) == {"weight", "bias"}
 

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 import torch
+import transformers
 from numpy.typing import NDArray
 
-from glassformer.model.spectrogram import LogMel
+from glassformer.model.spectrogram import LogMel, RelativeLogMel
+from glassformer.rounding import rounding
 from tolerances import assert_near
 
 RATE, HOP, BANDS = 8000, 80, 40
@@ -63,3 +65,20 @@ def test_its_tables_stay_exact_in_lower_precision(kind: torch.dtype) -> None:
     assert found.dtype == torch.float32
     assert torch.equal(found, wanted)
     assert list(spectrogram.state_dict()) == []
+
+
+def test_the_relative_one_is_whispers() -> None:
+    """In float64 beside their NumPy code, and in float32 beside their torch code."""
+    generator = np.random.default_rng(3)
+    samples = generator.normal(size=16_000) * np.linspace(0, 0.3, 16_000)
+    samples[:4_000] = 0
+    extractor = transformers.WhisperFeatureExtractor(feature_size=80, chunk_length=1)
+    ours = RelativeLogMel(rate=16_000, hop=160, bands=80)
+    wanted = extractor._np_extract_fbank_features(samples[None], "cpu")
+    double = ours.double()(torch.from_numpy(samples)[None])
+    assert double.shape == (1, 80, 100)
+    np.testing.assert_allclose(double, wanted, rtol=0, atol=rounding(summands=400, magnitude=2.0))
+    heard = samples.astype(np.float32)
+    theirs = extractor(heard, sampling_rate=16_000, return_tensors="pt")["input_features"]
+    assert_near(RelativeLogMel(rate=16_000, hop=160, bands=80)(torch.from_numpy(heard)[None]), theirs)
+    assert float(theirs.max() - theirs.min()) == pytest.approx(2.0)

@@ -7,12 +7,16 @@ Every step attends over all slots and a table hides those that are not filled ye
 one shape.
 """
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor
 
 from glassformer.model.attention import Mask
 from glassformer.model.cache import Cache, CachedLayer
 from glassformer.model.decoding import CachedDecoding
+from glassformer.model.fused_step import FusedStep, can_fuse
 
 
 class StaticLayer(CachedLayer):
@@ -72,15 +76,37 @@ class GraphDecoding(CachedDecoding):
     drops = False  # the buffers of a graph never move; a mask hides what is outside a window
     _graph: torch.cuda.CUDAGraph | None = None
     _fixed: StaticCache | None = None
+    _choose: Callable[[Tensor], None] | None = None  # what the graph does with its logits
+
+    @contextmanager
+    def choosing(
+        self, choose: Callable[[Tensor], None], ids: Tensor, changing: Sequence[Tensor]
+    ) -> Iterator[Callable[[], None]]:
+        """A function that takes a step and lets `choose` write the next `ids` (source, beam): one graph.
+
+        `changing` are tensors that `choose` writes to and reads again.
+        """
+        self._release()
+        self._choose = choose
+        try:
+            self._capture(ids, changing)
+            assert self._graph is not None
+            yield self._replay
+        finally:
+            self._choose = None
+            self._release()
+
+    def _replay(self) -> None:
+        assert self._graph is not None
+        self._graph.replay()
+        self.taken += 1
 
     def step(self, ids: Tensor) -> Tensor:
         ids = ids.view(self.sources, -1)
         if self._graph is None:
-            self._capture(ids)
-        assert self._graph is not None
+            self._capture(ids.clone())
         self._ids.copy_(ids)
-        self._graph.replay()
-        self.taken += 1
+        self._replay()
         self.logits = self._logits
         return self.logits
 
@@ -93,13 +119,15 @@ class GraphDecoding(CachedDecoding):
         self._release()
         super().keep(sources)
 
-    def _capture(self, ids: Tensor) -> None:
+    def _capture(self, ids: Tensor, also: Sequence[Tensor] = ()) -> None:
         """Record one step. A trial run first loads and chooses kernels; what it changed is put back."""
-        self._ids = ids.clone()
+        self._ids = ids
         self.next = self.next.clone()
         self._loose, self._fixed, self.taken = self.cache, StaticCache(self.cache, self.sources), 0
         self.cache = self._fixed
-        changing = (self._fixed.slots, self._fixed.seen, self._fixed.slot_positions, self.next)
+        fuses = can_fuse(self.network, self.memories, *ids.shape)
+        self._fused = FusedStep(self.network, self.memories) if fuses else None
+        changing = (self._fixed.slots, self._fixed.seen, self._fixed.slot_positions, self.next, *also)
         before = [tensor.clone() for tensor in changing]
         stream = torch.cuda.Stream()
         stream.wait_stream(torch.cuda.current_stream())
@@ -115,10 +143,15 @@ class GraphDecoding(CachedDecoding):
     def _advance(self) -> Tensor:
         """One step on the fixed buffers: the work that the graph records."""
         assert self._fixed is not None
-        positions = self.next.expand(*self.next.shape[:-1], self._ids.shape[1])
-        logits = self._run(self._ids, positions).flatten(0, 1)
-        self.next += 1
-        self._fixed.slots += self._fixed.beams
+        if self._fused is not None:
+            logits = self._fused.run(self._ids, self.next, self._fixed).flatten(0, 1)
+        else:
+            positions = self.next.expand(*self.next.shape[:-1], self._ids.shape[1])
+            logits = self._run(self._ids, positions).flatten(0, 1)
+            self.next += 1
+            self._fixed.slots += self._fixed.beams
+        if self._choose is not None:
+            self._choose(logits)
         return logits
 
     def _release(self) -> None:

@@ -2,7 +2,8 @@
 
 In:   samples (batch, sample) from -1 to 1; `real` (batch, token), False where a shorter sound has ended.
 Out:  vectors (batch, token, width). A padded sound gives what it gives alone: silence is 0, and what
-      follows the end is set to 0 before each convolution.
+      follows the end is set to 0 before each convolution. With a relative spectrogram, sounds are given as
+      long as all are there.
 """
 
 import torch
@@ -13,7 +14,7 @@ from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.model.layers import build_norm
 from glassformer.model.positions import build_positions, count_positions
-from glassformer.model.spectrogram import LogMel
+from glassformer.model.spectrogram import LogMel, RelativeLogMel
 
 
 class FrameEmbeddings(nn.Module):
@@ -22,14 +23,15 @@ class FrameEmbeddings(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.spectrogram = LogMel(rate=config.sample_rate, hop=config.hop, bands=config.mel_bins)
+        kind = LogMel if config.spectrogram == "absolute" else RelativeLogMel
+        self.spectrogram = kind(rate=config.sample_rate, hop=config.hop, bands=config.mel_bins)
         second = min(2, config.frame_stride)
         first = config.frame_stride // second
         self.first = nn.Conv1d(config.mel_bins, config.width, 3, stride=first, padding=1)
         self.second = nn.Conv1d(config.width, config.width, 3, stride=second, padding=1)
-        self.positions = build_positions(config, config.width)
+        self.positions = build_positions(config, config.width, config.longest_sound)
         self.norm = build_norm(config, config.width) if config.embedding_norm else None
-        self.limit = config.max_length if self.positions is not None else None
+        self.limit = config.longest_sound if self.positions is not None else None
 
     def forward(self, samples: Tensor, real: Tensor | None = None) -> Tensor:
         tokens = self.count(samples)

@@ -29,6 +29,7 @@ from glassformer.model.hypotheses import (
     read_hypothesis,
 )
 from glassformer.model.prompt import SearchStart, read_prompt
+from glassformer.model.run_ahead import can_run_ahead, run_ahead
 from glassformer.model.sampling import NEVER, Rules, best_of, draw, draw_uniforms, likeliest
 
 GREEDY = GenerationSettings()
@@ -71,7 +72,8 @@ def generate(
     with at_inference(network):
         search = open_search(network, ids, real, settings, prefix)
         while search.advance():
-            pass
+            if isinstance(search, SinglePathSearch) and can_run_ahead(search):
+                run_ahead(search)
         return search.results()
 
 

@@ -6,10 +6,14 @@ Out:  activations (…, output): what `torch.nn.functional.linear` gives, to rou
 
 On a CPU torch's `linear` calls the BLAS it was built with, which for the few rows of a generation step reads
 weights at a fraction of the memory's speed. oneDNN, also part of torch, is faster there: most of all with
-weights laid out for it once ("packed"). Decision 0007 has the measurements. Everywhere else, and under a
-compiler, plain `linear` is used.
+weights laid out for it once ("packed"). One row alone is multiplied by MKL's batched product, one part of the
+outputs for each thread, which reads weights almost twice as fast as oneDNN; where there are more outputs than
+inputs, from a transposed copy. Decision 0007 has the measurements. Everywhere else, and under a compiler,
+plain `linear` is used.
 """
 
+import math
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,8 +26,9 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 FEW_ROWS = 64  # up to here packed weights win clearly; beyond, arithmetic hides the reading of weights
-FEWEST_ROWS = 4  # fewer are filled up with zeros: the kernel for one row reads a third more slowly;
-# several threads, though, reach the memory's speed with one row and weights as they are
+FEWEST_ROWS = (
+    4  # with AVX-512 fewer are filled up with zeros: those kernels are slower with one to three rows
+)
 PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
 SAMPLES = 1024  # numbers of a weight that are compared when a generation begins to use it
 _TINY = torch.finfo(torch.float32).tiny
@@ -42,12 +47,35 @@ def multiply(
     if isinstance(packed, Int8Weight):
         return packed.multiply(inputs, weight, bias)
     rows = inputs.numel() // inputs.shape[-1]
-    plainly = packed is None or rows > FEW_ROWS or (rows == 1 and torch.get_num_threads() > 1)
-    laid_out = weight if packed is None or plainly else packed.of(weight)
-    if laid_out is weight or rows >= FEWEST_ROWS:
+    if packed is None or rows > FEW_ROWS:
+        return _onednn(inputs, weight, bias)
+    if rows == 1 and torch.backends.mkl.is_available():
+        parts = math.gcd(torch.get_num_threads(), len(weight))
+        columns = packed.in_columns(weight, parts)
+        if columns is not None:
+            return _multiply_row(inputs, columns, bias)
+    return _multiply_few(inputs, weight, bias, packed)
+
+
+def _multiply_few(inputs: Tensor, weight: Tensor, bias: Tensor | None, packed: "PackedWeight") -> Tensor:
+    """Few rows, times the packed weight."""
+    rows = inputs.numel() // inputs.shape[-1]
+    laid_out = packed.of(weight)
+    if laid_out is weight or rows >= FEWEST_ROWS or not _has_avx512():
         return _onednn(inputs, laid_out, bias)
     filled = F.pad(inputs.reshape(rows, -1), (0, 0, 0, FEWEST_ROWS - rows))
     return _onednn(filled, laid_out, bias)[:rows].view(*inputs.shape[:-1], -1)
+
+
+def _multiply_row(inputs: Tensor, columns: Tensor, bias: Tensor | None) -> Tensor:
+    """One row of inputs, times a weight as (part, input, output of the part); a thread takes a part."""
+    parts, width, outputs = columns.shape
+    row = inputs.reshape(1, 1, width).expand(parts, 1, width)
+    if bias is None:
+        product = torch.bmm(row, columns)
+    else:
+        product = torch.baddbmm(bias.reshape(parts, 1, outputs), row, columns)
+    return product.reshape(*inputs.shape[:-1], -1)
 
 
 class Linear(nn.Linear):
@@ -104,26 +132,54 @@ class PackedWeight:
         self._key: tuple[int, int] | None = None
         self._calls = 0
         self._weight: Tensor | None = None
+        self._rows = 0  # calls with one row in this generation: a search that begins with one has no more
+        self._columns: Tensor | None = None
         self._sample: Tensor | None = None  # a view of the weight: its memory stays taken, its address unique
         self._sampled: Tensor | None = None  # the same numbers when it was first used
         self._checked: object = None  # the generation that has compared them
 
     def of(self, weight: Tensor) -> Tensor:
         """The packed form of `weight`; `weight` itself outside of a generation, or while seldom used."""
+        if not self._follow(weight):
+            return weight
+        self._calls += 1
+        if self._weight is None and (self._calls > PACK_AFTER or _at_once.get()):
+            self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), PACK_FOR)
+        return weight if self._weight is None else self._weight
+
+    def in_columns(self, weight: Tensor, parts: int) -> Tensor | None:
+        """`weight` as (part, input, output of the part), for one row; None where `of` is better.
+
+        With more outputs than inputs it is copied, so that each input has its outputs side by side.
+        """
+        outputs, inputs = weight.shape
+        if not self._follow(weight) or (outputs <= inputs and parts == 1):
+            return None
+        columns = weight.detach().unflatten(0, (parts, -1)).transpose(1, 2)
+        if outputs <= inputs:
+            return columns
+        self._rows += 1
+        if self._columns is not None and len(self._columns) != parts:
+            self._columns = None  # another number of threads
+        if self._columns is None and (self._rows > PACK_AFTER or _at_once.get()):
+            self._columns = columns.contiguous()
+        return columns if self._columns is None else self._columns
+
+    def _follow(self, weight: Tensor) -> bool:
+        """Forget the forms of what has changed; False where none may be used."""
         which = _generation.get()
         if which is None or weight.is_inference():
-            return weight  # tensors made in inference mode do not count their changes
+            return False  # tensors made in inference mode do not count their changes
         key = (weight.data_ptr(), weight._version)
         if key != self._key or (which is not self._checked and self._has_changed()):
             flat = weight.detach().flatten()
             self._sample = flat[:: flat.numel() // SAMPLES | 1]  # odd: not the same columns again and again
             self._sampled = self._sample.clone()
-            self._key, self._calls, self._weight = key, 0, None
+            self._key, self._calls, self._weight, self._columns = key, 0, None, None
+        if which is not self._checked:
+            self._rows = 0
         self._checked = which
-        self._calls += 1
-        if self._weight is None and (self._calls > PACK_AFTER or _at_once.get()):
-            self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), PACK_FOR)
-        return weight if self._weight is None else self._weight
+        return True
 
     def _has_changed(self) -> bool:
         assert self._sample is not None
@@ -170,12 +226,15 @@ def find_scales(weight: Tensor) -> Tensor:
     return (weight.abs().amax(1, keepdim=True) / 127).clamp_min(_TINY)
 
 
+_engine = threading.Lock()  # guards a setting of the whole process
+
+
 def _pack_int8(weight: Tensor) -> Any:
     """Laid out for FBGEMM; torch announces that it will replace these tensors one day."""
     scales = find_scales(weight)[:, 0].double()
-    chosen = torch.backends.quantized.engine
-    with warnings.catch_warnings():
+    with _engine, warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        chosen = torch.backends.quantized.engine
         torch.backends.quantized.engine = ENGINE
         try:
             zeros = torch.zeros(len(weight), dtype=torch.long)
@@ -183,6 +242,11 @@ def _pack_int8(weight: Tensor) -> Any:
             return torch.ops.quantized.linear_prepack(rounded, None)
         finally:
             torch.backends.quantized.engine = chosen
+
+
+@cache
+def _has_avx512() -> bool:
+    return torch.backends.cpu.get_cpu_capability().startswith("AVX512")
 
 
 @cache

@@ -164,12 +164,12 @@ def build_bias(config: ModelConfig, *, causal: bool) -> RelativeBias | AlibiBias
     return AlibiBias(config.heads) if config.positions == "alibi" else None
 
 
-def build_positions(config: ModelConfig, width: int) -> nn.Module | None:
+def build_positions(config: ModelConfig, width: int, length: int) -> nn.Module | None:
     """What is added to embeddings, if anything: the other kinds of positions act inside attention."""
     match config.positions:
         case "sinusoidal" | "sinusoidal-halves":
-            return SinusoidalPositions(config.max_length, width, halves=config.positions.endswith("halves"))
+            return SinusoidalPositions(length, width, halves=config.positions.endswith("halves"))
         case "learned":
-            return nn.Embedding(config.max_length, width)
+            return nn.Embedding(length, width)
         case _:
             return None

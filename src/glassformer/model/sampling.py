@@ -16,6 +16,7 @@ from torch import Tensor
 from glassformer.model.generation_settings import GenerationSettings
 
 CHUNK = 128  # tokens per chunk when the best of a large vocabulary are searched
+MANY = 256  # rows; of fewer a GPU finds the best faster in one step
 LOWEST_TEMPERATURE = 1e-30  # below it, float32 overflows
 NEVER = float("-inf")
 PADDING = -1  # stands for padding in a history: no token has this id
@@ -141,6 +142,6 @@ def best_of(scores: Tensor, count: int) -> tuple[Tensor, Tensor]:
 def _chunks(scores: Tensor) -> Tensor | None:
     """(row, chunk, CHUNK) of all but what is left over; None where the plain way is as fast."""
     chunks = scores.shape[1] // CHUNK
-    if chunks < 8 or scores.device.type != "cpu":
+    if chunks < 8 or (scores.device.type != "cpu" and len(scores) < MANY):
         return None
     return scores[:, : chunks * CHUNK].unflatten(1, (chunks, CHUNK))

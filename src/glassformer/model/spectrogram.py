@@ -5,6 +5,9 @@ Out:  (batch, band, column): 0 is silence (80 decibels below a full tone, and le
 
     column c is centred on the samples from c · hop to (c + 1) · hop; its window is 2.5 hops wide
     number = (log₁₀ max(power in the band, 10⁻⁸) + 8) / 4
+
+The relative one is Whisper's (Radford et al. 2022, section 2.2, and the code published with it): column c is
+centred on sample c · hop, the ends are mirrored, and what is 80 decibels below the loudest is silence.
 """
 
 import math
@@ -28,6 +31,19 @@ def mel_filters(bands: int, rate: int, size: int) -> Tensor:
     return torch.minimum(rising, falling).clamp(min=0)
 
 
+def slaney_filters(bands: int, rate: int, size: int) -> Tensor:
+    """Triangles of equal area, spread over Slaney's mel scale: evenly below 1 kHz, by a logarithm above."""
+    step = math.log(6.4) / 27
+    highest = rate / 2
+    last = highest * 3 / 200 if highest < 1000 else 15 + math.log(highest / 1000) / step
+    mels = torch.linspace(0, last, bands + 2, dtype=torch.float64)
+    corners = torch.where(mels < 15, mels * 200 / 3, 1000 * ((mels - 15) * step).exp())
+    hertz = torch.linspace(0, highest, size // 2 + 1, dtype=torch.float64)
+    left, middle, right = corners[:-2, None], corners[1:-1, None], corners[2:, None]
+    rising, falling = (hertz - left) / (middle - left), (right - hertz) / (right - middle)
+    return torch.minimum(rising, falling).clamp(min=0) * 2 / (right - left)
+
+
 class LogMel(nn.Module):
     """The spectrogram of a batch; nothing in it is learnt."""
 
@@ -35,22 +51,35 @@ class LogMel(nn.Module):
         super().__init__()
         self.rate, self.hop, self.bands = rate, hop, bands
         self.length = round(WINDOW * hop)
-        self.size = 1 << max(5, (self.length - 1).bit_length())  # of the Fourier transform
+        self.size = self._find_size()
         self._set_tables(torch.zeros(()))
 
     def forward(self, samples: Tensor, columns: int | None = None) -> Tensor:
         """So many columns; None: as many as begin before the end."""
+        power = self.find_powers(samples, columns)
+        with torch.autocast(samples.device.type, enabled=False):
+            loud = self.get_buffer("filters") @ power
+            return (loud.clamp(min=10**-FLOOR).log10() + FLOOR) / 4
+
+    def find_powers(self, samples: Tensor, columns: int | None = None) -> Tensor:
+        """Of each frequency in each column (batch, frequency, column); 1 is a full tone."""
         columns = columns or -(-samples.shape[1] // self.hop)
         before = (self.size - self.hop) // 2
         whole = columns * self.hop + self.size - self.hop
-        window, filters = self.get_buffer("window"), self.get_buffer("filters")
+        window = self.get_buffer("window")
         with torch.autocast(samples.device.type, enabled=False):
             padded = F.pad(samples.to(window.dtype), (before, whole - before - samples.shape[1]))
             spectrum = torch.stft(
                 padded, self.size, self.hop, self.length, window, center=False, return_complex=True
             )
-            power = (spectrum.real**2 + spectrum.imag**2) / (self.length / 4) ** 2  # 1: a full tone
-            return ((filters @ power).clamp(min=10**-FLOOR).log10() + FLOOR) / 4
+            return (spectrum.real**2 + spectrum.imag**2) / (self.length / 4) ** 2
+
+    def _find_size(self) -> int:
+        """Of the Fourier transform."""
+        return 1 << max(5, (self.length - 1).bit_length())
+
+    def _make_filters(self) -> Tensor:
+        return mel_filters(self.bands, self.rate, self.size)
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> "LogMel":
         """Never below single precision, as `RotaryPositions`."""
@@ -61,6 +90,27 @@ class LogMel(nn.Module):
     def _set_tables(self, like: Tensor) -> None:
         kind = torch.promote_types(like.dtype, torch.float32)
         window = torch.hann_window(self.length, dtype=torch.float64)
-        filters = mel_filters(self.bands, self.rate, self.size)
+        filters = self._make_filters()
         self.register_buffer("window", window.to(like.device, kind), persistent=False)
         self.register_buffer("filters", filters.to(like.device, kind), persistent=False)
+
+
+class RelativeLogMel(LogMel):
+    """Whisper's spectrogram: numbers fall at most by 2 below that of the loudest moment of a sound."""
+
+    def forward(self, samples: Tensor, columns: int | None = None) -> Tensor:
+        columns = columns or -(-samples.shape[1] // self.hop)
+        window, filters = self.get_buffer("window"), self.get_buffer("filters")
+        with torch.autocast(samples.device.type, enabled=False):
+            whole = F.pad(samples.to(window.dtype), (0, columns * self.hop - samples.shape[1]))
+            spectrum = torch.stft(whole, self.size, self.hop, self.length, window, return_complex=True)
+            power = spectrum[..., :columns].abs() ** 2
+            logarithm = (filters @ power).clamp(min=1e-10).log10()
+            loudest = logarithm.amax((1, 2), keepdim=True)
+            return (torch.maximum(logarithm, loudest - FLOOR) + 4) / 4
+
+    def _find_size(self) -> int:
+        return self.length
+
+    def _make_filters(self) -> Tensor:
+        return slaney_filters(self.bands, self.rate, self.size)

@@ -38,7 +38,7 @@ class Embeddings(nn.Module):
         width = config.embedding_width or config.width
         self.tokens = nn.Embedding(config.vocabulary_size, width)
         self.scaled = nn.Identity()  # window: token vectors after × √width, before positions
-        self.positions = build_positions(config, width)
+        self.positions = build_positions(config, width, config.max_length)
         self.segments = nn.Embedding(config.segments, width) if config.segments else None
         self.norm = build_norm(config, width) if config.embedding_norm else None
         self.projection = Linear(width, config.width) if config.embedding_width else None
