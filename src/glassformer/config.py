@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from glassformer.errors import ConfigurationError
-from glassformer.settings import CountOrZero, Fraction, Limits, Positive, Settings, Share
+from glassformer.settings import CountOrZero, Fraction, Limits, Positive, Settings, Share, UpToOne
 
 # A typing error is refused before it takes all memory or all day.
 Size = Annotated[int, Limits(least=1, most=2**31 - 1)]
@@ -31,7 +31,7 @@ Pooling = Literal["first", "last", "mean", "max"]
 
 @dataclass(frozen=True, slots=True)
 class ModelConfig(Settings):
-    """A Transformer in about forty settings; GPT-2, BERT, ALBERT, ViT and the paper's are values of it.
+    """A Transformer in about fifty settings: GPT-2, BERT, ViT, Whisper and the paper's are values of it.
 
     >>> config = gf.ModelConfig(vocabulary_size=100, shape="decoder", layers=2, width=32, heads=4)
     >>> gf.load(gf.Transformer(config)).describe()
@@ -86,10 +86,19 @@ class ModelConfig(Settings):
     patch_size: Width = 16  # pixels on each side of a patch, which becomes one token
     color: bool = True  # red, green and blue; otherwise brightness alone
     class_token: bool = True  # a learned vector in front of the patches, for `pooling = "first"`
+    picture_fit: Literal["crop", "stretch"] = "crop"  # a picture that is no square: its middle, or all of it
+    resampling: Literal["bicubic", "bilinear"] = "bicubic"  # how a picture of another size is resized
+    pixel_mean: tuple[UpToOne, ...] = (
+        0.5,
+    )  # from pixels between 0 and 1: one number, or one for each colour
+    pixel_deviation: tuple[Positive, ...] = (0.5,)  # what they are divided by then
     sample_rate: Size = 16_000  # of a sound, in samples per second
     hop: Size = 160  # samples from one column of the spectrogram to the next
     mel_bins: Width = 80  # bands of frequency in the spectrogram
     frame_stride: Annotated[int, Limits(least=1, most=4)] = 2  # columns of the spectrogram in one token
+    sound_length: Size | None = None  # the longest sound, in tokens; None: `max_length`
+    # Loudness from silence on; or below the loudest moment, of sounds that silence fills up (Whisper).
+    spectrogram: Literal["absolute", "relative"] = "absolute"
 
     def check(self) -> None:
         _check_words(self)
@@ -112,6 +121,11 @@ class ModelConfig(Settings):
     def token_samples(self) -> int:
         """Samples of a sound that become one token."""
         return self.hop * self.frame_stride
+
+    @property
+    def longest_sound(self) -> int:
+        """In tokens."""
+        return self.sound_length or self.max_length
 
     @property
     def head_width(self) -> int:
@@ -202,11 +216,19 @@ def _check_media(config: ModelConfig) -> None:
         if config.frame_stride == 3:
             raise ConfigurationError("config.frame_stride")
         return
+    _check_picture(config)
+
+
+def _check_picture(config: ModelConfig) -> None:
     if config.picture_size % config.patch_size:
         near = _nearest_divisor(config.picture_size, config.patch_size)
         raise ConfigurationError(
             "config.uneven_patches", size=config.picture_size, patch=config.patch_size, near=near
         )
+    channels = 3 if config.color else 1
+    for name in ("pixel_mean", "pixel_deviation"):
+        if len(value := getattr(config, name)) not in (1, channels):
+            raise ConfigurationError("config.colours", name=name, count=len(value), channels=channels)
     if config.positions not in OF_PICTURES or config.window is not None:
         raise ConfigurationError("config.flat_positions", known=OF_PICTURES)
     paired = {"rotary": config.head_width, "sinusoidal": config.width}.get(config.positions, 4)

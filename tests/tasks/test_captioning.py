@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 import torch
 
 import glassformer as gf
@@ -14,6 +15,7 @@ from small_media import write_table
 WORDS = build_words(["left", "right", "gauche", "droite", ">>en<<", ">>fr<<"])
 
 
+@pytest.mark.slow
 def test_a_network_learns_to_name_pictures_in_two_languages(tmp_path: Path) -> None:
     write_table(tmp_path)
     table = {"name": "captioning", "folder": str(tmp_path), "path": "sides.tsv", "archive": "sides.tar.gz"}

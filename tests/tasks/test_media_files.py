@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
 from glassformer.tasks import media_files
 from glassformer.tasks.media_files import (
@@ -21,6 +22,11 @@ from glassformer.tasks.media_files import (
     read_recordings,
 )
 from small_media import RATE, write_arrays, write_table, write_tones
+
+GREY, COLOUR = (
+    ModelConfig(reads="picture", shape="encoder", head="none", picture_size=8, patch_size=4, color=color)
+    for color in (False, True)
+)
 
 
 def test_what_an_npz_file_lacks_is_held_out_of_train(tmp_path: Path) -> None:
@@ -46,8 +52,8 @@ def test_tables_name_files_in_archives_and_folders(tmp_path: Path) -> None:
     loose = MediaSettings(**table, archive="sides")
     splits = {}
     for split in ("train", "dev"):
-        one, rows, _ = read_pictures(packed, split, ["base", "en"], 8, color=False)
-        other, _, _ = read_pictures(loose, split, ["base", "en"], 8, color=False)
+        one, rows, _ = read_pictures(packed, split, ["base", "en"], GREY)
+        other, _, _ = read_pictures(loose, split, ["base", "en"], GREY)
         assert np.array_equal(one, other)
         assert one.shape == (len(rows), 8, 8, 3)
         splits[split] = {base for base, _ in rows}
@@ -61,13 +67,13 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "broken.npz").write_bytes(b"PK nothing")
     with pytest.raises(InputError, match=r"names 'p0'.*not in"):
-        read_pictures(MediaSettings(**table, archive="empty"), "train", ["en"], 8, color=True)
+        read_pictures(MediaSettings(**table, archive="empty"), "train", ["en"], COLOUR)
     with pytest.raises(InputError, match="is missing"):
-        read_pictures(MediaSettings(**table, archive="other.tar"), "train", ["en"], 8, color=True)
+        read_pictures(MediaSettings(**table, archive="other.tar"), "train", ["en"], COLOUR)
     with pytest.raises(InputError, match="cannot be read"):
         read_arrays(MediaSettings(path="broken.npz", folder=str(tmp_path)))
     with pytest.raises(InputError, match="uint8"):
-        fit_pictures(np.zeros((2, 8, 8)), 8, color=False)
+        fit_pictures(np.zeros((2, 8, 8)), GREY)
 
 
 def test_takes_and_speakers_decide_the_split(tmp_path: Path) -> None:

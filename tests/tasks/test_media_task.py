@@ -32,6 +32,11 @@ def test_sounds_are_padded_to_whole_frames() -> None:
     assert real is not None
     assert real.tolist() == [[True] * 3, [True, False, False]]
     assert play([np.ones(20, np.float32)] * 2, config)[1] is None
+    longer, real = play([np.ones(50, np.float32), np.ones(20, np.float32)], config, multiple=4)
+    assert torch.equal(longer[:, :60], inputs)
+    assert not longer[:, 60:].any()
+    assert real is not None
+    assert real.tolist() == [[True] * 3 + [False], [True] + [False] * 3]
 
 
 def test_a_tag_is_given_and_not_guessed() -> None:

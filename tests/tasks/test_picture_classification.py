@@ -7,6 +7,7 @@ import pytest
 
 import glassformer as gf
 from glassformer.errors import ConfigurationError
+from glassformer.loaded.perceiving import scale_pixels
 from glassformer.tasks.task import build_task
 from glassformer.training.evaluate import evaluate
 from small_media import draw_sides, write_arrays, write_table
@@ -75,6 +76,20 @@ def test_tables_have_labels_by_name(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="reads = 'picture'"):
         task.accept(gf.ModelConfig(9))
     assert task.identity() == build_same(table, config).identity()
+
+
+def test_some_pictures_of_train_are_shown_dark_on_light(tmp_path: Path) -> None:
+    write_arrays(tmp_path)
+    table = {"name": "picture_classification", "folder": str(tmp_path), "path": "sides.npz", "inverted": 0.4}
+    task = build_task(table, None)
+    size = {"picture_size": 8, "patch_size": 4, "color": False, "width": 16, "heads": 2}
+    task.accept(gf.ModelConfig(**task.network_settings(), **size))
+    count = len(task.examples("train").lengths)
+    given = scale_pixels(task.network_config, task.media("train").pixels.transpose(0, 3, 1, 2))
+    shown = task.collate("train", range(count), 0).ids.numpy()
+    same, inverted = (np.abs(shown - sign * given).max(axis=(1, 2, 3)) < 1e-5 for sign in (1, -1))
+    assert (same ^ inverted).all()
+    assert 0.3 < inverted.mean() < 0.5
 
 
 def build_same(table: dict[str, str], config: gf.ModelConfig):

@@ -1,5 +1,7 @@
 """Strings are made of recordings, the same for the same seed, with the moments at which words are spoken."""
 
+from dataclasses import replace
+from itertools import groupby, product
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +9,13 @@ import pytest
 import torch
 
 import glassformer as gf
-from glassformer.tasks.speech_recognition import SpeechRecognition
+from glassformer.model.loss import IGNORED
+from glassformer.tasks.speech_recognition import SpeechRecognition, _sum_encoder_loss
 from glassformer.tasks.task import build_task
+from glassformer.text.batches import Batch
 from glassformer.text.builders import build_words
 from small_media import RATE, write_tones
+from tolerances import assert_near
 
 WORDS = build_words(["low", "high"])
 TABLE = {"name": "speech_recognition", "path": "tones.npz", "words": ["low", "high"], "longest": 3}
@@ -70,3 +75,48 @@ def test_a_network_can_be_taught_and_its_errors_counted(task: SpeechRecognition)
     assert sound is not None
     recording = gf.record(model, gf.Sound(sound.samples, RATE, sound.spans, spoken.words), "low high")
     assert recording.source.sound.words == spoken.words
+
+
+def test_strings_of_train_grow_and_their_voices_differ(task: SpeechRecognition, tmp_path: Path) -> None:
+    task.settings = replace(task.settings, grow=4, voice=0.5, speed=0.0)
+    lengths = [max(len(task.speak("train", index, epoch).words) for index in range(12)) for epoch in range(6)]
+    assert lengths == [1, 1, 2, 2, 3, 3]
+    assert len(task.speak("dev", 2).words) == 3
+    heard = {
+        round((word.end - word.start) * RATE)
+        for index in range(40)
+        for word in task.speak("train", index, 9).words
+    }
+    known = set(np.diff(task._heard["train"].starts).tolist())
+    assert len(heard - known) > 10  # higher and lower voices are shorter and longer
+    others = {
+        round((word.end - word.start) * RATE)
+        for index in range(12)
+        for word in task.speak("dev", index).words
+    }
+    assert others <= set(np.diff(task._heard["dev"].starts).tolist())
+
+
+def test_the_loss_of_the_encoder_is_that_of_all_ways_to_say_the_words(task: SpeechRecognition) -> None:
+    """Every path of frames through words and blanks, one by one, in double precision."""
+    torch.manual_seed(0)
+    network = gf.Transformer(task.network_config).double()
+    blank, end = task.network_config.padding_id, task.network_config.end_id
+    assert end is not None
+    first, second = WORDS.encode("low high").ids[:2]
+    assert len({blank, end, first, second}) == 4
+    rows = [[first, second], [first, first], [second]]
+    labels = torch.tensor([[*row, end, *[IGNORED] * (2 - len(row))] for row in rows])
+    real = torch.tensor([[True] * 4, [True] * 4, [True] * 3 + [False]])
+    memory = torch.randn(3, 4, 16, dtype=torch.float64)
+    batch = Batch(torch.zeros(3, 4), labels, 8, 8, real, sizes=((4, 2), (4, 2), (3, 1)))
+    chances = network.logits(memory).detach().float().softmax(-1).double()
+    wanted = 0.0
+    for row, frames, known in zip(rows, chances, real, strict=True):
+        total = 0.0
+        for path in product({blank, *row}, repeat=int(known.sum())):
+            if [word for word, _ in groupby(path) if word != blank] == row:
+                total += float(np.prod([float(frames[at, word]) for at, word in enumerate(path)]))
+        wanted -= np.log(total)
+    found = _sum_encoder_loss(network, batch, memory).detach()
+    assert_near(found, wanted, summands=16)

@@ -182,6 +182,7 @@ print(arrays["ids"].sum())
 """
 
 
+@pytest.mark.slow
 def test_two_processes_at_once_make_one_entry(folder: Path, tmp_path: Path) -> None:
     calls = tmp_path / "calls"
     command = [sys.executable, "-c", BUILD, str(calls)]
@@ -191,6 +192,7 @@ def test_two_processes_at_once_make_one_entry(folder: Path, tmp_path: Path) -> N
     assert len(entries(folder)) == 1
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_left_is_removed(folder: Path) -> None:
     kill = BUILD.replace("return {}", "import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
     calls = folder.parent.with_name("calls")

@@ -33,6 +33,15 @@ MARIAN |= {
     "activation_function": "swish",
 }
 
+VIT = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 20}
+VIT |= {"image_size": 8, "patch_size": 4}
+
+WHISPER = {
+    **{name: value for name, value in MARIAN.items() if name != "max_position_embeddings"},
+    **{"num_mel_bins": 8, "max_source_positions": 50, "max_target_positions": 16},
+    **{"bos_token_id": 0, "activation_function": "gelu", "begin_suppress_tokens": None},
+}
+
 SETTINGS: dict[str, tuple[type, dict[str, Any]]] = {
     "GPT2LMHeadModel": (transformers.GPT2Config, GPT2),
     "GPT2Model": (transformers.GPT2Config, GPT2),
@@ -48,6 +57,9 @@ SETTINGS: dict[str, tuple[type, dict[str, Any]]] = {
     "AlbertForSequenceClassification": (transformers.AlbertConfig, {**ALBERT, "num_labels": 3}),
     "AlbertForTokenClassification": (transformers.AlbertConfig, {**ALBERT, "num_labels": 3}),
     "MarianMTModel": (transformers.MarianConfig, {**MARIAN, "scale_embedding": True}),
+    "ViTForImageClassification": (transformers.ViTConfig, {**VIT, "num_labels": 3}),
+    "ViTModel": (transformers.ViTConfig, VIT),
+    "WhisperForConditionalGeneration": (transformers.WhisperConfig, WHISPER),
 }
 ARCHITECTURES = tuple(SETTINGS)
 
@@ -96,20 +108,33 @@ def answer() -> Make:
     ids = torch.randint(3, 60, (2, 9), generator=torch.Generator().manual_seed(5))
     target = torch.randint(3, 60, (2, 6), generator=torch.Generator().manual_seed(6))
     real = torch.arange(9) < torch.tensor([[9], [6]])
+    pixels = torch.rand(2, 3, 8, 8, generator=torch.Generator().manual_seed(7)) * 2 - 1
+
+    samples = torch.randn(2, 16_000, generator=torch.Generator().manual_seed(8)) / 9  # a second each
+    listen = transformers.WhisperFeatureExtractor(feature_size=8, chunk_length=1)
+    heard = listen(list(samples.numpy()), sampling_rate=16_000, return_tensors="pt")["input_features"]
 
     def ask(model: Any) -> torch.Tensor:
-        both = "arian" in type(model).__name__ or getattr(model.config, "shape", "") == "encoder-decoder"
+        theirs = hasattr(model, "from_pretrained")
+        senses = {"vit": "picture", "whisper": "sound"}
+        reads = senses.get(model.config.model_type, "text") if theirs else model.config.reads
+        both = model.config.is_encoder_decoder if theirs else model.config.shape == "encoder-decoder"
         padded = torch.where(real, ids, 0)  # GPT-2's classifier finds padding by its id
         with torch.no_grad():
-            if hasattr(model, "from_pretrained"):
+            if theirs:
                 given = {"decoder_input_ids": target} if both else {}
-                output = model(padded, attention_mask=real.long(), **given)
-                for name in ("prediction_logits", "logits", "last_hidden_state"):
-                    if name in output:
-                        result = output[name]
-                        break
+                inputs = {
+                    "text": {"input_ids": padded, "attention_mask": real.long()},
+                    "picture": {"pixel_values": pixels},
+                    "sound": {"input_features": heard},
+                }[reads]
+                output = model(**inputs, **given)
+                names = ("prediction_logits", "logits", "last_hidden_state")
+                result = next(output[name] for name in names if name in output)
             else:
-                result = model(padded, real, **({"target": target} if both else {}))
-        return result if result.dim() == 2 or both else result[real]
+                given = {"target": target} if both else {}
+                inputs = {"text": (padded, real), "picture": (pixels,), "sound": (samples,)}[reads]
+                result = model(*inputs, **given)
+        return result if result.dim() == 2 or both or reads != "text" else result[real]
 
     return ask

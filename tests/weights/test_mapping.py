@@ -35,7 +35,7 @@ TABLE = Table(
         *ignore("net.{}.buffer"),
     ),
     prefix="net.",
-    old_endings={".gamma": ".weight"},
+    other_names={r"\.gamma$": ".weight"},
 )
 OURS = {
     "words": torch.zeros(5, 2),

@@ -208,6 +208,7 @@ def stream_answer(
         whole = _show(model, known)
         yield whole[len(shown) :]
         shown = whole
+    yield _decode(model, known)[len(shown) :]  # half a character whose rest never came
 
 
 def write_answer(model: LoadedModel, prompt: Sequence[int], hypothesis: Hypothesis) -> str:
@@ -224,5 +225,9 @@ def check_length(model: LoadedModel, ids: Sequence[int], number: int) -> None:
 
 
 def _show(model: LoadedModel, ids: Sequence[int]) -> str:
-    text = model.require_tokenizer().decode(ids).rstrip("\ufffd")  # half a character waits for the rest
+    return _decode(model, ids).rstrip("\ufffd")  # half a character waits for the rest
+
+
+def _decode(model: LoadedModel, ids: Sequence[int]) -> str:
+    text = model.require_tokenizer().decode(ids)
     return text if model.shape == "decoder" else text.lstrip()

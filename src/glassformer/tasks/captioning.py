@@ -80,9 +80,7 @@ class Captioning(MediaTask):
     def read(self, split: Split) -> MediaExamples:
         """An example is a picture in one language: number · languages + language."""
         config, columns = self.network_config, list(self.settings.languages)
-        pixels, rows, problems = read_pictures(
-            self.settings, split, [*columns], config.picture_size, color=config.color
-        )
+        pixels, rows, problems = read_pictures(self.settings, split, [*columns], config)
         encoded = Encoder(self.tokenizer)([text for row in rows for text in row], target=True)
         shown = config.grid**2 + int(config.class_token)
         lengths = np.array([max(shown, len(each) + 2) for each in encoded], dtype=np.int64)

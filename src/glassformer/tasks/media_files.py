@@ -13,14 +13,17 @@ import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glassformer.config import ModelConfig
 from glassformer.errors import ConfigurationError, InputError
-from glassformer.media import fit_picture, read_picture
+from glassformer.loaded.perceiving import fit
+from glassformer.media import read_picture
 from glassformer.settings import Count, CountOrZero, Share
 from glassformer.tasks.sources import PARTS, SourceSettings
 from glassformer.tasks.task import Split
@@ -71,6 +74,7 @@ class PictureSettings(MediaSettings):
     shift: CountOrZero = 0  # pixels by which they are moved, at most, in each direction
     turn: Share = 0.0  # of a right angle, by which they are turned, at most
     zoom: Share = 0.0  # share by which they are made larger or smaller, at most
+    inverted: Share = 0.0  # share of them whose dark and light are exchanged: ink on paper, chalk on a board
 
 
 def read_arrays(settings: MediaSettings) -> Arrays:
@@ -183,27 +187,28 @@ def _unpack(path: Path) -> dict[str, bytes]:
 
 
 def read_pictures(
-    settings: MediaSettings, split: Split, columns: list[Column], size: int, *, color: bool
+    settings: MediaSettings, split: Split, columns: list[Column], config: ModelConfig
 ) -> tuple[NDArray[np.uint8], list[Row], Problems]:
     """Pictures of a split that a table names (picture, size, size, 3), and their cells."""
     problems, library = Problems(settings.on_error), Library(settings)
     pixels, rows = [], []
     for name, row in settings.read_rows(split, columns, problems):
-        pixels.append(fit_picture(read_picture(library.find(name)), size, color=color))
+        pixels.append(fit(config, read_picture(library.find(name))))
         rows.append(row)
     if not rows:
         raise InputError("tasks.no_rows", path=settings.path, split=split)
     return np.stack(pixels), rows, problems
 
 
-def fit_pictures(images: NDArray[Any], size: int, *, color: bool) -> NDArray[np.uint8]:
+def fit_pictures(images: NDArray[Any], config: ModelConfig) -> NDArray[np.uint8]:
     """Arrays of pictures (picture, height, width[, channel]) as a network sees them."""
     if images.dtype != np.uint8 or images.ndim not in (3, 4):
         raise InputError("tasks.media.not_pictures", type=str(images.dtype), shape=str(images.shape))
-    if not color and images.ndim == 3 and images.shape[1:] == (size, size):  # nothing to do, as for MNIST
+    size = (config.picture_size, config.picture_size)
+    if not config.color and images.ndim == 3 and images.shape[1:] == size:  # nothing to do, as for MNIST
         return images[..., None]
-    fitted = np.stack([fit_picture(image, size, color=color) for image in images])
-    return fitted if color else fitted[..., :1]
+    fitted = np.stack([fit(config, image) for image in images])
+    return fitted if config.color else fitted[..., :1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +231,7 @@ class SoundSettings(MediaSettings):
             raise ConfigurationError("tasks.media.arrays_only", path=self.path, names=given)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recordings:
     """Recordings of one word each, one after another; int16, as files have them."""
 
@@ -237,6 +242,12 @@ class Recordings:
 
     def __len__(self) -> int:
         return len(self.labels)
+
+    @cached_property
+    def by_speaker(self) -> list[NDArray[np.int64]]:
+        """The numbers of the recordings of each speaker."""
+        names = np.array(self.speakers)
+        return [np.flatnonzero(names == name) for name in sorted(set(self.speakers))]
 
     def take(self, number: int) -> NDArray[np.float32]:
         """The samples of one."""

@@ -27,7 +27,7 @@ from glassformer.tasks.task import Network, Split, Task, TaskExamples, require_t
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.random_numbers import draw_uniform
 
-DISTORTIONS = 4  # numbers that are drawn for each picture: right, down, turn, zoom
+DISTORTIONS = 5  # numbers that are drawn for each picture: right, down, turn, zoom, inverted
 
 
 class MediaExamples(TaskExamples):
@@ -90,15 +90,17 @@ class MediaTask(Task):
         return examples
 
     def show(self, split: Split, indices: Sequence[int] | Indices, epoch: int) -> Tensor:
-        """Pictures (B, C, H, W) from -1 to 1; in train distorted as the settings say."""
+        """Pictures (B, C, H, W) as the network reads them; in train distorted as the settings say."""
         pixels, settings = self.media(split).pixels, self.settings
         assert pixels is not None
         assert isinstance(settings, PictureSettings)
-        shown = torch.from_numpy(scale_pixels(pixels[np.asarray(indices)].transpose(0, 3, 1, 2)))
-        if split == "train" and (settings.shift or settings.turn or settings.zoom):
-            drawn = draw_uniform((self.seed, epoch, 1), indices, DISTORTIONS)
-            return distort(shown, torch.from_numpy(2 * drawn - 1), settings)
-        return shown.contiguous()
+        taken = pixels[np.asarray(indices)].transpose(0, 3, 1, 2)
+        if split != "train" or not (settings.shift or settings.turn or settings.zoom or settings.inverted):
+            return torch.from_numpy(scale_pixels(self.network_config, taken)).contiguous()
+        drawn = draw_uniform((self.seed, epoch, 1), indices, DISTORTIONS)
+        taken = np.where((drawn[:, 4] < settings.inverted)[:, None, None, None], 255 - taken, taken)
+        shown = torch.from_numpy(scale_pixels(self.network_config, taken))
+        return distort(shown, torch.from_numpy(2 * drawn[:, :4] - 1), settings)
 
 
 def distort(pictures: Tensor, drawn: Tensor, settings: PictureSettings) -> Tensor:
@@ -122,10 +124,15 @@ def distort(pictures: Tensor, drawn: Tensor, settings: PictureSettings) -> Tenso
     return F.grid_sample(pictures, grid, padding_mode="border", align_corners=False)
 
 
-def play(sounds: Sequence[NDArray[np.float32]], config: ModelConfig) -> tuple[Tensor, Tensor | None]:
-    """Sounds of any length as one batch, each to the end of a frame, and which frames are real."""
-    lengths = torch.tensor([len(sound) for sound in sounds])
-    real = frame_mask(config, lengths)
+def play(
+    sounds: Sequence[NDArray[np.float32]], config: ModelConfig, multiple: int = 1
+) -> tuple[Tensor, Tensor | None]:
+    """Sounds of any length as one batch, each to the end of a frame, and which frames are real.
+
+    The batch has a `multiple` of frames.
+    """
+    real = frame_mask(config, torch.tensor([len(sound) for sound in sounds]))
+    real = F.pad(real, (0, -real.shape[1] % multiple))
     padded = np.zeros((len(sounds), real.shape[1] * config.token_samples), np.float32)
     for row, sound in zip(padded, sounds, strict=True):
         row[: len(sound)] = sound
@@ -153,11 +160,11 @@ def collate_words(
     return target, labels, sum(len(row) + 1 for row in rows)
 
 
-def sum_word_loss(network: Network, batch: Batch, smoothing: float) -> Tensor:
-    """Teacher forcing, as in translation."""
+def sum_word_loss(network: Network, batch: Batch, smoothing: float, memory: Tensor | None = None) -> Tensor:
+    """Teacher forcing, as in translation; `memory`: what the encoder made of the batch, if that is known."""
     assert batch.target is not None
     looking = require_transformer(network)
-    memory = looking.encode(batch.ids, batch.real)
+    memory = looking.encode(batch.ids, batch.real) if memory is None else memory
     hidden = looking.decode(batch.target, memory=memory, memory_real=batch.real)
     return looking.loss(hidden, batch.labels, smoothing) * batch.count
 

@@ -131,12 +131,10 @@ class PictureClassification(SortingTask):
         notes: tuple[Any, ...] = ()
         if settings.is_arrays():
             images, labels = divide_arrays(settings, self._arrays, split)
-            pixels = fit_pictures(images, config.picture_size, color=config.color)
+            pixels = fit_pictures(images, config)
             names = [str(label) for label in labels.tolist()]
         else:
-            pixels, rows, problems = read_pictures(
-                settings, split, [settings.label], config.picture_size, color=config.color
-            )
+            pixels, rows, problems = read_pictures(settings, split, [settings.label], config)
             pixels = pixels if config.color else pixels[..., :1]
             names, notes = [label for (label,) in rows], problems.notes()
         lengths = np.full(len(names), config.grid**2 + int(config.class_token), dtype=np.int64)

@@ -5,23 +5,30 @@ In:   recordings of single words, as sound classification has them. Strings are 
       speakers, else those of anybody.
 Out:  loss, perplexity and word error rate; for every string the moments at which its words are spoken.
 
-What is drawn depends on seed, epoch and number alone; strings of dev and test are always the same.
+Which recordings are joined depends on seed, epoch and number alone; strings of dev and test stay the same.
+While the network learns, its strings are also disturbed (`sound_distortions`), and strings may grow with the
+epochs. With `ctc` the encoder alone has to tell the words, too (Graves et al. 2006): it then finds out early
+what is said where, and the decoder where to look.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn import functional as F
 
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.native import NativeModel
 from glassformer.loaded.perceiving import play_sound
 from glassformer.media import Waveform, resample
+from glassformer.model.frames import count_frames
 from glassformer.model.generation_settings import GenerationSettings
+from glassformer.model.transformer import Transformer
 from glassformer.recording import SpokenWord
 from glassformer.runlog.samples import Sample
 from glassformer.settings import AtLeastZero, Count, CountOrZero, Share
@@ -38,12 +45,16 @@ from glassformer.tasks.media_task import (
     writing_settings,
 )
 from glassformer.tasks.scores import compute_perplexity, compute_word_errors
-from glassformer.tasks.task import TASKS, Network, Split
+from glassformer.tasks.sound_distortions import disturb
+from glassformer.tasks.task import TASKS, Network, Split, require_transformer
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.encoder import Encoder
 from glassformer.text.random_numbers import draw_uniform
 
-EACH = 4  # numbers that are drawn for a word: which recording, gap, speed, loudness
+FOR_ALL = 4  # numbers that are drawn for a string: speaker, last gap, noise, voice
+EACH = 4  # and for a word: which recording, gap, speed, loudness
+SPEEDS = 20  # a word is heard at a multiple of 1 / SPEEDS of its speed: few, so that each is made once
+LENGTHS = 25  # batches have a multiple of so many frames: GPUs make ready for each length anew
 SPLIT_KEYS = {"train": 10, "dev": 11, "test": 12}  # what numbers are drawn for
 
 
@@ -58,6 +69,11 @@ class SpeechRecognitionSettings(SoundSettings):
     gap: AtLeastZero = 0.3  # seconds of silence around words, at most
     speed: Share = 0.1  # share by which words are faster or slower, at most
     noise: Share = 0.01  # of white noise, at most, where 1 is full loudness
+    voice: Share = 0.0  # train: share by which whole strings are higher or lower, at most
+    equalise: AtLeastZero = 0.0  # train: decibels by which frequencies are louder or softer
+    masked: Share = 0.0  # train: share of frequencies and of time that is silenced, at most
+    grow: CountOrZero = 0  # train: epochs in which strings become as long as `longest`
+    ctc: Share = 0.0  # train: share of the loss that is the encoder's own
     label_smoothing: Share = 0.0
     scored: CountOrZero = 200  # strings that are written down at every evaluation; 0: none
 
@@ -87,6 +103,7 @@ class SpeechRecognition(MediaTask):
     def __init__(self, settings: Any, tokenizer: Any, *, seed: int = 0) -> None:
         super().__init__(settings, tokenizer, seed=seed)
         self._heard: dict[Split, Recordings] = {}
+        self._spoken: dict[tuple[Split, int, int], NDArray[np.float32]] = {}
 
     @classmethod
     def texts(cls, settings: SpeechRecognitionSettings) -> Iterator[str]:
@@ -109,57 +126,77 @@ class SpeechRecognition(MediaTask):
 
     def speak(self, split: Split, index: int, epoch: int = 0) -> SpokenString:
         """One string: its samples, and when each word is spoken."""
-        self.media(split)  # reads the recordings
+        ((samples, places),) = self._join(split, [index], epoch)
+        labels, rate = self._heard[split].labels, self.network_config.sample_rate
+        words = [SpokenWord(labels[number], start / rate, end / rate) for number, start, end in places]
+        return SpokenString(samples, tuple(words))
+
+    def _join(
+        self, split: Split, indices: Sequence[int] | Indices, epoch: int
+    ) -> Iterator[tuple[NDArray[np.float32], list[tuple[int, int, int]]]]:
+        """The samples of each string; which recording is in it, from which sample to which."""
+        counts = self.media(split).answers  # reads the recordings
         heard, settings, rate = self._heard[split], self.settings, self.network_config.sample_rate
-        count = int(self.media(split).answers[index])
-        key = (
-            self.seed if split == "train" else 0,
-            epoch if split == "train" else 0,
-            SPLIT_KEYS.get(split, 13),
-        )
-        drawn = draw_uniform(key, [index], 3 + EACH * count)[0]
-        speakers = sorted(set(heard.speakers))
-        speaker = speakers[int(drawn[0] * len(speakers))]
-        own = np.flatnonzero(np.array(heard.speakers) == speaker)
-        pieces: list[NDArray[np.float32]] = []
-        words: list[SpokenWord] = []
-        place = 0
-        for which, gap, speed, loudness in drawn[3:].reshape(count, EACH).tolist():
-            number = int(own[int(which * len(own))])
-            silence = np.zeros(int(gap * settings.gap * rate), np.float32)
-            faster = 1 + (2 * speed - 1) * settings.speed
-            spoken = (
-                resample(heard.take(number), max(1, round(100 * faster)), 100)
-                if settings.speed
-                else heard.take(number)
-            )
-            pieces += [silence, spoken * np.float32(0.6 + 0.4 * loudness)]
-            start = place + len(silence)
-            place = start + len(spoken)
-            words.append(SpokenWord(heard.labels[number], start / rate, place / rate))
-        pieces.append(np.zeros(int(drawn[1] * settings.gap * rate), np.float32))
-        samples = np.concatenate(pieces)
-        if settings.noise:
-            chance = np.random.default_rng(int(drawn[2] * 2**53))
-            samples = samples + chance.standard_normal(len(samples), np.float32) * np.float32(
-                settings.noise * drawn[2]
-            )
-        return SpokenString(samples.astype(np.float32), tuple(words))
+        train = split == "train"
+        longest = settings.longest
+        if train and settings.grow:
+            longest = min(longest, settings.shortest + epoch * (longest - settings.shortest) // settings.grow)
+        key = (self.seed if train else 0, epoch if train else 0, SPLIT_KEYS.get(split, 13))
+        drawn = draw_uniform(key, indices, FOR_ALL + EACH * longest)
+        for index, (who, last, hiss, high, *rest) in zip(indices, drawn.tolist(), strict=True):
+            own = heard.by_speaker[int(who * len(heard.by_speaker))]
+            voice = 1 + (2 * high - 1) * settings.voice if train else 1.0
+            pieces: list[NDArray[np.float32]] = []
+            places: list[tuple[int, int, int]] = []
+            end = 0
+            for at in range(0, EACH * min(longest, counts[index]), EACH):
+                which, gap, speed, loudness = rest[at : at + EACH]
+                number = int(own[int(which * len(own))])
+                silence = np.zeros(int(gap * settings.gap * rate), np.float32)
+                spoken = self._speak_word(split, number, voice * (1 + (2 * speed - 1) * settings.speed))
+                pieces += [silence, spoken * np.float32(0.6 + 0.4 * loudness)]
+                start = end + len(silence)
+                end = start + len(spoken)
+                places.append((number, start, end))
+            pieces.append(np.zeros(int(last * settings.gap * rate), np.float32))
+            samples = np.concatenate(pieces)
+            if settings.noise and not train:  # in train `disturb` adds it
+                chance = np.random.default_rng(int(hiss * 2**53))
+                samples += chance.standard_normal(len(samples), np.float32) * np.float32(
+                    settings.noise * hiss
+                )
+            yield samples, places
+
+    def _speak_word(self, split: Split, number: int, faster: float) -> NDArray[np.float32]:
+        """A recording at one of a few speeds, kept for the next time."""
+        parts = max(1, round(SPEEDS * faster))
+        known = self._spoken.get((split, number, parts))
+        if known is None:
+            taken = self._heard[split].take(number)
+            known = taken if parts == SPEEDS else resample(taken, parts, SPEEDS)
+            self._spoken[split, number, parts] = known
+        return known
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
-        strings = [self.speak(split, int(index), epoch) for index in indices]
-        inputs, real = play([each.samples for each in strings], self.network_config)
-        rows = Encoder(self.tokenizer)([_write(each) for each in strings], target=True)
+        strings = list(self._join(split, indices, epoch))
+        inputs, real = play([samples for samples, _ in strings], self.network_config, LENGTHS)
+        labels = self._heard[split].labels
+        texts = [" ".join(labels[number] for number, _, _ in places) for _, places in strings]
+        rows = Encoder(self.tokenizer)(texts, target=True)
         words = collate_words(rows, [None] * len(rows), writing_ids(self))
-        frames = (
-            inputs.shape[1] // self.network_config.token_samples * len(rows)
-            if real is None
-            else int(real.sum())
-        )
-        return make_batch(inputs, real, words, frames)
+        frames = [count_frames(self.network_config, len(samples)) for samples, _ in strings]
+        batch = make_batch(inputs, real, words, sum(frames))
+        return replace(batch, sizes=tuple(zip(frames, map(len, rows), strict=True)))
 
     def loss(self, network: Network, batch: Batch) -> Tensor:
-        return sum_word_loss(network, batch, self.settings.label_smoothing)
+        settings = self.settings
+        heard = disturb(batch.ids, equalise=settings.equalise, masked=settings.masked, noise=settings.noise)
+        listening = require_transformer(network)
+        memory = listening.encode(heard, batch.real)
+        loss = sum_word_loss(network, batch, settings.label_smoothing, memory)
+        if not settings.ctc:
+            return loss
+        return (1 - settings.ctc) * loss + settings.ctc * _sum_encoder_loss(listening, batch, memory)
 
     def score_names(self) -> tuple[str, ...]:
         return ("loss", "perplexity", *(("word_error_rate",) if self.settings.scored else ()))
@@ -192,6 +229,16 @@ class SpeechRecognition(MediaTask):
         """Transcripts of strings all over the split, which are named by number."""
         found = zip(*self.transcribe(network, split, count), strict=True)
         return [Sample(f"{split} {index}", written, wanted) for index, written, wanted in found]
+
+
+def _sum_encoder_loss(network: Transformer, batch: Batch, memory: Tensor) -> Tensor:
+    """−log p(words | sound) of the encoder alone: each frame tells a word, or padding for none."""
+    assert batch.sizes is not None
+    frames = network.logits(memory).float().log_softmax(-1).transpose(0, 1)  # (frame, string, word)
+    heard, counts = torch.tensor(batch.sizes).unbind(1)  # not on the device: the loss reads them here
+    words = batch.labels.clamp(min=0)  # behind the counted ones nothing is read
+    blank = network.config.padding_id
+    return F.ctc_loss(frames, words, heard, counts, blank, reduction="sum", zero_infinity=True)
 
 
 def _write(spoken: SpokenString) -> str:

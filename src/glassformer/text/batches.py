@@ -38,6 +38,8 @@ class Batch:
     places: Tensor | None = None
     numbers: Tensor | None = None  # (B, number) to be learnt; None: labels are
     relation: Tensor | None = None  # (B,) 1 where two texts do not follow one another; None: not asked
+    # Tokens to read and words to predict of each example: numbers here, so that none is fetched from a GPU
+    sizes: tuple[tuple[int, int], ...] | None = None
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same on a device; the copy does not wait where the batch is pinned."""

@@ -4,7 +4,7 @@ In:   the tokenizer, unchanged: its own settings decide which special tokens it 
 Out:  a `Tokenizer`. A slow one does not know where in the text a token is: no offsets, no words.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,14 @@ class TransformersTokenizer(Tokenizer):
             segments=tuple(found.get("token_type_ids", [0] * len(ids))),
             text=text if second_text is None else f"{text}\n{second_text}",
         )
+
+    def encode_many(self, texts: Sequence[str]) -> list[Encoding]:
+        if self.library is None:
+            return super().encode_many(texts)
+        for text in texts:
+            check_text(text, None)
+        found = self.tokenizer(list(texts), return_token_type_ids=True, verbose=False).encodings
+        return [self.read(encoding, text, None) for encoding, text in zip(found, texts, strict=True)]
 
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
         return str(self.tokenizer.decode(list(ids), skip_special_tokens=not special))

@@ -155,8 +155,8 @@ def encoder_table(
         *(() if config.relation else ignore_layer(order)),
         *(() if config.pooler or config.relation else ignore_layer(pooler)),
     )
-    endings = {".gamma": ".weight", ".beta": ".bias"}
-    return Table(rules, bare=config.head == "none", prefix=f"{base}.", old_endings=endings)
+    old = {r"\.gamma$": ".weight", r"\.beta$": ".bias"}
+    return Table(rules, bare=config.head == "none", prefix=f"{base}.", other_names=old)
 
 
 BERT = FAMILIES.register("bert")(Family(ARCHITECTURES, read_config, write_config, table))

@@ -1,8 +1,8 @@
 """A model folder in and out: config.json, model.safetensors or shards, tokenizer, generation_config.json.
 
 In:   a folder that `transformers` or we wrote; or one of our networks.
-Out:  a `Checkpoint`; or a folder, written completely or not at all. What is a GPT-2, BERT, ALBERT or Marian
-      opens in `transformers` too; anything else is written under our own names.
+Out:  a `Checkpoint`; or a folder, written completely or not at all. What is a GPT-2, BERT, ALBERT, Marian or
+      ViT opens in `transformers` too; anything else is written under our own names.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 
 from glassformer.config import COUNTED, ModelConfig, NetworkConfig
 from glassformer.errors import CheckpointError, GlassformerError
+from glassformer.messages import Message
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import Network, RecurrentTranslator
 from glassformer.model.transformer import Transformer
@@ -30,6 +31,12 @@ from glassformer.weights.native import KINDS, native_table, read_native_config, 
 from glassformer.weights.tensors import FolderTensors, convert, write_tensors
 
 CONFIG = "config.json"
+PROCESSOR = "preprocessor_config.json"
+# Problems of a folder that is whole, and of a network that ours cannot be.
+NOT_OURS = tuple(
+    f"weights.{code}"
+    for code in ("unknown_architecture", "setting.other", "setting.differ", "setting.activation")
+)
 RUN_FOLDERS = ("best", "averaged", "last")  # folders of models in the folder of a run, the likeliest first
 SHARD_BYTES = 5_000_000_000
 
@@ -69,6 +76,7 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
         config, family = _read_config(settings)
     except GlassformerError as error:
         raise CheckpointError("weights.in_file", path=folder / CONFIG, problem=error.message) from error
+    config = _read_processor(folder, config, family)
     tensors = FolderTensors(folder)
     try:
         network = _fill(config, family, tensors)
@@ -121,12 +129,15 @@ def save_checkpoint(
     if task is not None:  # what it was trained for; only the list of models on the page reads it
         settings["glassformer_task"] = task
     tensors = {name: convert(name, tensor, dtype) for name, tensor in write(table, state).items()}
+    processor = _write_processor(settings["model_type"], network.config)
     with replace_folder(folder) as new:
         write_tensors(tensors, new, max_shard_bytes)
         if tokenizer is not None:
             tokenizer.save(new)
         if not isinstance(network.config, ModelConfig) or network.config.has_decoder:
             write_json(new / GENERATION, write_generation(network.config, generation))
+        if processor is not None:
+            write_json(new / PROCESSOR, processor)
         write_json(new / CONFIG, settings)
     return str(settings["model_type"])
 
@@ -142,6 +153,37 @@ def _read_config(settings: Mapping[str, Any]) -> tuple[NetworkConfig, Family | N
             "weights.unknown_model_type", kind=kind, suggestion=suggestion(kind, [*FAMILIES, *KINDS])
         )
     return FAMILIES[kind].read_config(settings), FAMILIES[kind]
+
+
+def fits_family(folder: Path) -> bool:
+    """Whether our network can be what a folder of a known family describes; what is broken counts as ours."""
+    try:
+        config, family = _read_config(read_json(folder / CONFIG))
+        _read_processor(folder, config, family)
+    except GlassformerError as error:
+        problem = error.message.parameters.get("problem", error.message)
+        return not isinstance(problem, Message) or problem.code not in NOT_OURS
+    return True
+
+
+def _read_processor(folder: Path, config: NetworkConfig, family: Family | None) -> NetworkConfig:
+    """The configuration with what the folder's processor does to pictures or sounds."""
+    path = folder / PROCESSOR
+    if family is None or family.read_processor is None or not path.is_file():
+        return config
+    assert isinstance(config, ModelConfig)
+    try:
+        return family.read_processor(config, read_json(path))
+    except GlassformerError as error:
+        raise CheckpointError("weights.in_file", path=path, problem=error.message) from error
+
+
+def _write_processor(kind: str, config: NetworkConfig) -> dict[str, Any] | None:
+    """What prepares pictures or sounds for a network of this family; None: nothing does."""
+    if kind not in FAMILIES or (write := FAMILIES[kind].write_processor) is None:
+        return None
+    assert isinstance(config, ModelConfig)
+    return write(config)
 
 
 def _fill(config: NetworkConfig, family: Family | None, tensors: Tensors) -> Network:

@@ -59,6 +59,9 @@ class Family:
     read_config: Callable[[Settings], ModelConfig]
     write_config: Callable[[ModelConfig], dict[str, Any] | Message]  # or the reason why it cannot be
     table: Callable[[ModelConfig], Table]
+    # What preprocessor_config.json says beside it, of families that look or listen.
+    read_processor: Callable[[ModelConfig, Settings], ModelConfig] | None = None
+    write_processor: Callable[[ModelConfig], dict[str, Any]] | None = None
 
 
 FAMILIES: Registry[Family] = Registry("weight_family", "glassformer.weights")
@@ -78,7 +81,7 @@ def find_head(settings: Settings, architectures: Mapping[str, Head]) -> Head:
 
 def read_names(settings: Settings, names: Names) -> dict[str, Any]:
     """Our settings from theirs; what two of their names mean must have one value."""
-    vocabulary = read_number(settings, "vocab_size", names["vocab_size"][1])
+    vocabulary = read_number(settings, "vocab_size", names["vocab_size"][1]) if "vocab_size" in names else 0
     values: dict[str, Any] = {}
     for theirs, (ours, default) in names.items():
         value: Any

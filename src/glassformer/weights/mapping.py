@@ -28,12 +28,24 @@ class Operation:
 
     read: Callable[[Sequence[Tensor]], Tensor]
     write: Callable[[Tensor, int], list[Tensor]]
+    leave: Callable[[Tensor], Tensor] | None = None  # what of ours has no place there and must be zero
 
 
 PLAIN = Operation(lambda theirs: theirs[0], lambda ours, _: [ours])
 TRANSPOSED = Operation(lambda theirs: theirs[0].t(), lambda ours, _: [ours.t()])  # GPT-2's Conv1D: (in, out)
 # Along dimension 0.
 JOINED = Operation(lambda theirs: torch.cat(list(theirs)), lambda ours, parts: list(ours.chunk(parts)))
+# Biases of queries and values, or of values alone, where keys have none.
+WITHOUT_KEY = Operation(
+    lambda theirs: torch.cat((theirs[0], torch.zeros_like(theirs[0]), theirs[1])),
+    lambda ours, _: [ours.chunk(3)[0], ours.chunk(3)[2]],
+    lambda ours: ours.chunk(3)[1],
+)
+VALUE_ALONE = Operation(
+    lambda theirs: torch.cat((torch.zeros_like(theirs[0]), theirs[0])),
+    lambda ours, _: [ours.chunk(2)[1]],
+    lambda ours: ours.chunk(2)[0],
+)
 ROW = Operation(lambda theirs: theirs[0][0], lambda ours, _: [ours[None]])  # the only row of a table
 
 
@@ -55,12 +67,15 @@ def carry(theirs: str | tuple[str, ...], ours: str, operation: Operation = PLAIN
     return Rule(names, ours, JOINED if len(names) > 1 else operation, also)
 
 
-def carry_layer(theirs: str | tuple[str, ...], ours: str, operation: Operation = PLAIN) -> tuple[Rule, Rule]:
+def carry_layer(
+    theirs: str | tuple[str, ...], ours: str, operation: Operation = PLAIN, *, bias_optional: bool = False
+) -> tuple[Rule, Rule]:
     """Two rules, for weight and bias; a bias has nothing to transpose."""
     names = (theirs,) if isinstance(theirs, str) else theirs
+    bias = carry(tuple(f"{name}.bias" for name in names), f"{ours}.bias")
     return (
         carry(tuple(f"{name}.weight" for name in names), f"{ours}.weight", operation),
-        carry(tuple(f"{name}.bias" for name in names), f"{ours}.bias"),
+        replace(bias, optional=bias_optional),
     )
 
 
@@ -92,13 +107,12 @@ class Table:
     rules: tuple[Rule, ...]
     prefix: str = ""  # that names of the bare network lack: `bert.`
     bare: bool = False  # so they are written without it
-    old_endings: Mapping[str, str] = field(default_factory=dict)  # `.gamma` for `.weight`
+    other_names: Mapping[str, str] = field(default_factory=dict)  # by pattern: r"\.gamma$" for ".weight"
 
     def spell(self, name: str, known: Callable[[str], bool]) -> str:
         """A file's name as the rules spell it; itself where they do not know it at all."""
-        for old, new in self.old_endings.items():
-            if name.endswith(old):
-                name = name.removesuffix(old) + new
+        for pattern, usual in self.other_names.items():
+            name = re.sub(pattern, usual, name)
         return next((form for form in (name, self.prefix + name) if known(form)), name)
 
 
@@ -124,10 +138,18 @@ def write(table: Table, ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def unwritable(table: Table, ours: Mapping[str, Tensor]) -> list[str]:
     """Our names whose numbers would be lost: they have no such tensor, and ours is not zero."""
-    without_place = (
-        rule.ours for rule in expand(table.rules, ours) if rule.ours is not None and not rule.theirs
-    )
-    return [name for name in without_place if bool(ours[name].any())]
+    lost = []
+    for rule in expand(table.rules, ours):
+        if rule.ours is None:
+            continue
+        left = (
+            ours[rule.ours]
+            if not rule.theirs
+            else rule.operation.leave and rule.operation.leave(ours[rule.ours])
+        )
+        if left is not None and bool(left.any()):
+            lost.append(rule.ours)
+    return lost
 
 
 def expand(rules: Iterable[Rule], ours: Mapping[str, Tensor]) -> list[Rule]:

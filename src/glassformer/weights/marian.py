@@ -16,7 +16,7 @@ from glassformer.weights.family import (
     require_equal,
     write_names,
 )
-from glassformer.weights.mapping import ROW, Rule, Table, carry_layer
+from glassformer.weights.mapping import ROW, VALUE_ALONE, WITHOUT_KEY, Rule, Table, carry_layer
 
 ARCHITECTURES: dict[str, Head] = {"MarianMTModel": "language"}
 NAMES: Names = {
@@ -96,8 +96,8 @@ def table(config: ModelConfig) -> Table:
     sines = sinusoidal_table(config.max_length, config.width, halves=True)
     rules = (
         Rule(("model.shared.weight",), "embeddings.tokens.weight", also=embeddings),
-        *_stack("encoder"),
-        *_stack("decoder"),
+        *stack_rules("encoder"),
+        *stack_rules("decoder"),
         Rule(("final_logits_bias",), "head.bias", ROW, optional=True),
         Rule(("model.encoder.embed_positions.weight",), None, fixed=sines),
         Rule(("model.decoder.embed_positions.weight",), None, fixed=sines),
@@ -105,15 +105,24 @@ def table(config: ModelConfig) -> Table:
     return Table(rules, prefix="model.")
 
 
-def _stack(stack: str) -> tuple[Rule, ...]:
+def stack_rules(stack: str, *, key_bias: bool = True) -> tuple[Rule, ...]:
+    """The blocks of Marian and of Whisper, whose keys have no bias."""
     layer, ours = f"model.{stack}.layers.{{}}", f"{stack}.layers.{{}}"
     own, cross = f"{layer}.self_attn", f"{layer}.encoder_attn"
+    qkv = carry_layer((f"{own}.q_proj", f"{own}.k_proj", f"{own}.v_proj"), f"{ours}.attention.qkv")
+    kv = carry_layer((f"{cross}.k_proj", f"{cross}.v_proj"), f"{ours}.cross.kv")
+    if not key_bias:
+        qkv = (
+            qkv[0],
+            Rule((f"{own}.q_proj.bias", f"{own}.v_proj.bias"), f"{ours}.attention.qkv.bias", WITHOUT_KEY),
+        )
+        kv = (kv[0], Rule((f"{cross}.v_proj.bias",), f"{ours}.cross.kv.bias", VALUE_ALONE))
     return (
-        *carry_layer((f"{own}.q_proj", f"{own}.k_proj", f"{own}.v_proj"), f"{ours}.attention.qkv"),
+        *qkv,
         *carry_layer(f"{own}.out_proj", f"{ours}.attention.output"),
         *carry_layer(f"{own}_layer_norm", f"{ours}.attention_residual.norm"),
         *carry_layer(f"{cross}.q_proj", f"{ours}.cross.q"),
-        *carry_layer((f"{cross}.k_proj", f"{cross}.v_proj"), f"{ours}.cross.kv"),
+        *kv,
         *carry_layer(f"{cross}.out_proj", f"{ours}.cross.output"),
         *carry_layer(f"{cross}_layer_norm", f"{ours}.cross_residual.norm"),
         *carry_layer(f"{layer}.fc1", f"{ours}.feed_forward.expand"),

@@ -1,0 +1,48 @@
+"""Sounds as other people and other microphones would give them: what a network that listens should not mind.
+
+In:   samples (sound, sample) on any device.
+Out:  the same sounds in other colours and loudness, with noise and missing parts, by torch's random numbers.
+
+Everything is torch, so that it runs where the network does: on a GPU it costs next to nothing.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+BANDS = 10  # points of the equaliser, evenly from 0 to half the rate
+SOFTEST = 0.1  # share of the loudness that is left, at least
+QUIETEST = 3.0  # powers of ten from the loudest noise to the least
+GAPS = 3  # pieces of time that are silenced
+
+
+def disturb(samples: Tensor, *, equalise: float, masked: float, noise: float) -> Tensor:
+    """Each sound through an equaliser (decibels) that lacks a band, with other loudness, gaps and noise."""
+    count, length = samples.shape
+    if equalise or masked:
+        spectrum = torch.fft.rfft(samples)
+        response = _draw_response(samples, spectrum.shape[1], equalise)
+        response = response * ~_draw_pieces(samples, spectrum.shape[1], masked)
+        samples = torch.fft.irfft(spectrum * response, length)
+        for _ in range(GAPS):
+            samples = samples * ~_draw_pieces(samples, length, masked / GAPS)
+    samples = samples * SOFTEST ** torch.rand(count, 1, device=samples.device)
+    if noise:
+        loudness = noise * 10 ** (-QUIETEST * torch.rand(count, 1, device=samples.device))
+        samples = samples + torch.randn_like(samples) * loudness
+    return samples
+
+
+def _draw_response(samples: Tensor, bins: int, equalise: float) -> Tensor:
+    """What each frequency is multiplied by (sound, bin): a random line through BANDS points."""
+    points = equalise * torch.randn(len(samples), 1, BANDS, device=samples.device)
+    decibels = F.interpolate(points, bins, mode="linear", align_corners=True)[:, 0]
+    return 10 ** (decibels / 20)
+
+
+def _draw_pieces(samples: Tensor, size: int, most: float) -> Tensor:
+    """True in one random piece of each row (sound, size), up to the share `most` of it."""
+    width = most * torch.rand(len(samples), 1, device=samples.device)
+    start = torch.rand_like(width) * (1 - width)
+    places = torch.arange(size, device=samples.device) / size
+    return (places >= start) & (places < start + width)
