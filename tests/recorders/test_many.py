@@ -1,6 +1,6 @@
 """Many texts at once are recorded as one by one, in the order given; what cannot be is listed."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
@@ -143,3 +143,24 @@ def test_pairs_for_models_that_read_two_texts() -> None:
         many.source.ids == gf.record(model, "The cat sleeps.", second_text="It is tired.").source.ids
     ).all()
     assert len(other.source) < len(many.source)
+
+
+def test_a_batch_that_memory_does_not_hold_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = gf.load(build(shape="encoder"), WORDS)
+    reader = module.TextReader(model)
+    texts = [reader.read(number, "the cat sees") for number in range(10)]
+    seen: list[int] = []
+    real = module.run_batch
+
+    def run(loaded: Any, group: Sequence[module.PreparedText]) -> Any:
+        seen.append(len(group))
+        if len(group) > 3:
+            raise torch.OutOfMemoryError
+        return real(loaded, group)
+
+    monkeypatch.setattr(module, "run_batch", run)
+    found = list(module.run_batches(model, [texts, texts[:4], texts[:1]]))
+    assert [len(group) for group, _ in found] == [2, 1, 2, 2, 1, 2, 2, 2, 1]
+    assert [each.number for group, _ in found[:6] for each in group] == list(range(10))
+    assert all(batch is not None for _, batch in found)
+    assert seen.count(10) == 1  # not tried again

@@ -91,6 +91,22 @@ def test_large_arrays_go_to_disk_and_straight_into_a_bundle(
         assert np.array_equal(ours.factors.queries, theirs.factors.queries)
 
 
+def test_vectors_that_stay_on_their_device_are_those_that_are_stored(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("glassformer.recorders.maps.LONGEST_DENSE", 4)
+    subject = load(make_gpt2())
+    stored = subject.record(ids_of(20), kernel="fast")
+    held = subject.record(ids_of(20), kernel="fast", keep=lambda name, each: keeping.Held(name, each.clone()))
+    for ours, theirs in zip(held.maps, stored.maps, strict=True):
+        assert isinstance(ours.peek("keys"), keeping.Held)
+        assert np.array_equal(ours.weights(1), theirs.weights(1))
+        assert ours.peek("keys").nbytes > 0  # one head was read, the others stay
+    for name, recording in (("held", held), ("stored", stored)):
+        recording.save(tmp_path / name)
+    assert (tmp_path / "held").read_bytes() == (tmp_path / "stored").read_bytes()
+
+
 def test_states_that_overflow_are_refused() -> None:
     model = make_gpt2()
     subject = load(model)

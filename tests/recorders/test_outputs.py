@@ -2,7 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+import torch
+
 from glassformer.loaded.opening import load
+from glassformer.recorders.outputs import read_words
 from glassformer.weights.checkpoint import save_checkpoint
 from our_networks import TEXT, WORDS, build
 from tolerances import assert_near
@@ -23,3 +28,15 @@ def test_a_classifier_names_its_classes(tmp_path: Path) -> None:
 
 def test_a_network_without_a_head_has_no_output() -> None:
     assert load(build(shape="encoder", head="none"), WORDS).record(TEXT).output is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("words", [3, 11, 5000])
+def test_the_likeliest_words_are_those_of_a_softmax_over_all(words: int, dtype: torch.dtype) -> None:
+    logits = 30 * torch.randn(1030, words, dtype=dtype, generator=torch.Generator().manual_seed(words))
+    before = logits.clone()
+    output = read_words(logits, "decoder", lambda ids: list(map(str, ids)))
+    wanted, ids = logits.double().log_softmax(-1).topk(min(10, words))
+    assert torch.equal(logits, before)
+    assert np.array_equal(output.ids, ids.numpy())
+    assert_near(output.log_probabilities, wanted.numpy(), summands=words)

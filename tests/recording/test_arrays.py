@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from glassformer.recording import Tokens
-from glassformer.recording.arrays import is_mapped
+from glassformer.recording.arrays import distinct, is_mapped
 
 
 def test_nothing_is_copied_and_nothing_can_be_changed():
@@ -24,3 +24,9 @@ def test_arrays_that_live_in_a_file_are_known(tmp_path):
     mapped = np.memmap(path, dtype=np.int64)
     assert is_mapped(Tokens("source", tuple("abcde"), mapped).ids[1:])
     assert not is_mapped(Tokens("source", tuple("abcde"), np.array(mapped)).ids)
+
+
+@pytest.mark.parametrize("numbers", [[], [3, 1, 3, 0], [-1, 5, 5], [2**40, 7], [[4, 2], [2, 4]]])
+def test_numbers_that_occur_are_those_of_numpy(numbers) -> None:
+    given = np.array(numbers, dtype=np.int64)
+    assert distinct(given).tolist() == np.unique(given).tolist()

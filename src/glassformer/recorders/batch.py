@@ -8,7 +8,7 @@ b * G + h // (H / G), which is what folding keys in the same way gives.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,25 @@ class BatchRow(NamedTuple):
 
     axes: Axes
     finish: Callable[[Sequence[AttentionMap]], Run]  # from its maps
+
+
+@dataclass(frozen=True, slots=True)
+class BatchRows(Sequence[BatchRow]):
+    """The texts of a batch, each made when it is first read: sums need none of them."""
+
+    texts: int
+    make: Callable[[int], BatchRow]
+    made: dict[int, BatchRow] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return self.texts
+
+    def __getitem__(self, number: Any) -> Any:
+        if not 0 <= number < self.texts:
+            raise IndexError(number)
+        if number not in self.made:
+            self.made[number] = self.make(number)
+        return self.made[number]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from glassformer.recorders.edits import BlockHead, Edit
 from glassformer.recorders.kept_settings import Stages, read_edits, read_stages
 from glassformer.recorders.record import make_request, run_request
 from glassformer.recorders.request import USUAL, OnStep, check_edits, check_want
-from glassformer.recorders.store import ArrayStore, store_temporarily
+from glassformer.recorders.store import ArrayStore, hold_or_store
 from glassformer.recording import Branch, Generation, Recording, Step, Tokens, identify
 from glassformer.recording.branch import check_name
 from glassformer.rounding import SHARPEST
@@ -238,7 +238,7 @@ def _run(
         request,
         decode=settings,
         want=check_want(output.want),
-        keep=output.keep or store_temporarily,
+        keep=output.keep or hold_or_store,
         prefix=tuple(prefix),
         forced=forced,
         on_step=output.on_step,

@@ -7,6 +7,7 @@ Out:  `Call`, which statistics, edits and maps read; `Scoring`, in which the mas
     score = softcap(scale * q . k) + bias + mask          softcap(x) = c * tanh(x / c)
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -142,6 +143,27 @@ def form_scores(call: Call, scoring: Scoring) -> Tensor:
     for some, hidden in scoring.to("cpu").hidden(rows, columns):
         scores[..., some].masked_fill_(hidden.to(scores.device), -torch.inf)
     return scores.masked_fill(scores <= HIDDEN, -torch.inf)
+
+
+def join_parts(parts: Sequence[Call]) -> Call:
+    """One call of several whose queries see only the keys of their own part."""
+    first, lengths = parts[0], [each.queries.shape[2] for each in parts]
+    if len(parts) == 1:
+        return first
+    heads, count = first.queries.shape[1], sum(lengths)
+    weights = first.queries.new_zeros((1, heads, count, count))
+    allowed = torch.zeros((1, 1, count, count), dtype=torch.bool, device=weights.device)
+    start = 0
+    for each, length in zip(parts, lengths, strict=True):
+        assert each.weights is not None
+        own = slice(start, start + length)
+        weights[:, :, own, own] = each.weights
+        allowed[:, :, own, own] = True if each.mask is None else allowed_by(each.mask)
+        start += length
+    queries, keys, values = (
+        torch.cat([getattr(each, name) for each in parts], dim=2) for name in ("queries", "keys", "values")
+    )
+    return replace(first, queries=queries, keys=keys, values=values, mask=allowed, weights=weights)
 
 
 def repeat_heads(states: Tensor, heads: int) -> Tensor:

@@ -8,6 +8,7 @@ masks and positions a model has work as they do for one text. The first batch of
 compared with a pass of its first text alone; a model that mixes the texts of a batch runs them one by one.
 """
 
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -24,6 +25,7 @@ from glassformer.recorders.batch import Batch
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.causes.outcomes import Token, find_targets
 from glassformer.recorders.edits.edit import Edit
+from glassformer.recorders.maps import SUMS
 from glassformer.recorders.record import find_recorder, finish_run, make_request, run_request
 from glassformer.recorders.request import TRACES, USUAL, Request, check_computing, check_want
 from glassformer.recording import Recording
@@ -31,6 +33,7 @@ from glassformer.text.tokenizer import Encoding
 
 WINDOW = 512  # texts that are sorted by length at a time
 MOST_TOKENS = 4096  # of a batch
+MOST_TOKENS_GPU = 32768  # the same on a GPU, which waits for Python between small batches
 MOST_WEIGHTS = 1 << 22  # of one head over a batch, so that matrices stay small
 
 Text = Inputs | tuple[Inputs, Inputs]
@@ -139,6 +142,23 @@ class TextReader:
             return None
         return PreparedText(number, request, _measure_sides(request), tokens)
 
+    def read_all(self, texts: Sequence[tuple[int, Text]]) -> list[PreparedText]:
+        """Those of some texts that can be read; their tokens are found together, by all cores."""
+        found = self._encode([text for _, text in texts])
+        made = (self.read(number, found.get(at, text)) for at, (number, text) in enumerate(texts))
+        return [each for each in made if each is not None]
+
+    def _encode(self, texts: Sequence[Text]) -> dict[int, Encoding]:
+        """By place: the tokens of those that are text alone; none where one of them cannot be read."""
+        plain = {at: text for at, text in enumerate(texts) if isinstance(text, str)}
+        if self.model.reads != "text" or self.model.tokenizer is None or not plain:
+            return {}
+        try:
+            found = self.model.tokenizer.encode_many(list(plain.values()))
+        except GlassformerError:
+            return {}
+        return dict(zip(plain, found, strict=True))
+
     def divide(self, text: Text) -> tuple[Inputs, Inputs | None, str | None]:
         """Source, target and second text."""
         if not isinstance(text, tuple) or len(text) != 2 or isinstance(text[0], int):
@@ -167,7 +187,10 @@ def make_batches(texts: Iterable[PreparedText], most_tokens: int = MOST_TOKENS) 
     for lengths in sorted(groups):
         group = groups[lengths]
         longest = max(1, group[0].tokens)
-        size = max(1, min(most_tokens // longest, MOST_WEIGHTS // longest**2)) if lengths else 1
+        most = most_tokens // longest
+        if SUMS not in group[0].request.want:  # matrices may be formed
+            most = min(most, MOST_WEIGHTS // longest**2)
+        size = max(1, most) if lengths else 1
         batches += [group[start : start + size] for start in range(0, len(group), size)]
     return batches
 
@@ -175,14 +198,40 @@ def make_batches(texts: Iterable[PreparedText], most_tokens: int = MOST_TOKENS) 
 def run_batch(model: LoadedModel, texts: Sequence[PreparedText]) -> Batch | None:
     """One pass over some texts of one length; None: they have to run one by one.
 
-    An error may be that of a single text, or that memory does not hold so many at once.
+    An error may be that of a single text. Too little memory of a GPU is raised.
     """
     if texts[0].request.edits or not texts[0].lengths:
         return None
     try:
         return find_recorder(model).run_together([each.request for each in texts])
+    except torch.OutOfMemoryError:
+        raise
     except (GlassformerError, RuntimeError):
         return None
+
+
+def run_batches(
+    model: LoadedModel, batches: Iterable[Sequence[PreparedText]]
+) -> Iterator[tuple[Sequence[PreparedText], Batch | None]]:
+    """Each batch after its pass; one that a GPU has no memory for is halved, and so are those after it."""
+    most: int | None = None  # tokens of a batch that there was memory for
+    waiting = deque(batches)
+    while waiting:
+        texts = waiting.popleft()
+        tokens = len(texts) * texts[0].tokens
+        if len(texts) > 1 and most is not None and tokens > most:
+            middle = len(texts) // 2
+            waiting.extendleft((texts[middle:], texts[:middle]))
+            continue
+        try:
+            yield texts, run_batch(model, texts)
+        except torch.OutOfMemoryError:
+            torch.cuda.empty_cache()
+            if len(texts) == 1:
+                yield texts, None
+            else:
+                most = tokens // 2
+                waiting.appendleft(texts)
 
 
 @dataclass(slots=True)
@@ -211,8 +260,7 @@ class Recordings(Iterator[tuple[int, Recording]]):
 
     def _record(self, texts: Iterable[PreparedText]) -> Iterator[tuple[int, Recording]]:
         model = self.reader.model
-        for texts_of_one_length in make_batches(texts):
-            batch = run_batch(model, texts_of_one_length)
+        for texts_of_one_length, batch in run_batches(model, make_batches(texts)):
             for place, each in enumerate(texts_of_one_length):
                 try:
                     if batch is None:

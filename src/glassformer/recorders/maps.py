@@ -9,7 +9,7 @@ Out:  an `AttentionMap`. With the exact kernel the weights are those of the call
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,8 +20,11 @@ from glassformer.errors import RecordingError
 from glassformer.messages import Message, message
 from glassformer.place import Place
 from glassformer.recorders.call import Call, Masks, form_scores
+from glassformer.recorders.statistics.device import DeviceMap
+from glassformer.recorders.statistics.from_weights import can_measure, measure_weights
 from glassformer.recorders.statistics.measure import (
     Measured,
+    attend_and_keep,
     attend_and_measure,
     head_statistics,
     measures_there,
@@ -29,7 +32,7 @@ from glassformer.recorders.statistics.measure import (
 from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import HIDDEN, Scoring
 from glassformer.recorders.statistics.transfer import TransferPool, on_side_stream, record_event
-from glassformer.recorders.store import LONGEST_DENSE, Array, ArrayStore, as_numbers, store_temporarily
+from glassformer.recorders.store import LONGEST_DENSE, Array, ArrayStore, as_numbers, hold_or_store
 from glassformer.recording import AttentionMap, Factors, HeadStatistics, Tokens, count_pixels, measure
 from glassformer.recording.tiles import PYRAMID_LEVEL
 from glassformer.rounding import rounding
@@ -37,6 +40,7 @@ from glassformer.rounding import rounding
 SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed fast enough
 LARGEST_PYRAMIDS = 64 << 20  # bytes of pyramids for one map; further heads have none
 _SUMMED = 64  # rows that are added in float32, before sums are added in float64
+SUMS = "sums"  # wanted by studies alone: statistics that are added up where they were computed
 UNVERIFIED = "recorders.notes.unknown_argument"  # the code of a note
 
 
@@ -72,9 +76,9 @@ class States(NamedTuple):
 
     scale: float
     dtype: str
-    queries: Array | None = None
-    keys: Array | None = None
-    values: Array | None = None
+    queries: Any = None  # an array, or a `Later` that is one when it is read
+    keys: Any = None
+    values: Any = None
 
 
 @dataclass(slots=True)
@@ -83,10 +87,10 @@ class MapMaker:
 
     axes: Axes
     want: Collection[str]
-    keep: ArrayStore = store_temporarily
+    keep: ArrayStore = hold_or_store
     notes: dict[Message, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
-    waiting: list[Callable[[], AttentionMap]] = field(default_factory=list)
+    waiting: list[Callable[[], AttentionMap | DeviceMap]] = field(default_factory=list)
     measured: list[Measured] = field(default_factory=list)  # on a GPU; to be copied
     transfers: TransferPool | None = None
 
@@ -102,12 +106,15 @@ class MapMaker:
         if call.weights is not None or not measures_there(call.queries):
             _require_finite(call.place, _are_finite(call))  # what a GPU measures is checked after the copy
         if call.weights is None:
-            return self._receive_fast(call)
+            return self._receive_sums(call) if SUMS in self.want else self._receive_fast(call)
         self._receive_exact(call, call.weights[0])
         return None
 
-    def finish(self) -> list[AttentionMap]:
-        """The maps; results of a GPU are copied and checked while it still computes later layers."""
+    def finish(self) -> list[Any]:
+        """The maps; results of a GPU are copied and checked while it still computes later layers.
+
+        Where sums are wanted, and the kernel is fast, each is a `DeviceMap`.
+        """
         with self:
             if self.measured:
                 self._start_transfers().fetch([each.fetch for each in self.measured])
@@ -148,9 +155,15 @@ class MapMaker:
 
     def _measure(self, call: Call, scoring: Scoring, weights: Array) -> HeadStatistics:
         """Statistics from queries and keys, which is faster and gives the log-sum-exp, where they agree with
-        the weights; otherwise, or where weights were edited, from the weights alone."""
+        the weights; of short texts from all three; otherwise, or where weights were edited, from the weights
+        alone."""
         rows = self.axes.rows(call.place, weights.shape[1])
         if call.relaxed is None:
+            seen = torch.from_numpy(weights)
+            if can_measure(seen, call.queries[0], scoring):
+                known = measure_weights(seen, call.queries[0], call.keys[0], scoring, rows)
+                if known is not None:
+                    return known
             found = head_statistics(call.queries[0], call.keys[0], scoring, rows=torch.from_numpy(rows))
             if _agree(found, weights, rows, call.queries.shape[-1]):
                 return found
@@ -199,6 +212,16 @@ class MapMaker:
             self.measured.append(measured)
         output, measured.output = measured.output, None  # so that it is freed when the model is done with it
         assert output is not None
+        return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
+
+    def _receive_sums(self, call: Call) -> Tensor:
+        """Statistics stay on their device: nothing is copied or checked here."""
+        place, shape = call.place, (*call.queries.shape[1:3], call.keys.shape[2])
+        dtype = str(call.queries.dtype).removeprefix("torch.")
+        states = (call.queries[0], call.keys[0], call.values[0])
+        output, statistics = attend_and_keep(*states, self.masks.score(call))
+        found = DeviceMap(place, shape, statistics, dtype)
+        self.waiting.append(lambda: found)
         return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
 
     def _send_states(self, call: Call, also: Collection[str] = ()) -> Callable[[], States]:

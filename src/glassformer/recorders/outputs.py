@@ -16,7 +16,9 @@ from torch import Tensor
 from glassformer.errors import InputError
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Choice, Generated, Node
+from glassformer.model.sampling import best_of
 from glassformer.recording import Alternative, Generation, Output, Step, TargetScores
+from glassformer.recording.arrays import distinct
 
 ALTERNATIVES = 5  # kept for each generated token by default
 LIKELIEST = 10  # outputs kept for each position
@@ -41,7 +43,7 @@ NOTHING = Wanted()
 def read_words(logits: Tensor, stack: str, show: Show, wanted: Wanted = NOTHING) -> Output:
     """The likeliest tokens at each position; logits (token, vocabulary)."""
     values, ids = _best(logits)
-    known = sorted({*np.unique(ids).tolist(), *wanted.targets})
+    known = sorted({*distinct(ids).tolist(), *wanted.targets})
     texts = dict(zip(known, show(known), strict=True))
     return Output(stack, ids, values, texts, "tokens", *_read_wanted(logits, wanted))
 
@@ -156,6 +158,14 @@ def _name_classes(labels: Sequence[str], count: int) -> dict[int, str]:
 def _best(logits: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities and ids (position, k), best first."""
     count = min(LIKELIEST, logits.shape[-1])
-    found = [part.float().log_softmax(-1).topk(count) for part in logits.split(_POSITIONS)]
+    found = [_find_best(part, count) for part in logits.split(_POSITIONS)]
     values, ids = (torch.cat(parts) for parts in zip(*found, strict=True))
     return values.cpu().numpy(), ids.cpu().numpy()
+
+
+def _find_best(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The same on their device. Only the best become log-probabilities; of the others the sum is enough."""
+    values, ids = best_of(logits, count)
+    values = values.float()
+    others = (logits - values[:, :1]).exp_().sum(-1, keepdim=True, dtype=torch.float32)
+    return values - values[:, :1] - others.log(), ids

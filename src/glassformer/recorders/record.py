@@ -40,7 +40,7 @@ from glassformer.recorders.request import (
     check_edits,
     check_want,
 )
-from glassformer.recorders.store import ArrayStore, store_temporarily
+from glassformer.recorders.store import ArrayStore, hold_or_store
 from glassformer.recorders.transformers.recorder import TransformersRecorder
 from glassformer.recording import Evidence, Recording
 from glassformer.text.tokenizer import Encoding
@@ -150,7 +150,7 @@ def record(  # noqa: PLR0913 - one argument for each thing that can be asked for
         decode=settings,
         want=wanted,
         kernel=kernel,
-        keep=keep or store_temporarily,
+        keep=keep or hold_or_store,
         prefix=(*request.prefix, *prefix),
         on_step=on_step,
         targets=chosen,
@@ -222,7 +222,7 @@ def make_request(
         want=frozenset({"statistics"}),
         edits=changes,
         kernel=None,
-        keep=store_temporarily,
+        keep=hold_or_store,
         model_hash=model_hash or model.identity.hash(),
         second_text=second_text,
         prefix=model.begin_target(target_language) if target is None else (),

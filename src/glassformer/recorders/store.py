@@ -1,7 +1,8 @@
-"""Where large arrays of a recording are stored: in memory, in a temporary file, or in its bundle.
+"""Where large arrays of a recording are stored: in memory, on the GPU, in a temporary file, or in its bundle.
 
 In:   tensors, as soon as a layer has run.
-Out:  NumPy arrays. Large ones go to disk at once, so that a long text needs the memory of one layer.
+Out:  NumPy arrays. Large ones go to disk at once, so that a long text needs the memory of one layer; those of
+      a GPU stay there while a share of its memory holds them all, and go to disk when newer ones need it.
 
 Files are written with `pwrite` and mapped only for reading: filling a new file through its mapping takes four
 times as long, because each page is allocated separately.
@@ -10,27 +11,33 @@ times as long, because each page is allocated separately.
 import mmap
 import os
 import tempfile
+import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from glassformer.bundle import BundleWriter
 from glassformer.errors import RecordingError
-from glassformer.recorders.statistics.transfer import copy_in_pieces
+from glassformer.recorders.statistics.transfer import copy_in_pieces, record_event
 from glassformer.recording import Recording
+from glassformer.recording.later import Later
 
 Array = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
-ArrayStore = Callable[[str, Tensor], Array]  # stores a tensor under a name that is new in the recording
+# Stores a tensor under a name that is new in the recording.
+ArrayStore = Callable[[str, Tensor], Array | Later]
 Put = Callable[[int, Bytes], None]  # writes bytes at an offset of an array; thread-safe
 
 LARGE = 1 << 20  # bytes; larger arrays go to disk
 LONGEST_DENSE = 1024  # tokens; of longer texts no matrix is kept
+HELD_SHARE = 16  # of a GPU's memory, one in so many bytes may hold vectors of recordings
 
 
 def as_numbers(tensor: Tensor) -> Array:
@@ -59,6 +66,93 @@ def store_temporarily(name: str, tensor: Tensor) -> Array:  # noqa: ARG001 - an 
     if hasattr(mmap, "MADV_DONTNEED"):
         mapped.madvise(mmap.MADV_DONTNEED)  # frees memory; the file is read again on access
     return array
+
+
+class Held(Later):
+    """A tensor that stays where it is until it is read whole, or its memory is needed."""
+
+    def __init__(self, name: str, tensor: Tensor) -> None:
+        super().__init__(tuple(tensor.shape))
+        self._name = name
+        self._tensor: Tensor | None = tensor
+        self._ready = record_event(tensor.device) if tensor.is_cuda else None
+        self._stored: Array | None = None
+        self._last: tuple[int, Array] | None = None  # the head read last: tiles beside each other need it
+        self._lock = threading.Lock()
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it holds, there where it is."""
+        tensor = self._tensor
+        return 0 if tensor is None else tensor.nbytes
+
+    def read_head(self, head: int) -> Array:
+        with self._lock:
+            if self._tensor is None:
+                assert self._stored is not None
+                return self._stored[head]
+            if self._last is None or self._last[0] != head:
+                self._wait()
+                self._last = head, self._tensor[head].cpu().float().numpy()
+            return self._last[1]
+
+    def read(self) -> Array:
+        with self._lock:
+            if self._tensor is not None:
+                self._wait()
+                self._stored = store_temporarily(self._name, self._tensor)
+                self._tensor = self._last = None
+            assert self._stored is not None
+            return self._stored
+
+    def _wait(self) -> None:
+        if self._ready is not None:
+            self._ready.synchronize()
+
+
+class _Holder:
+    """What recordings hold on each GPU, oldest first."""
+
+    def __init__(self) -> None:
+        self._held: dict[torch.device, list[weakref.ref[Held]]] = {}
+        self._lock = threading.Lock()
+        self._watching = False
+
+    def hold(self, held: Held, device: torch.device, most: int) -> None:
+        """Take a new one in; the oldest are stored until all together need no more than `most` bytes."""
+        with self._lock:
+            if not self._watching and hasattr(os, "register_at_fork"):
+                os.register_at_fork(before=self.store_all)  # a forked process cannot read from a GPU
+                self._watching = True
+            kept = [each for each in self._held.get(device, []) if (found := each()) and found.nbytes]
+            self._held[device] = [*kept, weakref.ref(held)]
+        waiting = [found for each in self._held[device] if (found := each()) is not None]
+        total = sum(each.nbytes for each in waiting)
+        for each in waiting:
+            if total <= most:
+                return
+            total -= each.nbytes
+            each.read()
+
+    def store_all(self) -> None:
+        """Nothing stays on a GPU."""
+        with self._lock:
+            waiting = [found for kept in self._held.values() for each in kept if (found := each())]
+        for each in waiting:
+            each.read()
+
+
+_HOLDER = _Holder()
+
+
+def hold_or_store(name: str, tensor: Tensor) -> Array | Later:
+    """The default: a tensor of a GPU, which nobody may change, stays there; others as `store_temporarily`."""
+    if not tensor.is_cuda or 4 * tensor.numel() < LARGE:
+        return store_temporarily(name, tensor)
+    held = Held(name, tensor.detach())
+    most = torch.cuda.get_device_properties(tensor.device).total_memory // HELD_SHARE
+    _HOLDER.hold(held, tensor.device, most)
+    return held
 
 
 def store_in_bundle(writer: BundleWriter) -> ArrayStore:
@@ -92,10 +186,10 @@ class Destination:
         self.writer: BundleWriter | None = None
         BundleWriter(path, arrays=0).discard()  # fails before the work where the path cannot be written
 
-    def store(self, name: str, tensor: Tensor) -> Array:
+    def store(self, name: str, tensor: Tensor) -> Array | Later:
         """An `ArrayStore`: large arrays of a long text go into the bundle."""
         if 4 * tensor.numel() < LARGE or max(tensor.shape) <= LONGEST_DENSE:
-            return store_temporarily(name, tensor)
+            return hold_or_store(name, tensor)
         self.writer = self.writer or BundleWriter(self.path)
         return store_in_bundle(self.writer)(name, tensor)
 

@@ -23,7 +23,6 @@ from glassformer.recording.arrays import (
     SINGLE,
     AnyArray,
     Floats,
-    Rebuilt,
     freeze_field,
     is_mapped,
     keep,
@@ -35,6 +34,7 @@ from glassformer.recording.arrays import (
 )
 from glassformer.recording.evidence import as_message
 from glassformer.recording.factors import Factors
+from glassformer.recording.later import Later, Lazy
 from glassformer.recording.pooling import count_pixels
 from glassformer.recording.row_sums import check_mass, check_rows
 from glassformer.recording.statistics import Content, HeadStatistics, Pyramid
@@ -46,7 +46,7 @@ MOST_BYTES = 1 << 30  # bytes of weights that one call may compute
 
 @accept_parts("place", Place)
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class AttentionMap(Rebuilt):
+class AttentionMap(Lazy):
     """Who looks at whom in one layer. Construction checks shapes against tokens and row sums against one.
 
     >>> recording = gf.record("zoo/bert", "The cat sleeps on the mat.")
@@ -95,9 +95,8 @@ class AttentionMap(Rebuilt):
             self._check_signed()
         elif self.relaxed is None:
             check_mass(self.place, self.statistics, self.sink_weights, self.tolerance)
-            check_rows(
-                self.place, self.statistics, self.dense, self.factors, self.sink_weights, self.tolerance
-            )
+            if self.factors is None or not isinstance(self.factors.peek("keys"), Later):
+                self._check_rows()
         if self.relaxed is not None:
             keep(self, relaxed=as_message("AttentionMap.relaxed", self.relaxed))
 
@@ -180,7 +179,7 @@ class AttentionMap(Rebuilt):
         heads = range(self.heads) if head is None else (self.require_head(head),)
         if dense is not None:
             return (dense if head is None else dense[heads[0]])[..., rows, columns]
-        factors = self.require_factors(what)
+        factors = self.require_factors(what, head)
         shape = (len(heads), rows.stop - rows.start, columns.stop - columns.start)
         if (size := 4 * prod(shape)) > MOST_BYTES:
             most = MOST_BYTES / 2**30
@@ -195,10 +194,16 @@ class AttentionMap(Rebuilt):
             raise RecordingError("recording.no_head", head=str(head), place=self.place, last=self.heads - 1)
         return int(head)
 
-    def require_factors(self, what: str = "weights") -> Factors:
-        """The factors; refuses a map that kept only statistics."""
+    def require_factors(self, what: str = "weights", head: int | None = None) -> Factors:
+        """The factors, to read this head of (all: None); refuses a map that kept only statistics."""
         if self.factors is None:
             raise RecordingError("recording.not_kept", place=self.place, what=name_term(what), want=what)
+        keys = self.factors.peek("keys")
+        if isinstance(keys, Later) and self.relaxed is None:
+            for each in range(self.heads) if head is None else (head,):
+                if each not in keys.checked:
+                    self._check_rows(each)
+                    keys.checked.add(each)
         return self.factors
 
     def __repr__(self) -> str:
@@ -208,6 +213,10 @@ class AttentionMap(Rebuilt):
         return f"AttentionMap({self.name}: {heads} heads, {queries} x {keys}, {backing})"
 
     # Checks
+
+    def _check_rows(self, only: int | None = None) -> None:
+        backing = self.dense, self.factors, self.sink_weights
+        check_rows(self.place, self.statistics, *backing, self.tolerance, only)
 
     def _check_signed(self) -> None:
         if self.dense is None:
@@ -235,18 +244,18 @@ class AttentionMap(Rebuilt):
                 raise wrong_value("AttentionMap.factors", self.factors.shape, "shape", shape=str(self.shape))
             keep(
                 self,
-                queries=self.factors.queries if self.queries is None else self.queries,
-                keys=self.factors.keys if self.keys is None else self.keys,
+                queries=self.factors.peek("queries") if self.queries is None else self.queries,
+                keys=self.factors.peek("keys") if self.keys is None else self.keys,
                 scale=self.factors.scale if self.scale is None else self.scale,
                 sink_weights=self.factors.sink_weights() if self.sink_weights is None else self.sink_weights,
             )
         vectors = {"queries": ("head", queries), "keys": ("key head", keys), "values": ("key head", keys)}
         for name, (which, tokens) in vectors.items():
             axes = [(which, heads if which == "head" else None), ("token", tokens), ("width", None)]
-            freeze_field(self, name, FLOATS, axes)
-            vector = getattr(self, name)
-            if vector is not None and (len(vector) == 0 or heads % len(vector)):
-                raise RecordingError("recording.uneven_key_heads", heads=heads, key_heads=len(vector))
+            self.freeze_later(name, FLOATS, axes)
+            vector = self.peek(name)
+            if vector is not None and (vector.shape[0] == 0 or heads % vector.shape[0]):
+                raise RecordingError("recording.uneven_key_heads", heads=heads, key_heads=vector.shape[0])
         freeze_field(self, "sink_weights", SINGLE, matrix[:2])
 
     def _check_pyramids(self) -> None:

@@ -27,17 +27,17 @@ from glassformer.recording.arrays import (
     SINGLE,
     Booleans,
     Floats,
-    Rebuilt,
     freeze_field,
     wrong_value,
 )
+from glassformer.recording.later import Lazy
 from glassformer.recording.products import arrange_keys, multiply
 
 _ROWS, _COLUMNS = 256, 1024  # a piece of float64 scores that stays in the cache
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Factors(Rebuilt):
+class Factors(Lazy):
     """What weights follow from; with grouped queries, head h reads key head h // (heads / key heads)."""
 
     queries: Floats  # (head, query, width)
@@ -54,10 +54,10 @@ class Factors(Rebuilt):
     sink: Floats | None = None  # (head,) the logit of a column that belongs to no key
 
     def __post_init__(self) -> None:
-        freeze_field(self, "queries", FLOATS, _axes("head", "query", "width"))
-        heads, queries, width = self.queries.shape
-        freeze_field(self, "keys", FLOATS, [("key head", None), ("key", None), ("width", width)])
-        key_heads, keys = self.keys.shape[:2]
+        self.freeze_later("queries", FLOATS, _axes("head", "query", "width"))
+        heads, queries, width = self.peek("queries").shape
+        self.freeze_later("keys", FLOATS, [("key head", None), ("key", None), ("width", width)])
+        key_heads, keys = self.peek("keys").shape[:2]
         if key_heads == 0 or heads % key_heads:
             raise RecordingError("recording.uneven_key_heads", heads=heads, key_heads=key_heads)
         freeze_field(self, "log_sum_exp", DOUBLES, [("head", heads), ("query", queries)])
@@ -85,13 +85,27 @@ class Factors(Rebuilt):
     @property
     def shape(self) -> tuple[int, int, int]:
         """(head, query, key)"""
-        return self.queries.shape[0], self.queries.shape[1], self.keys.shape[1]
+        queries, keys = self.peek("queries").shape, self.peek("keys").shape
+        return queries[0], queries[1], keys[1]
+
+    @property
+    def width(self) -> int:
+        """Of one query or key."""
+        width: int = self.peek("queries").shape[2]
+        return width
+
+    def queries_of(self, head: int) -> Floats:
+        """(query, width)"""
+        return self.read_head("queries", head)
+
+    def keys_of(self, head: int) -> Floats:
+        """The keys (key, width) that a query head reads."""
+        return self.read_head("keys", head // (self.shape[0] // self.peek("keys").shape[0]))
 
     def scores(self, head: int, queries: slice, keys: slice, precision: type[Any] = np.float64) -> Floats:
         """What softmax is given for a rectangle of a head (query, key); minus infinity where masked."""
-        group = self.queries.shape[0] // self.keys.shape[0]
-        left = self.queries[head, queries].astype(precision) * precision(self.scale)
-        arranged = arrange_keys(self.keys[head // group, keys], precision)
+        left = self.queries_of(head)[queries].astype(precision) * precision(self.scale)
+        arranged = arrange_keys(self.keys_of(head)[keys], precision)
         scores = multiply(left, arranged)[:, : keys.stop - keys.start]  # (query, key)
         self.finish(scores, head, queries, keys)
         return scores
@@ -155,7 +169,7 @@ class Factors(Rebuilt):
 
     def reach(self, queries: slice) -> slice:
         """The keys that some row of `queries` may see; see `find_reach`."""
-        return find_reach(queries, self.keys.shape[1], self.causal, self.window, self.offset)
+        return find_reach(queries, self.shape[2], self.causal, self.window, self.offset)
 
     def _bias_of(self, bias: Floats, head: int, queries: slice, keys: slice) -> Floats:
         plane = bias[head if bias.shape[0] > 1 else 0]
@@ -165,7 +179,7 @@ class Factors(Rebuilt):
     def _distance_bias_of(self, table: Floats, queries: slice, keys: slice) -> Floats:
         """A rectangle with constant diagonals, as a view of the table: each row starts one entry earlier."""
         rows, columns = queries.stop - queries.start, keys.stop - keys.start
-        start = keys.start - queries.start + self.queries.shape[1] - 1
+        start = keys.start - queries.start + self.shape[1] - 1
         step = table.strides[0]
         if rows == 0 or columns == 0:
             return np.zeros((rows, columns), dtype=table.dtype)
@@ -173,7 +187,7 @@ class Factors(Rebuilt):
 
     def __repr__(self) -> str:
         heads, queries, keys = self.shape
-        return f"Factors({heads} heads, {queries} queries x {keys} keys, width {self.queries.shape[2]})"
+        return f"Factors({heads} heads, {queries} queries x {keys} keys, width {self.width})"
 
 
 def find_reach(queries: slice, keys: int, causal: bool, window: int | None, offset: int) -> slice:

@@ -19,6 +19,7 @@ from glassformer.recording.arrays import (
     LONGS,
     Floats,
     Rebuilt,
+    distinct,
     freeze_field,
     keep,
     require_choice,
@@ -91,8 +92,9 @@ class Output(Rebuilt):
         freeze_field(self, "log_probabilities", FLOATS, [("position", positions), ("k", count)])
         vocabulary = {int(key): text for key, text in self.vocabulary.items()}
         keep(self, vocabulary=MappingProxyType(vocabulary))
-        for text in self.vocabulary.values():
-            require_type("Output.vocabulary", text, str)
+        if set(map(type, vocabulary.values())) - {str}:  # a subclass of str will do
+            for text in vocabulary.values():
+                require_type("Output.vocabulary", text, str)
         if not (self.log_probabilities <= _SLACK).all():
             raise wrong_value("Output.log_probabilities", self.log_probabilities.max(), "log_probability")
         self._check_numbers()
@@ -104,7 +106,7 @@ class Output(Rebuilt):
                 shape = str(self.targets.logits.shape)
                 raise RecordingError("recording.wrong_shape", name="Output.targets", shape=shape, axes=axes)
         shown = self.ids if self.targets is None else np.append(self.ids, self.targets.ids)
-        missing = set(np.unique(shown).tolist()) - set(self.vocabulary)
+        missing = [each for each in distinct(shown).tolist() if each not in vocabulary]
         if missing:
             raise RecordingError("recording.id_without_text", id=min(missing))
 

@@ -5,6 +5,7 @@ Out:  nothing, or a RecordingError that names head and row.
 
 Every row counts in the mass that keys received, which is checked in O(n). Dense weights in memory are checked
 row by row; factors, and whatever lives in a file, by samples, so that recording stays fast and opening lazy.
+Of factors whose vectors are elsewhere, each head is checked so when it is first read.
 """
 
 from collections.abc import Iterable
@@ -52,13 +53,17 @@ def check_rows(
     factors: Factors | None,
     sink: Floats | None,
     tolerance: float,
+    only: int | None = None,
 ) -> None:
-    """Rows, or a sample of them, are not negative and sum to one; rows with no allowed key are left out."""
+    """Rows, or a sample of them, are not negative and sum to one; rows with no allowed key are left out.
+
+    `only` this head, where one is given.
+    """
     real = np.flatnonzero(statistics.rows)
     if dense is not None and not is_mapped(dense):
         chosen: Iterable[tuple[int, AnyArray]] = ((head, real) for head in range(statistics.heads))
     else:
-        chosen = _sample(statistics, real, factors)
+        chosen = _sample(statistics, real, factors, only)
     for head, rows in chosen:
         looking = rows[statistics.allowed[head, rows] > 0]
         if len(looking) == 0 or (dense is None and factors is None):
@@ -81,13 +86,13 @@ def check_rows(
 
 
 def _sample(
-    statistics: HeadStatistics, real: AnyArray, factors: Factors | None
+    statistics: HeadStatistics, real: AnyArray, factors: Factors | None, only: int | None
 ) -> Iterable[tuple[int, AnyArray]]:
     """A few rows of a few heads, fewer where keys are many; the last head shows a mix-up of key heads."""
-    size = 1 if factors is None else factors.keys[0].size
-    heads = choose(statistics.heads, min(_SAMPLED_HEADS, max(1, _SAMPLED_KEYS // max(size, 1))))
+    size = 1 if factors is None else factors.shape[2] * factors.width
+    heads = choose(statistics.heads, min(_SAMPLED_HEADS, max(1, _SAMPLED_KEYS // max(size, 1)))).tolist()
     rows = real[choose(len(real), _SAMPLED_ROWS)]
-    return ((head, rows) for head in heads.tolist())
+    return ((head, rows) for head in (heads if only is None else [only]))
 
 
 def _read(head: int, rows: AnyArray, dense: Floats | None, factors: Factors | None) -> Floats:

@@ -95,7 +95,7 @@ def tile(
     if attention_map.dense is not None:
         pool = pool_mean if how == "mean" else POOL_PEAKS[attention_map.content]
         return pool(attention_map.dense[head, rows, columns], level)
-    return _pool_factors(attention_map.require_factors(), head, level, rows, columns, how)
+    return _pool_factors(attention_map.require_factors(head=head), head, level, rows, columns, how)
 
 
 def _pool_difference(
@@ -130,8 +130,7 @@ def _pool_panels(factors: Factors, head: int, level: int, rows: slice, columns: 
     reach = _chunks(factors.reach(rows), columns)
     if reach.start >= reach.stop:
         return pixels
-    group = factors.queries.shape[0] // factors.keys.shape[0]
-    arranged = arrange_keys(factors.keys[head // group, reach], np.float32)
+    arranged = arrange_keys(factors.keys_of(head)[reach], np.float32)
 
     def pool_panel(start: int) -> None:
         panel = slice(start, min(start + _PANEL, rows.stop))
@@ -162,8 +161,8 @@ def _pool_panels(factors: Factors, head: int, level: int, rows: slice, columns: 
 def _prepare(factors: Factors, head: int, panel: slice) -> tuple[Floats, Floats]:
     """Scaled queries of a panel (256, width) and log-sum-exp (256,); rows past the end get weight 0."""
     height = panel.stop - panel.start
-    queries = np.zeros((_PANEL, factors.queries.shape[2]), dtype=np.float32)
-    np.multiply(factors.queries[head, panel], np.float32(factors.scale), out=queries[:height])
+    queries = np.zeros((_PANEL, factors.width), dtype=np.float32)
+    np.multiply(factors.queries_of(head)[panel], np.float32(factors.scale), out=queries[:height])
     shift = np.full(_PANEL, np.inf, dtype=np.float32)
     shift[:height] = factors.row_shift(head, panel)
     return queries, shift

@@ -11,6 +11,7 @@ import glassformer as gf
 from edited_models import HEADS, KINDS, SOURCE, changing_heads, find_projection, make_subject
 from glassformer.errors import InputError
 from glassformer.recorders.causes import sweep as module
+from our_networks import build
 from tolerances import assert_near
 
 OUTCOME = gf.LogitDifference(7, 9)
@@ -103,3 +104,20 @@ def test_what_is_no_list_of_edits_is_refused(edits: Any) -> None:
 def test_an_edit_that_touches_nothing_is_refused() -> None:
     with pytest.raises(InputError, match="layer 77"):
         gf.sweep("zoo/gpt2", "The cat", outcome=gf.Loss(), edits=[gf.AblateHead("decoder", "self", 77, 0)])
+
+
+def test_a_patch_that_nobody_sees_changes_the_class_as_in_a_pass_of_its_own() -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (8, 8, 3)).astype(np.uint8)
+    shown: dict[str, Any] = {"reads": "picture", "picture_size": 8, "patch_size": 4, "positions": "learned"}
+    model = gf.load(build(**shown, shape="encoder", head="classes", classes=3), name="sorter")
+    tokens = range(5)  # a class token and four patches
+    edits = [
+        [gf.CutEdge("encoder", "self", None, None, query, patch) for query in tokens if query != patch]
+        for patch in tokens[1:]
+    ]
+    swept = gf.sweep(model, pixels, outcome=gf.ClassProbability(1), edits=edits)
+    assert len(set(swept.values.tolist())) == len(edits)
+    for edit, value in zip(edits, swept.values, strict=True):
+        output = gf.record(model, pixels, edits=edit).output
+        place = output.ids[0].tolist().index(1)
+        assert_near(value, np.exp(output.log_probabilities[0][place]), layers=2, scores=64)

@@ -12,6 +12,7 @@ from glassformer import bundle
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
+from glassformer.media import Waveform
 from glassformer.model.transformer import Transformer
 from glassformer.recorders.edits import FirstLayers, ScaleScores
 from glassformer.recording import Recording
@@ -86,6 +87,30 @@ NETWORKS: dict[str, dict[str, Any]] = {
 }
 
 
+SHOWN: dict[str, Any] = {"reads": "picture", "picture_size": 12, "patch_size": 4}
+HEARD: dict[str, Any] = {"reads": "sound", "sample_rate": 8000, "hop": 80, "mel_bins": 12, "frame_stride": 4}
+PERCEIVING: dict[str, dict[str, Any]] = {
+    "classes of pictures": {**SHOWN, **CLASSES, "positions": "learned", "norm_position": "pre"},
+    "grey, waves in two dimensions": {**SHOWN, **CLASSES, "color": False, "pooling": "mean"},
+    "no class token, waves": {**SHOWN, "class_token": False, "embedding_norm": True},
+    "turned in two dimensions": {**SHOWN, "positions": "rotary"},
+    "no positions": {**SHOWN, **CLASSES, "positions": "none"},
+    "colours of their own": {
+        **SHOWN,
+        **CLASSES,
+        "pixel_mean": (0.2, 0.4, 0.5),
+        "pixel_deviation": (0.2, 0.25, 0.3),
+    },
+    "narrow words below a picture": {**SHOWN, "positions": "learned", "embedding_width": 8},
+    "sound": {**HEARD, "positions": "learned", "norm_position": "pre"},
+    "sound, every column": {**HEARD, "frame_stride": 1, "positions": "sinusoidal-halves"},
+    "sound, every second column": {**HEARD, **CLASSES, "frame_stride": 2, "embedding_norm": True},
+    "sound, turned": {**HEARD, **CLASSES, "positions": "rotary", "embedding_norm": True},
+}
+PIXELS = np.random.default_rng(0).integers(0, 256, (12, 12, 3)).astype(np.uint8)
+NOISE = Waveform(np.random.default_rng(0).normal(size=1100) * 0.1, 8000)
+
+
 def build(**words: Any) -> Transformer:
     """A tiny network with nothing in it that is zero or one by chance of initialisation."""
     settings: dict[str, Any] = {
@@ -111,13 +136,16 @@ def build(**words: Any) -> Transformer:
 
 
 def record(network: nn.Module, want: tuple[str, ...] = EVERYTHING, **words: Any) -> Recording:
-    both = network.config.shape == "encoder-decoder"  # type: ignore[union-attr]
-    return load(network).record(SOURCE, TARGET if both else None, want=want, **words)
+    config = network.config
+    assert isinstance(config, ModelConfig)
+    source = {"text": SOURCE, "picture": PIXELS, "sound": NOISE}[config.reads]
+    target = TARGET if config.shape == "encoder-decoder" else None
+    return load(network).record(source, target, want=want, **words)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", [*NETWORKS, *PERCEIVING])
 def test_every_number_of_every_step_is_what_the_parameters_say(name: str) -> None:
-    plan = prove(record(build(**NETWORKS[name])))
+    plan = prove(record(build(**{**NETWORKS, **PERCEIVING}[name])))
     assert plan.traced
     assert plan.parameters
 
@@ -252,7 +280,7 @@ LOOKED_AT = ("weights", "scores", "queries", "keys", "values", "hidden", "output
 
 
 def test_a_model_of_transformers_has_no_trace_and_is_told_so() -> None:
-    with pytest.raises(InputError, match="recorded only of our own networks that read text"):
+    with pytest.raises(InputError, match="recorded only of our own networks, not"):
         load(build_llama()).record(SOURCE, want=("trace",))
 
 

@@ -1,5 +1,6 @@
 """The models that ship: every number of a walk through each of them is what its parameters say."""
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,12 @@ SENTENCES = {
     "rotary": "Once upon a time there was",
     "recurrent": "I love you very much.",
 }
-NAMES = sorted(each.name for each in ZOO.glob("*") if (each / "model.safetensors").exists())
+NAMES = sorted(
+    each.parent.name
+    for each in ZOO.glob("*/config.json")
+    if (each.parent / "model.safetensors").exists()
+    and json.loads(each.read_text()).get("reads", "text") == "text"  # of others no steps are recorded
+)
 
 
 @pytest.mark.skipif(not NAMES, reason="no model is shipped with this checkout")
@@ -41,7 +47,8 @@ def test_every_number_of_a_shipped_model_is_what_its_parameters_say(name: str) -
 def _check_facts(plan: WalkPlan, config: Any) -> None:
     """What the page says of a model is in the plan, and is what its settings say."""
     steps = {step.id: step for chapter in plan.chapters for step in chapter.steps}
-    assert plan.architecture == asdict(config)
+    plain = {name: value for name, value in asdict(config).items() if not isinstance(value, tuple)}
+    assert plan.architecture == plain  # without numbers of pixels
     if "output.logits" in steps:
         assert steps["output.logits"].words["tied"] == str(config.tie_embeddings).lower()
         named = steps["output.logits"].parameters.weight or ""

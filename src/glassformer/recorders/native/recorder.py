@@ -8,11 +8,12 @@ Out:  a `Run`. The network runs once, in evaluation mode; weights are those befo
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from glassformer.config import ModelConfig
+from glassformer.config import ModelConfig, NetworkConfig
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.native import NativeModel, Network
@@ -26,7 +27,7 @@ from glassformer.model.heads import LanguageHead
 from glassformer.model.linear import packing_at_once
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer, check_ids
-from glassformer.recorders.batch import NO_NAMES, Batch, BatchRow, CannotFoldError
+from glassformer.recorders.batch import NO_NAMES, Batch, BatchRow, BatchRows, CannotFoldError
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.comparison import Comparison
 from glassformer.recorders.edited_rows import EditedRows, can_share_batch
@@ -94,7 +95,7 @@ class NativeRecorder:
             hidden=watch.read_hidden(),
             output=self._output(logits, request.wanted) if "output" in want else None,
             generation=generation,
-            architecture=asdict(self.network.config),
+            architecture=_describe(self.network.config),
             trace={**watch.steps, **(read_parameters(self.network) if "parameters" in want else {})},
             notes=self._notes(want, watch),
         )
@@ -144,14 +145,14 @@ class NativeRecorder:
                     comparison=comparison,
                     hidden=watch.read_hidden(number),
                     output=self._output(logits[number], wanted) if "output" in want else None,
-                    architecture=asdict(self.network.config),
+                    architecture=_describe(self.network.config),
                     trace=parameters,
                     notes=self._notes(want, watch),
                 )
 
             return BatchRow(axes, finish)
 
-        return Batch(watch.maps, [make(number) for number in range(len(requests))])
+        return Batch(watch.maps, BatchRows(len(requests), make))
 
     def measure(
         self,
@@ -328,7 +329,10 @@ class NativeRecorder:
         """The same of several texts of one length, a row each."""
         watching = nullcontext() if watch is None else watch.watching()
         with at_inference(self.network, gradients=gradients), watching:
-            ids = torch.cat([self._inputs(each) for each in sources])
+            if any(isinstance(each, Percept) for each in sources):
+                ids = torch.cat([self._inputs(each) for each in sources])
+            else:
+                ids = torch.tensor([each.ids for each in sources], device=self.model.device)
             if written:
                 return self.network(ids, target=torch.cat([self._tensor(each.ids) for each in written]))
             segments = [each for source in sources if (each := self._segments(source)) is not None]
@@ -430,3 +434,8 @@ def _read_sides(source: Encoding, written: Encoding | None) -> tuple[tuple[Token
     own = as_tokens("source", source)
     target = None if written is None else as_tokens("target", written)
     return (own, target), Axes({"encoder": own, "decoder": own if target is None else target}, {})
+
+
+def _describe(config: NetworkConfig) -> dict[str, Any]:
+    """A configuration as a recording keeps it: plain values, without lists of numbers for pixels."""
+    return {name: value for name, value in asdict(config).items() if not isinstance(value, tuple)}

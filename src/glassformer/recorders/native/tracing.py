@@ -19,12 +19,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from glassformer.errors import InputError
 from glassformer.model.attention import Attention, CrossAttention, SelfAttention
+from glassformer.model.frames import FrameEmbeddings
 from glassformer.model.heads import ClassifierHead, LanguageHead, NumberHead, TaggingHead
 from glassformer.model.layers import FeedForward, Residual
+from glassformer.model.patches import PatchEmbeddings
 from glassformer.model.similarity import AdditiveSimilarity, ProductSimilarity
+from glassformer.model.spectrogram import LogMel, RelativeLogMel
 from glassformer.model.transformer import Embeddings, Stack, Transformer
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.native.attentions import find_stacks
@@ -92,7 +96,13 @@ class Trace:
 
     def _hooks(self) -> Iterator[tuple[nn.Module, Hook]]:
         stacks, head = find_stacks(self.network), self.network.head
-        yield from self._watch_embeddings(self.network.embeddings, tuple(stacks))
+        seen = self.network.perception
+        if seen is not None:
+            yield from self._watch_perception(seen)
+        if self.network.config.has_words:
+            yield from self._watch_embeddings(
+                self.network.embeddings, tuple(each for each in stacks if seen is None or each != "encoder")
+            )
         for name, stack in stacks.items():
             yield from self._watch_stack(name, stack)
         if isinstance(head, ClassifierHead):
@@ -133,6 +143,28 @@ class Trace:
             done[0] += 1
 
         yield module, finish
+
+    def _watch_perception(
+        self, module: PatchEmbeddings | FrameEmbeddings
+    ) -> Iterator[tuple[nn.Module, Hook]]:
+        """What an encoder has instead of embeddings of words."""
+        place = "encoder/embedding"
+        if isinstance(module, PatchEmbeddings):
+            classed = module.class_vector is not None
+            yield module.patches, self._keep_patches(module)
+            yield module.projection, self._keep(place, "projected" if classed else "tokens")
+            yield module.projection, self._join_class_vector(module)
+        else:
+            yield module.spectrogram, self._keep_spectrum(module.spectrogram)
+            yield module.first, self._keep_rows(place, "first")
+            yield module.second, self._keep_rows(place, "second", given="first_active")
+            yield module.second, self._activate(f"{place}/tokens")
+        if module.positions is not None:
+            yield module.positions, self._keep(place, "positions", batched=False)
+        if module.norm is not None:
+            yield module.norm, self._keep(place, "norm", given="sum")
+        elif module.positions is not None:
+            yield module, self._keep(place, "sum")
 
     # In a stack
 
@@ -239,6 +271,57 @@ class Trace:
                 self.keep(f"{name}/{given}", inputs[0][0])
             if output is not None:
                 self.keep(f"{name}/{output}", returned[0] if batched else returned)
+
+        return hook
+
+    def _keep_rows(self, place: str, output: str, *, given: str | None = None) -> Hook:
+        """Of a convolution, whose rows are columns: (batch, feature, column)."""
+
+        def hook(_: nn.Module, inputs: Any, returned: Tensor) -> None:
+            if given is not None:
+                self.keep(f"{place}/{given}", inputs[0][0].T)
+            self.keep(f"{place}/{output}", returned[0].T)
+
+        return hook
+
+    def _activate(self, name: str) -> Hook:
+        """What the network makes of a convolution, which passes no window."""
+
+        def hook(_: nn.Module, __: Any, returned: Tensor) -> None:
+            with torch.no_grad():
+                self.keep(name, F.gelu(returned)[0].T)
+
+        return hook
+
+    def _keep_patches(self, module: PatchEmbeddings) -> Hook:
+        """The pixels of each patch; what was taken from bytes and divided by, for each colour."""
+
+        def hook(_: nn.Module, __: Any, returned: Tensor) -> None:
+            self.keep("encoder/embedding/patches", returned[0])
+            for name in ("pixel_mean", "pixel_deviation"):
+                numbers = torch.tensor(getattr(module.config, name))
+                self.keep(f"encoder/{name}", numbers.expand(module.shape[0]))
+
+        return hook
+
+    def _join_class_vector(self, module: PatchEmbeddings) -> Hook:
+        """The class token in front of the patches."""
+
+        def hook(_: nn.Module, __: Any, returned: Tensor) -> None:
+            if module.class_vector is not None:
+                with torch.no_grad():
+                    self.keep("encoder/embedding/tokens", torch.cat((module.class_vector[None], returned[0])))
+
+        return hook
+
+    def _keep_spectrum(self, module: LogMel) -> Hook:
+        """A spectrogram (batch, band, column), and the powers of frequencies that it was made of."""
+
+        def hook(_: nn.Module, inputs: Any, returned: Tensor) -> None:
+            with torch.no_grad():
+                if not isinstance(module, RelativeLogMel):
+                    self.keep("encoder/embedding/power", module.find_powers(*inputs)[0].T)
+            self.keep("encoder/embedding/spectrogram", returned[0].T)
 
         return hook
 

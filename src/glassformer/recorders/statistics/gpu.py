@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.attention import SDPBackend
 
+from glassformer.recorders.statistics.device import DeviceStatistics, keep_gpu_results
 from glassformer.recorders.statistics.gpu_kernels import attend_kernel, columns_kernel, rows_kernel
 from glassformer.recorders.statistics.gpu_results import Columns, GpuStatistics, Rows, pack
 from glassformer.recorders.statistics.raw import STATISTICS_ONLY, Wanted, pixel_level
@@ -55,6 +56,17 @@ def measure_on_gpu(
     weights = _form_weights(queries, keys, scoring, log_sum_exp) if wanted.weights else None
     given = [states for states in (queries, keys, values) if states is not None]
     return pack(*found, scoring, wanted.pyramids, weights=weights, given=given), output
+
+
+def keep_on_gpu(
+    queries: Tensor, keys: Tensor, values: Tensor, scoring: Scoring
+) -> tuple[Tensor, DeviceStatistics]:
+    """The output, and statistics that stay there."""
+    queries, keys, scoring = _lay_out(queries), _lay_out(keys), scoring.to(queries.device)
+    output, log_sum_exp = find_log_sum_exp(queries, keys, values, scoring)
+    assert output is not None
+    found = measure_weights(queries, keys, scoring, log_sum_exp)
+    return output, keep_gpu_results(*found, scoring, [queries, keys, values])
 
 
 def find_log_sum_exp(

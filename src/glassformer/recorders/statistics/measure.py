@@ -18,6 +18,7 @@ from torch import Tensor
 
 from glassformer.errors import RecordingError
 from glassformer.recorders.statistics.cpu import measure_on_cpu
+from glassformer.recorders.statistics.device import DeviceStatistics, keep_cpu_results
 from glassformer.recorders.statistics.gpu_results import GpuStatistics
 from glassformer.recorders.statistics.raw import STATISTICS_ONLY, RawStatistics, Wanted
 from glassformer.recorders.statistics.scoring import Scoring
@@ -77,6 +78,20 @@ def attend_and_measure(
         return Measured(output, on_gpu, wanted)
     on_cpu, output = measure_on_cpu(queries, keys, values, scoring, wanted)
     return Measured(output, on_cpu, wanted)
+
+
+def attend_and_keep(
+    queries: Tensor, keys: Tensor, values: Tensor, scoring: Scoring
+) -> tuple[Tensor, DeviceStatistics]:
+    """Output and statistics, without pictures, left on the device of the queries."""
+    _check_shapes(queries, keys, values, ())
+    if measures_there(queries):
+        from glassformer.recorders.statistics.gpu import keep_on_gpu  # needs Triton
+
+        return keep_on_gpu(queries, keys, values, scoring)
+    on_cpu, output = measure_on_cpu(queries, keys, values, scoring, STATISTICS_ONLY)
+    assert output is not None
+    return output, keep_cpu_results(on_cpu, scoring)
 
 
 def measures_there(queries: Tensor) -> bool:

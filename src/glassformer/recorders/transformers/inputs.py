@@ -5,7 +5,7 @@ Out:  `ModelInputs`. Text that is too long and ids that the model does not have 
 """
 
 import inspect
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -87,6 +87,20 @@ class InputBuilder:
         written = self._read(target, "target")
         tensors["decoder_input_ids"] = self.tensor(written)
         return ModelInputs(tensors, source, as_tokens("target", target, written))
+
+    def build_batch(self, sources: Sequence[Encoding], targets: Sequence[Encoding]) -> dict[str, Tensor]:
+        """Several encodings of one length, which `check` has seen, as one batch: each name is sent once."""
+
+        def join(rows: Iterable[tuple[int, ...]]) -> Tensor:
+            return torch.from_numpy(np.array(list(rows), dtype=np.int64)).to(self.loaded.device)
+
+        ids = join(each.ids for each in sources)
+        tensors = {"input_ids": ids, "attention_mask": torch.ones_like(ids)}
+        if any(sources[0].segments) and "token_type_ids" in self.names:
+            tensors["token_type_ids"] = join(each.segments for each in sources)
+        if targets:
+            tensors["decoder_input_ids"] = join(each.ids for each in targets)
+        return tensors
 
     def build_from_mapping(self, inputs: Mapping[str, Any]) -> ModelInputs:
         """The model's own inputs, a batch of one."""

@@ -19,9 +19,9 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from glassformer.errors import RecordingError
+from glassformer.errors import InputError, RecordingError
 from glassformer.place import Place
-from glassformer.recorders.call import Call, Kernel
+from glassformer.recorders.call import Call, Kernel, join_parts
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.preserve import Shared, preserving_state, using_attention
 from glassformer.recorders.transformers.edits import change_scores, change_weights
@@ -52,6 +52,7 @@ class Capture:
         self.kernel = kernel
         self.receive = receive
         self.edits = ActiveEdits() if edits is None else edits
+        self.parts: list[Call] = []  # of one attention, so far
 
     def attend(
         self,
@@ -60,13 +61,18 @@ class Capture:
         mask: Tensor | None,
         arguments: dict[str, Any],
     ) -> tuple[Tensor, Tensor | None]:
-        call = describe(self.counter.locate(module), states, mask, arguments)
-        if self.kernel == "fast":
+        call = describe(self.counter.locate(module, states[0]), states, mask, arguments)
+        if self.parts and self.parts[0].place != call.place:
+            self.flush()
+        part = self.counter.is_part(module, states[0])
+        if self.kernel == "fast" and not part:
             call = hide_later_keys(call, module, arguments)
             output = self.receive(call)
             assert output is not None
             return output, None
         edited = self.edits.touch(call.place)
+        if edited and part:
+            raise InputError("recorders.edits.windows", place=call.place)
         if edited:
             arguments = arguments | change_scores(self.edits, call)
         output, weights = find_eager(module)(
@@ -75,8 +81,17 @@ class Capture:
         if edited:
             output, weights = change_weights(self.edits, call, output, weights)
         call.weights = weights
-        self.receive(call)
+        if part:
+            self.parts.append(call)
+        else:
+            self.receive(call)
         return output, weights
+
+    def flush(self) -> None:
+        """Pass on an attention whose parts have all been seen."""
+        if self.parts:
+            parts, self.parts = self.parts, []
+            self.receive(join_parts(parts))
 
 
 _active: ContextVar[Capture | None] = ContextVar("glassformer_capture", default=None)
@@ -95,10 +110,12 @@ def capturing(model: nn.Module, capture: Capture, *, preserved: bool = False) ->
         capture.counter.watching(lambda: _active.get() is capture),
     ):
         token = _active.set(capture)
+        flushing = model.register_forward_hook(lambda *_: capture.flush())
         try:
             yield
         finally:
             _active.reset(token)
+            flushing.remove()
 
 
 @contextmanager

@@ -11,12 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
-from torch import nn
+from torch import Tensor, nn
 
 from glassformer.place import Kind, Place
+from glassformer.recorders.store import LONGEST_DENSE
 
 # Names of the arguments by which modules of transformers get the states of another stack.
 OTHER_STATES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
+PACKED = "cu_seqlens"  # the argument of attention that is computed part by part: of pictures, or of windows
 
 
 class Stacks:
@@ -27,6 +29,7 @@ class Stacks:
         self.paths = {module: _path_of_blocks(name) for name, module in model.named_modules()}
         classes = {type(module) for module in self.paths}
         self.places = {each: _places_of_other_states(each) for each in classes}
+        self.packing = {each for each in classes if PACKED in _parameters(each)}
         self.encoder = _find_encoder(model)  # its modules; None: not an encoder-decoder
         self.names: dict[str, str] = {}  # by path, after `name_stacks`
 
@@ -69,6 +72,7 @@ class Counter:
         self.stacks = stacks
         self.counts: dict[tuple[str, Kind], int] = {}
         self.crossing: dict[nn.Module, bool] = {}
+        self._last: tuple[Place, Tensor] | None = None  # of a module that packs, with its queries
 
     @contextmanager
     def watching(self, active: Callable[[], bool]) -> Iterator[None]:
@@ -78,6 +82,7 @@ class Counter:
         def begin(*_: object) -> None:
             if active():
                 self.counts.clear()
+                self._last = None
 
         def notice(module: nn.Module, positional: tuple[Any, ...], named: dict[str, Any]) -> None:
             if active():
@@ -93,8 +98,27 @@ class Counter:
                     hooks.enter_context(module.register_forward_pre_hook(notice, with_kwargs=True))
             yield
 
-    def locate(self, module: nn.Module) -> Place:
-        """The place of the call that `module` makes now."""
+    def locate(self, module: nn.Module, queries: Tensor) -> Place:
+        """The place of the call that `module` makes now; parts of one attention have one place."""
+        if self.is_part(module, queries) and self._last is not None:
+            place, before = self._last
+            if before.untyped_storage().data_ptr() == queries.untyped_storage().data_ptr():
+                return place
+        place = self._count(module)
+        if type(module) in self.stacks.packing:
+            self._last = (place, queries)  # kept, so that its memory is not used for other queries
+        return place
+
+    def is_part(self, module: nn.Module, queries: Tensor) -> bool:
+        """Whether a call has some of the queries (B, H, T, K) of an attention that is small enough to be put
+        together."""
+        if type(module) not in self.stacks.packing:
+            return False
+        heads, count, width = queries.shape[1:]
+        whole = queries.untyped_storage().nbytes() // (queries.element_size() * heads * width)
+        return count < whole <= LONGEST_DENSE
+
+    def _count(self, module: nn.Module) -> Place:
         kind: Kind = "cross" if self.crossing.get(module) else "self"
         stack = self.stacks.find(module)
         layer = self.counts.get((stack, kind), 0)
@@ -120,5 +144,9 @@ def _find_encoder(model: nn.Module) -> set[nn.Module] | None:
 
 def _places_of_other_states(module_class: type[nn.Module]) -> tuple[tuple[str, int], ...]:
     """The parameters for states of another stack that a class's forward has, and their places."""
-    names = [name for name in inspect.signature(module_class.forward).parameters if name != "self"]
+    names = [name for name in _parameters(module_class) if name != "self"]
     return tuple((name, names.index(name)) for name in OTHER_STATES if name in names)
+
+
+def _parameters(module_class: type[nn.Module]) -> list[str]:
+    return list(inspect.signature(module_class.forward).parameters)

@@ -60,7 +60,7 @@ class MediaNames:
 
     def place(self, tokens: Tokens) -> Tokens:
         """The tokens of a text, with the picture that some of them have a place for."""
-        if self.place_id is None or not self.patches.grids:
+        if self.place_id is None or not self.patches.find_grids():
             return tokens
         if self._placed is None or len(self._placed) != len(tokens):
             self._placed = self.patches.place(tokens, self.place_id)

@@ -5,8 +5,10 @@ Out:  tokens for the axes of a stack: what stands before the patches ([CLS], [DI
       patch by its row and column, beside the picture; plain numbers where the positions are something else.
 
 Patches are made by a convolution whose kernel is as large as its stride; its result, seen by a hook, is the
-grid. What is put in front is a parameter of the module around it. Where a text has a place for every patch,
-as LLaVA's, or for every square of them, as Gemma's, these places have the patches, too.
+grid; or they are given one by one, see `packed_patches`. What is put in front is a parameter of the module
+around it. Places of a feature map are named like patches, see `feature_maps`; queries that a decoder learned
+are objects. Where a text has a place for every patch, as LLaVA's, or for every square of them, as Gemma's,
+these places have the patches, too.
 """
 
 from collections.abc import Iterator
@@ -22,10 +24,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from glassformer.loaded.processor import Colours
+from glassformer.recorders.transformers.feature_maps import COLOURS, FeatureMaps
+from glassformer.recorders.transformers.packed_patches import PackedPatches
 from glassformer.recording import Picture, Tokens
 from glassformer.recording.media import MOST_PIXELS, NO_PATCH
 
-COLOURS = (1, 3, 4)  # channels of an image
 # Parts of the names of parameters that stand before the patches, in their order.
 FRONT = (("cls", "[CLS]"), ("class", "[CLS]"), ("dist", "[DIST]"), ("register", "[REG]"))
 
@@ -37,6 +40,7 @@ class Grid(NamedTuple):
     shape: tuple[int, ...]  # (row, column), or (frame, row, column)
     front: tuple[str, ...]  # names of what stands before them
     pixels: NDArray[np.uint8]  # (height, width, 3)
+    cells: NDArray[np.int64] | None = None  # of the positions behind these; None: in their order
 
     def show(self, rows: int, columns: int, cells: NDArray[np.int64]) -> Picture | None:
         """The picture that tokens were cut from; None: of a film."""
@@ -52,34 +56,64 @@ class PatchNames:
         self.model = model
         self.colours = colours
         self.grids: dict[str, Grid] = {}
+        self.maps = FeatureMaps(model)
+        self._packed: dict[str, PackedPatches] = {}
 
     @contextmanager
     def watching(self) -> Iterator[None]:
         """Inside this context grids are noticed."""
+        cutting = {path: module for path, module in self.model.named_modules() if _cuts_patches(module)}
+        films = [path for path, module in cutting.items() if isinstance(module, nn.Conv3d)]
+        self._packed = {path: PackedPatches(self.model, path) for path in films}
         with ExitStack() as hooks:
-            for path, module in self.model.named_modules():
-                if _cuts_patches(module):
-                    hooks.enter_context(module.register_forward_hook(self._notice(path)))
+            for path, module in cutting.items():
+                hooks.enter_context(module.register_forward_hook(self._notice(path)))
+            for packed in self._packed.values():
+                hooks.enter_context(packed.watching())
+            if not cutting:
+                hooks.enter_context(self.maps.watching())
             yield
 
     def name(self, path: str, count: int) -> Tokens | None:
         """The positions of a stack whose blocks are at this path; None: they are no patches."""
-        fitting = [grid for grid in self.grids.values() if len(grid.front) + np.prod(grid.shape) == count]
+        grids = self.find_grids(count)
+        fitting = [grid for grid in grids if len(grid.front) + np.prod(grid.shape) == count]
         if not fitting:
-            return None
+            return self._name_queries(count)
         grid = max(fitting, key=lambda each: count_shared(each.path, path))
-        patches = (",".join(map(str, index)) for index in np.ndindex(grid.shape))
+        places = [",".join(map(str, index)) for index in np.ndindex(grid.shape)]
+        order = np.arange(len(places)) if grid.cells is None else grid.cells
+        texts = (*grid.front, *(places[each] for each in order))
         special = np.arange(count) < len(grid.front)
-        cells = np.arange(count) - len(grid.front)
         rows, columns = grid.shape[-2:]
-        picture = grid.show(rows, columns, np.maximum(cells, NO_PATCH))
-        return Tokens("source", (*grid.front, *patches), np.arange(count), special=special, picture=picture)
+        cells = np.concatenate((np.full(len(grid.front), NO_PATCH), order))
+        return Tokens(
+            "source", texts, np.arange(count), special=special, picture=grid.show(rows, columns, cells)
+        )
+
+    def _name_queries(self, count: int) -> Tokens | None:
+        """Queries that a decoder learned, each for an object; None: there are none, or not so many."""
+        if not self.maps.shapes or not self.maps.has_queries(count):
+            return None
+        texts = tuple(f"object {number}" for number in range(count))
+        return Tokens("source", texts, np.arange(count))
+
+    def find_grids(self, count: int | None = None) -> list[Grid]:
+        """All grids of the last pass; those of feature maps only where they have `count` places."""
+        for path, packed in self._packed.items():
+            if path not in self.grids and (found := packed.find()) is not None:
+                pixels = show_pixels(found.pixels, self.colours)
+                self.grids[path] = Grid(path, (found.rows, found.columns), (), pixels, found.cells)
+        shape = None if count is None else self.maps.find(count)
+        if shape is None or self.maps.picture is None:
+            return list(self.grids.values())
+        return [*self.grids.values(), Grid("", shape, (), show_pixels(self.maps.picture, self.colours))]
 
     def place(self, tokens: Tokens, token_id: int) -> Tokens:
         """A text with places for patches, which have this id, beside its picture; as it is without one."""
         places = tokens.ids == token_id
         count = int(places.sum())
-        for grid in self.grids.values() if count else ():
+        for grid in self.find_grids() if count else ():
             rows, columns = grid.shape[-2:]
             side = isqrt(rows * columns // count)  # patches on a side of each square of them
             if side and rows % side == columns % side == 0 and rows * columns == count * side**2:

@@ -22,6 +22,7 @@ from glassformer.recorders.batch import (
     NO_NAMES,
     Batch,
     BatchRow,
+    BatchRows,
     CannotFoldError,
     FoldingMaker,
     agree,
@@ -32,7 +33,7 @@ from glassformer.recorders.comparison import Comparison, tolerance_of
 from glassformer.recorders.edited_rows import EditedRows, can_share_batch
 from glassformer.recorders.edits.active import ActiveEdits, ActiveStates, limit_layers
 from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbered_queries
-from glassformer.recorders.maps import UNVERIFIED, Axes, MapMaker
+from glassformer.recorders.maps import SUMS, UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import frozen, preserving_state
 from glassformer.recorders.request import Request, Run, check_gradients, check_size
 from glassformer.recorders.store import LONGEST_DENSE
@@ -106,47 +107,51 @@ class TransformersRecorder:
 
     def run_together(self, requests: Sequence[Request]) -> Batch | None:
         """One pass over several texts of one length; see `Recorder`."""
-        given = [self._build(each) for each in requests]
-        with preserving_state(self.model), self.builder.explaining_inputs(given[0]):
-            verdict = self._check_once(given[0])
-            waiting = self.builder.translates and "decoder_input_ids" not in given[0].tensors
-            long = given[0].length > LONGEST_DENSE and {"weights", "scores"} & requests[0].want
+        first = self._build(requests[0])
+        with preserving_state(self.model), self.builder.explaining_inputs(first):
+            verdict = self._check_once(first)
+            waiting = self.builder.translates and "decoder_input_ids" not in first.tensors
+            long = first.length > LONGEST_DENSE and {"weights", "scores"} & requests[0].want
             if not verdict.routed or waiting or long or self._mixes:
                 return None
             try:
-                batch = self._see_together(given, requests, verdict)
-                if self._mixes is None and len(given) > 1:
-                    alone = self._see_together(given[:1], requests[:1], verdict)
-                    self._mixes = not agree(self.model, batch, alone)
+                if self._mixes is None and len(requests) > 1:
+                    plain = [replace(each, want=each.want - {SUMS}) for each in requests]
+                    both, alone = (self._see_together(first, some, verdict) for some in (plain, plain[:1]))
+                    self._mixes = not agree(self.model, both, alone)
+                batch = self._see_together(first, requests, verdict)
             except CannotFoldError:
                 self._mixes = True
         return None if self._mixes else batch
 
-    def _see_together(
-        self, given: Sequence[ModelInputs], requests: Sequence[Request], verdict: Verdict
-    ) -> Batch:
-        request = requests[0]
-        kernel, comparison, notes = self._choose_kernel(given[0], request, verdict)
+    def _see_together(self, first: ModelInputs, requests: Sequence[Request], verdict: Verdict) -> Batch:
+        """`first`: the inputs of the first request."""
+        request, texts = requests[0], len(requests)
+        kernel, comparison, notes = self._choose_kernel(first, request, verdict)
         maker = MapMaker(NO_NAMES, request.want, request.keep)
-        capture = Capture(self.stacks, kernel, FoldingMaker(maker, len(given)).receive)
-        tensors = {name: torch.cat([each.tensors[name] for each in given]) for name in given[0].tensors}
+        capture = Capture(self.stacks, kernel, FoldingMaker(maker, texts).receive)
+        sources = [each.source for each in requests if isinstance(each.source, Encoding)]
+        targets = [begun for each in requests if (begun := self._begin(each.target)) is not None]
+        tensors = self.builder.build_batch(sources, targets)
         settings = self.builder.settings(request.want)
         with maker, capturing(self.model, capture, preserved=True), self.builder.explaining_lookups():
             outputs = self.model(**tensors, **settings)
             maps = maker.finish()
-        notes += [*verdict.notes, *self.builder.tell_length(given[0]), *maker.notes]
+        notes += [*verdict.notes, *self.builder.tell_length(first), *maker.notes]
 
         def make(number: int) -> BatchRow:
-            def finish(own: Sequence[AttentionMap]) -> Run:
-                row = take_row(outputs, number, len(given))
-                seen = PassResult(row, list(own), list(notes), kernel, comparison)
-                return self._finish(given[number], requests[number], None, seen)
+            given = self._build(requests[number])
 
-            media = MediaNames(self.loaded, given[number].tensors, None)
-            axes = self.builder.find_axes(given[number], self.stacks, tuple(verdict.layers), media)
+            def finish(own: Sequence[AttentionMap]) -> Run:
+                row = take_row(outputs, number, texts)
+                seen = PassResult(row, list(own), list(notes), kernel, comparison)
+                return self._finish(given, requests[number], None, seen)
+
+            media = MediaNames(self.loaded, given.tensors, None)
+            axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers), media)
             return BatchRow(axes, finish)
 
-        return Batch(maps, [make(number) for number in range(len(given))])
+        return Batch(maps, BatchRows(texts, make))
 
     def measure(
         self,

@@ -70,19 +70,23 @@ def read_output(
     if not isinstance(logits, Tensor) or logits.shape[0] != 1:
         return None
     labels: Mapping[int, str] = getattr(model.config, "id2label", None) or {}
-    names = [labels.get(each, f"class {each}") for each in range(logits.shape[-1])]
     if logits.dim() == 2:
-        numbers = head == "numbers"
+        numbers, names = head == "numbers", _name_classes(labels, logits)
         row = logits[0]
         return read_numbers(row, stack, names) if numbers else read_classes(row, stack, names, wanted)
     if logits.dim() != 3:
         return None
     if head == "tags" and len(labels) == logits.shape[2]:
-        return read_tags(logits[0], stack, names, wanted)
+        return read_tags(logits[0], stack, _name_classes(labels, logits), wanted)
     predicts_tokens = model.get_output_embeddings() is not None  # type: ignore[operator]
     if predicts_tokens or logits.shape[2] != len(labels):
         return read_words(logits[0], stack, show, wanted)
     return read_words(logits[0], stack, lambda ids: [labels[each] for each in ids], wanted)
+
+
+def _name_classes(labels: Mapping[int, str], logits: Tensor) -> list[str]:
+    """One for each logit; not for the words of a vocabulary, which are many."""
+    return [labels.get(each, f"class {each}") for each in range(logits.shape[-1])]
 
 
 def place_output(

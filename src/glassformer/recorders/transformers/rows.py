@@ -12,6 +12,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
+from glassformer.errors import InputError
 from glassformer.recorders.call import Call
 from glassformer.recorders.edited_rows import EditedRows, copy_rows
 from glassformer.recorders.edits.active import ActiveEdits
@@ -35,11 +36,13 @@ class RowCapture(Capture):
         mask: Tensor | None,
         arguments: dict[str, Any],
     ) -> tuple[Tensor, Tensor | None]:
-        place = self.counter.locate(module)
+        place = self.counter.locate(module, states[0])
         eager = find_eager(module)
         call = describe(place, states, mask, arguments)
         output, weights = eager(module, call.queries, call.keys, call.values, call.mask, **arguments)
         for rows, active in self.rows.at(place, len(call.queries)):
+            if self.counter.is_part(module, states[0]):
+                raise InputError("recorders.edits.windows", place=place)
             own = {name: _cut(value, rows, len(output)) for name, value in arguments.items()}
             parts = (call.queries[rows], call.keys[rows], call.values[rows])
             changed = describe(place, parts, _cut(call.mask, rows, len(output)), own)
