@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import glassformer as gf
-from glassformer.corpus.measuring import Settings, as_bytes, choose_metrics, identify, measure_shard
+from glassformer.corpus.measuring import Settings, as_bytes, choose_metrics, identify, prepare_shard
 from glassformer.errors import ConfigurationError
 from glassformer.messages import get_language, set_language
 from glassformer.recorders.causes.outcomes import Outcome
@@ -32,7 +32,7 @@ def test_every_metric_as_it_is_scored(kind: str) -> None:
     metrics = choose_metrics({**choose_metrics(None), "self_token": {}, "nonzero_share": {"threshold": 0.2}})
     unmarked = model.reader.read_source("the cat sees the").ids[:4]  # as long as the first, without </s>
     texts = [*TEXTS, unmarked]
-    shard = measure_shard(model, list(enumerate(texts)), Settings(metrics, values=True))
+    shard = prepare_shard(model, list(enumerate(texts)), Settings(metrics, values=True)).run()
     assert shard.values is not None
     for number, text in enumerate(texts):
         recording = gf.record(model, text)
@@ -116,7 +116,7 @@ def test_tables_are_in_english() -> None:
     language = get_language()
     try:
         set_language("zh")
-        shard = measure_shard(model, [(0, "the cat sees")], settings)
+        shard = prepare_shard(model, [(0, "the cat sees")], settings).run()
     finally:
         set_language(language)
     assert all(text.isascii() for key in shard.state.effect_keys for text in key)

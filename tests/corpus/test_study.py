@@ -5,19 +5,21 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+import transformers as hf
 
 import glassformer as gf
 from campaigns import campaign
 from engine import tasks
 from glassformer.corpus import study as module
-from glassformer.corpus.measuring import measure_shard
+from glassformer.corpus.measuring import Settings, choose_metrics, prepare_shard
 from glassformer.errors import InputError
 from glassformer.rounding import SHARPEST
 from our_networks import WORDS, build
@@ -311,6 +313,7 @@ class SlowAtFirst:
         return SimpleNamespace(key=key, get=self.tasks.pop(key))
 
 
+@pytest.mark.slow
 def test_shards_that_wait_for_a_slow_one_are_few(
     model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -323,10 +326,45 @@ def test_shards_that_wait_for_a_slow_one_are_few(
 
     monkeypatch.setattr(module, "open_engine", lambda *_, **__: SlowAtFirst())
     monkeypatch.setattr(module, "load", lambda *_, **__: model)
-    monkeypatch.setattr(module, "measure_by_name", lambda _, __, *rest: measure_shard(model, *rest))
+    monkeypatch.setattr(module, "measure_by_name", lambda _, __, *rest: prepare_shard(model, *rest).run())
     spread = gf.study(
         "ours", texts(), tmp_path, metrics=["entropy"], shard=1, jobs=2,
         on_progress=lambda progress: ahead.append(read[0] - progress.texts),
     )  # fmt: skip
     assert max(ahead) <= 2 * SlowAtFirst.slots
     assert as_bytes(spread) == as_bytes(gf.study(model, given, metrics=["entropy"], shard=1))
+
+
+def test_reading_ahead_for_a_gpu_changes_nothing() -> None:
+    model = gf.load(build(shape="encoder"), WORDS)
+    texts = [f"the {word} dog sees the cat" for word in ("big", "red", "", "cat", "dog")]
+    shards = [(number, [(number, text)]) for number, text in enumerate(texts)]
+    inside = module._InProcess(model, Settings(choose_metrics(None)))
+    ahead = list(inside._measure_ahead(model, iter(shards)))
+    assert [number for number, _ in ahead] == list(range(5))
+    for (_, one), (_, other) in zip(ahead, inside.measure(iter(shards)), strict=True):
+        assert one.rows == other.rows
+        assert one.state.heads is not None
+        assert other.state.heads is not None
+        for name, array in one.state.heads.arrays().items():
+            np.testing.assert_array_equal(array, other.state.heads.arrays()[name])
+
+
+def test_an_error_while_reading_ahead_ends_the_study() -> None:
+    model = gf.load(build(shape="encoder"), WORDS)
+    inside = module._InProcess(model, Settings(choose_metrics(None)))
+
+    def fail() -> Iterator[Any]:
+        yield 0, [(0, "the cat")]
+        raise OSError("the disk is gone")
+
+    with pytest.raises(OSError, match="disk"):
+        list(inside._measure_ahead(model, fail()))
+
+
+def test_pictures_count_their_patches() -> None:
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    pictures = hf.ViTModel(hf.ViTConfig(**sizes, image_size=8, patch_size=4)).eval()
+    study = gf.study(pictures, [{"pixel_values": torch.full((1, 3, 8, 8), shade)} for shade in (0.1, 0.9)])
+    assert (study.texts, study.tokens) == (2, 2 * (1 + 4))
+    assert study.frame()["value"].notna().any()

@@ -145,16 +145,18 @@ class Atlas:
     __repr__ = __str__
 
 
+def is_atlas(folder: str | Path) -> bool:
+    """Whether `open_atlas` finds an atlas there."""
+    return (_find(folder) / FILE).is_file()
+
+
 def open_atlas(folder: str | Path) -> Atlas:
     """Open the folder of an atlas, or by its model's name one that is shipped.
 
     >>> gf.open_atlas("zoo/gpt2").body.model.name
     'zoo/gpt2'
     """
-    place = Path(folder)
-    shipped = Path(__file__).parent.parent / "api" / "shipped_atlases" / str(folder).removeprefix("zoo/")
-    if not (place / FILE).is_file() and str(folder).startswith("zoo/"):
-        place = shipped
+    place = _find(folder)
     try:
         return Atlas(AtlasBody.model_validate_json((place / FILE).read_bytes()), place)
     except OSError as error:
@@ -162,3 +164,11 @@ def open_atlas(folder: str | Path) -> Atlas:
     except ValidationError as error:
         faults = describe_faults(error.errors())
         raise InputError("atlases.malformed", path=str(place / FILE), faults=faults) from None
+
+
+def _find(folder: str | Path) -> Path:
+    """The folder of an atlas; that of a model of the zoo ships."""
+    place = Path(folder)
+    if (place / FILE).is_file() or not str(folder).startswith("zoo/"):
+        return place
+    return Path(__file__).parent.parent / "api" / "shipped_atlases" / str(folder).removeprefix("zoo/")

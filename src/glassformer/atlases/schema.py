@@ -78,7 +78,7 @@ class HeadScore(Interval):
 
 
 class Cost(Interval):
-    """How much the loss grows when the head is silenced, in nats per token."""
+    """How much the loss grows when the head is silenced, in nats; see `corpus/atlas/costs.py`."""
 
     texts: int
 

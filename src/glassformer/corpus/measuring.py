@@ -16,11 +16,14 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
+from glassformer.corpus.sums import SUMMED, add_rows
 from glassformer.errors import GlassformerError, InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
+from glassformer.loaded.reading import as_tokens
 from glassformer.messages import Message
 from glassformer.metrics import METRICS, Metric
 from glassformer.metrics.parameters import settle
@@ -28,13 +31,16 @@ from glassformer.recorders.batch import Batch
 from glassformer.recorders.causes.outcomes import Outcome
 from glassformer.recorders.causes.sweep import sweep
 from glassformer.recorders.edits.edit import Edit
-from glassformer.recorders.many import FailedText, PreparedText, Text, TextReader, make_batches, run_batch
+from glassformer.recorders.many import FailedText, PreparedText, Text, TextReader, make_batches, run_batches
+from glassformer.recorders.maps import SUMS
 from glassformer.recorders.record import run_request
 from glassformer.recorders.request import Request
+from glassformer.recorders.statistics.device import DeviceMap
 from glassformer.recording import AttentionMap, Recording, Tokens
 from glassformer.studies import Moments, draw_weights
 from glassformer.studies.moments import RESAMPLES
 from glassformer.studies.study import State
+from glassformer.text.tokenizer import Encoding
 
 Numbers = NDArray[np.float64]
 Chosen = tuple[tuple[Metric, dict[str, Any]], ...]
@@ -136,7 +142,9 @@ def _as_plain(given: Any) -> Any:
     """Arrays as lists, also inside pairs: NumPy leaves out the middle of long ones."""
     if hasattr(given, "tolist"):
         return given.tolist()
-    return type(given)(map(_as_plain, given)) if type(given) in (list, tuple) else given
+    if type(given) not in (list, tuple) or set(map(type, given)) == {int}:  # ids of a long text, as they are
+        return given
+    return type(given)(map(_as_plain, given))
 
 
 @lru_cache(maxsize=2)
@@ -149,17 +157,20 @@ def measure_by_name(
     model: str, device: str | None, texts: Sequence[tuple[int, Text]], settings: Settings
 ) -> Shard:
     """The task of an engine."""
-    return measure_shard(open_once(model, device), texts, settings)
+    return prepare_shard(open_once(model, device), texts, settings).run()
 
 
-def measure_shard(model: LoadedModel, texts: Sequence[tuple[int, Text]], settings: Settings) -> Shard:
-    """Run some texts and add up what they give."""
-    return _Measuring(model.name, settings, texts).run(model)
+def prepare_shard(model: LoadedModel, texts: Sequence[tuple[int, Text]], settings: Settings) -> "Measuring":
+    """Read some texts; `run` then measures them and adds up what they give."""
+    measuring = Measuring(model.name, settings, texts)
+    measuring.reader = reader = TextReader(model, settings.target_language, _ask(settings))
+    measuring.prepared = reader.read_all(texts)
+    return measuring
 
 
 def measure_recordings(recordings: Sequence[tuple[int, Recording]], settings: Settings) -> Shard:
     """The same of recordings that exist."""
-    measuring = _Measuring(
+    measuring = Measuring(
         recordings[0][1].model, settings, [(at, _read_text(each)) for at, each in recordings]
     )
     chosen = measuring.choose()
@@ -177,14 +188,19 @@ def _read_text(recording: Recording) -> Text:
 
 
 @dataclass(slots=True)
-class _Measuring:
+class Measuring:
+    """The work of one shard."""
+
     name: str  # of the model
     settings: Settings
     texts: Sequence[tuple[int, Text]]
+    reader: TextReader | None = None  # None: recordings, which exist already
+    prepared: Sequence[PreparedText] = ()
     head_keys: tuple[tuple[Any, ...], ...] = ()
     effect_keys: tuple[tuple[Any, ...], ...] = ()
     heads: dict[int, Numbers] = field(default_factory=dict)  # by text: totals, counts, values (3, column)
     effects: dict[int, Numbers] = field(default_factory=dict)  # by text: (edit,)
+    counted: dict[int, int] = field(default_factory=dict)  # by text: patches and the like, after the pass
 
     def choose(self) -> Chosen:
         return tuple(
@@ -192,21 +208,37 @@ class _Measuring:
             for name, parameters in self.settings.metrics.items()
         )
 
-    def run(self, model: LoadedModel) -> Shard:
-        chosen = self.choose()
-        reader = TextReader(model, self.settings.target_language, _ask(self.settings))
-        prepared = [each for number, text in self.texts if (each := reader.read(number, text)) is not None]
+    def run(self) -> Shard:
+        """Passes over all texts, then sums."""
+        self.measure()
+        return self.finish()
+
+    def finish(self) -> Shard:
+        """Sums over the texts that were measured."""
+        assert self.reader is not None
+        tokens = {each.number: each.tokens or self.counted.get(each.number, 0) for each in self.prepared}
+        return self.add_up(tokens, self.reader.failed)
+
+    def measure(self) -> None:
+        """One pass after the other."""
+        chosen, reader, prepared = self.choose(), self.reader, self.prepared
+        assert reader is not None
+        model = reader.model
         if chosen:
-            for group in make_batches(prepared, self.settings.most_tokens):
-                batch = run_batch(model, group)
+            waiting: list[_WaitingSums] = []  # on a GPU, which computes while later batches are prepared
+            for group, batch in run_batches(model, make_batches(prepared, self.settings.most_tokens)):
                 if batch is None:
                     self._measure_alone(group, chosen, reader)
+                elif all(isinstance(each, DeviceMap) for each in batch.maps):
+                    waiting.append(self._add_up_there(group, batch, chosen))
                 else:
                     self._measure_together(group, batch, chosen)
+            for sums in waiting:
+                if not sums.read(self.heads):
+                    self._measure_alone(sums.group, chosen, reader)
         if self.settings.outcome is not None:
             failed = {each.number for each in reader.failed}
             self._sweep([each.number for each in prepared if each.number not in failed], reader)
-        return self.add_up({each.number: each.tokens for each in prepared}, reader.failed)
 
     def _measure_together(self, group: Sequence[PreparedText], batch: Batch, chosen: Chosen) -> None:
         """Metrics that read no tokens, or marks of them, measure all texts at once, others text by text."""
@@ -233,12 +265,57 @@ class _Measuring:
         for at, text in enumerate(group):
             self.heads[text.number] = joined[:, at]
 
+    def _add_up_there(self, group: Sequence[PreparedText], batch: Batch, chosen: Chosen) -> "_WaitingSums":
+        """Where statistics are tensors: sums of all texts and layers at once, not waited for."""
+        maps: list[Any] = list(batch.maps)  # each a DeviceMap
+        texts, names = len(group), [metric.name for metric, _ in chosen]
+        marks = next((metric.marks for metric, _ in chosen if metric.marks is not None), None)
+        alike: dict[tuple[Any, ...], list[int]] = {}
+        for at, each in enumerate(maps):
+            alike.setdefault((each.stack, each.kind, each.shape, each.statistics.sink is None), []).append(at)
+        parts: dict[int, torch.Tensor] = {}  # by map: (2, metric, head)
+        sound: list[torch.Tensor] = []
+        for numbers in alike.values():
+            some = [maps[at] for at in numbers]
+            device = some[0].statistics.allowed.device
+            marked = None
+            if marks is not None:
+                found = self._mark_keys(marks, group, batch, some[0])
+                marked = torch.from_numpy(found).to(device)
+            sums, fine = add_rows(some, names, marked)
+            parts |= {at: sums[:, place] for place, at in enumerate(numbers)}
+            sound.append(fine)
+        self._name_heads(maps, [each.heads // texts for each in maps], chosen)
+        whole = [
+            parts[at].reshape(2, len(names), texts, -1).transpose(1, 2).flatten(2) for at in range(len(maps))
+        ]  # (2, text, column) each
+        largest = {metric.name for metric, _ in chosen if metric.rule == "maximum"}
+        maxima = np.array([key[-1] in largest for key in self.head_keys])
+        return _WaitingSums(group, torch.cat(whole, dim=2), torch.stack(sound).all(), maxima)
+
+    def _mark_keys(
+        self,
+        marks: Callable[[Tokens], NDArray[np.bool_]],
+        group: Sequence[PreparedText],
+        batch: Batch,
+        one: DeviceMap,
+    ) -> NDArray[np.bool_]:
+        """As `_mark_keys`; where a model reads one text, by its tokens alone, which is faster."""
+        sides = [each.request.source for each in group if isinstance(each.request.source, Encoding)]
+        assert self.reader is not None
+        if self.reader.model.shape == "encoder-decoder" or {len(each) for each in sides} != {one.shape[2]}:
+            return _mark_keys(marks, batch, one)
+        found = [marks(as_tokens("source", replace(each, offsets=None, words=None))) for each in sides]
+        return np.repeat(np.stack(found), one.heads // len(group), axis=0)
+
     def _measure_alone(self, group: Sequence[PreparedText], chosen: Chosen, reader: TextReader) -> None:
         for each in group:
             try:
-                request = replace(each.request, kernel=None)
+                request = replace(each.request, kernel=None, want=each.request.want - {SUMS})
                 recording = run_request(reader.model, request, self.settings.target_language)
                 self.heads[each.number] = self.read_maps(recording.maps, chosen)
+                sides = [side for side in (recording.source, recording.target) if side is not None]
+                self.counted[each.number] = max(map(len, sides))
             except GlassformerError as error:
                 reader.failed.append(FailedText(each.number, error.message))
 
@@ -247,7 +324,9 @@ class _Measuring:
         self._name_heads(maps, [each.heads for each in maps], chosen)
         return read_maps(maps, chosen)
 
-    def _name_heads(self, maps: Sequence[AttentionMap], heads: Sequence[int], chosen: Chosen) -> None:
+    def _name_heads(
+        self, maps: Sequence[AttentionMap | DeviceMap], heads: Sequence[int], chosen: Chosen
+    ) -> None:
         keys = tuple(name_columns(maps, heads, chosen))
         if self.head_keys and keys != self.head_keys:
             raise InputError("study.other_maps", name=self.name)
@@ -301,6 +380,27 @@ class _Measuring:
         return Shard(state, rows, values if self.settings.values else None)
 
 
+@dataclass(frozen=True, slots=True)
+class _WaitingSums:
+    """Sums of a batch that may still be computed on a GPU."""
+
+    group: Sequence[PreparedText]
+    sums: torch.Tensor  # (2, text, column) totals and counts
+    sound: torch.Tensor  # () whether the statistics can be trusted
+    maxima: NDArray[np.bool_]  # (column,) whose value is the total
+
+    def read(self, heads: dict[int, Numbers]) -> bool:
+        """Wait for them and put in totals, counts and values (3, column) of each text; False: not sound."""
+        if not bool(self.sound):
+            return False
+        totals, counts = self.sums.cpu().numpy()
+        values = np.full(totals.shape, np.nan)
+        np.divide(totals, np.where(self.maxima, 1.0, counts), out=values, where=counts > 0)
+        for at, text in enumerate(self.group):
+            heads[text.number] = np.stack([totals[at], counts[at], values[at]])
+        return True
+
+
 def read_maps(maps: Sequence[AttentionMap], chosen: Chosen) -> Numbers:
     """Totals, counts and values (3, column) of the maps of one text."""
     return np.concatenate(
@@ -309,7 +409,7 @@ def read_maps(maps: Sequence[AttentionMap], chosen: Chosen) -> Numbers:
 
 
 def name_columns(
-    maps: Sequence[AttentionMap], heads: Sequence[int], chosen: Chosen
+    maps: Sequence[AttentionMap | DeviceMap], heads: Sequence[int], chosen: Chosen
 ) -> Iterator[tuple[Any, ...]]:
     """Stack, kind, layer, head and metric of each column."""
     for each, count in zip(maps, heads, strict=True):
@@ -319,7 +419,7 @@ def name_columns(
 
 
 def _mark_keys(
-    marks: Callable[[Tokens], NDArray[np.bool_]], batch: Batch, attention_map: AttentionMap
+    marks: Callable[[Tokens], NDArray[np.bool_]], batch: Batch, attention_map: AttentionMap | DeviceMap
 ) -> NDArray[np.bool_]:
     """Marks of the keys of each text, for all of its heads (head, key)."""
     place, (heads, queries, keys) = attention_map.place, attention_map.shape
@@ -341,9 +441,10 @@ def _ask(settings: Settings) -> Callable[[Request], Request]:
     """What a request of the study records: statistics on the fast path, weights where a metric reads them."""
     given = settings.metrics.items()
     weights = any(parameters or METRICS[name].needs == "weights" for name, parameters in given)
+    summed = not weights and settings.metrics.keys() <= SUMMED.keys()
+    want = frozenset({"weights"} if weights else {SUMS} if summed else {"statistics"})
 
     def complete(request: Request) -> Request:
-        want = frozenset({"weights"} if weights else {"statistics"})
         return replace(request, want=want, kernel="fast" if weights else None)
 
     return complete

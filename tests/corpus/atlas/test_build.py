@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import transformers as hf
 
 from glassformer.atlases import Atlas, open_atlas
 from glassformer.corpus.atlas.build import _passes, atlas, judge
@@ -95,6 +96,14 @@ def test_an_atlas_of_nothing_is_refused() -> None:
         atlas(model, TEXTS, cost_texts=-3)
 
 
+def test_a_model_that_reads_no_text_is_refused() -> None:
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 8}
+    pictures = hf.ViTModel(hf.ViTConfig(**sizes, image_size=8, patch_size=4)).eval()
+    with pytest.raises(InputError) as error:
+        atlas(pictures, [np.zeros((8, 8, 3), np.uint8)])
+    assert error.value.message.code == "atlases.reads_no_text"
+
+
 def test_a_head_has_to_beat_the_best_fixed_offset_text_by_text() -> None:
     shares = np.random.default_rng(0).uniform(0.1, 0.8, 30)  # of words for which the offset is right
     scores = np.stack([shares + 0.05, shares, shares - 0.05], axis=1)
@@ -104,6 +113,15 @@ def test_a_head_has_to_beat_the_best_fixed_offset_text_by_text() -> None:
     assert (
         bootstrap(scores, 0).low[0] < shares.mean()
     )  # the intervals of both overlap: texts differ more than heads
+
+
+def test_a_head_that_looks_at_either_of_two_persons_finds_no_antecedent() -> None:
+    right = np.array([[True] * 30 + [False] * 6, [True, False] * 18]).T  # (text, head): 83 %, half of them
+    column = Column(DETECTORS["coreference"], None, list(range(36)), list(1.0 * right), list(0.0 * right))
+    column.luck = [0.5] * 36
+    assert _passes(column, np.zeros(2)).tolist() == [True, False]
+    column.luck = [0.0] * 36  # texts of a person, with many things that could be meant
+    assert _passes(column, np.zeros(2)).tolist() == [True, True]
 
 
 def test_a_head_is_chosen_on_some_texts_and_scored_on_others() -> None:
@@ -124,6 +142,7 @@ def test_a_head_is_chosen_on_some_texts_and_scored_on_others() -> None:
     assert judge(reading, seed=0).scores[where]["coreference"][0].texts == 40
 
 
+@pytest.mark.slow
 def test_one_pair_of_an_encoder_decoder_is_enough() -> None:
     pair = ("The cat sleeps.", "Le chat dort.")
     found = atlas("zoo/translator", [pair], target_language="fr", cost_texts=0)

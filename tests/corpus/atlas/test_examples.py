@@ -34,6 +34,12 @@ def test_a_second_text_that_shows_no_more_is_not_kept() -> None:
     assert len(choose_examples([candidate(BACK), candidate(WEAK)], types, 2)[0]) == 1
 
 
+def test_a_head_whose_type_no_text_can_show_is_shown_by_its_strongest_weights() -> None:
+    types = {("decoder", "self"): ["alignment", "previous_token"]}
+    first, _ = choose_examples([candidate(BACK)], types, 1)[1]["decoder", "self"]
+    assert [(each.query - each.key, each.detector) for each in first] == [(1, None)] * 3
+
+
 def test_edges_are_where_the_detector_looks() -> None:
     layers = candidate(WEAK).layers["decoder", "self"]
     aim = next(each for each in find_aims(layers.view) if each.name == "same_token")

@@ -118,6 +118,8 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     """
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")
+    if loaded.reads != "text" or loaded.vocabulary_size is None:
+        raise InputError("atlases.reads_no_text", model=loaded.name)
     given = as_marked(texts)
     if not given:
         raise InputError("atlases.no_texts")
@@ -387,6 +389,8 @@ def _passes(column: Column, p: Numbers) -> np.ndarray:
         rivals = np.array(column.rivals)
         passed &= found.mean(axis=0) - rivals.mean(axis=0) >= column.kind.threshold
         passed &= compare_with_chance(found, rivals) <= SIGNIFICANT
+    if any(column.luck):
+        passed &= compare_with_chance(found, np.array(column.luck)[:, None]) <= SIGNIFICANT
     baseline = find_baseline(column.guesses)
     if baseline is None:
         return passed

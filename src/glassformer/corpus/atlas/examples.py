@@ -45,6 +45,7 @@ def choose_examples(
     candidates: Sequence[Candidate], types: Mapping[Where, Sequence[str | None]], most: int
 ) -> tuple[list[Recording], dict[Where, list[tuple[Example, ...]]]]:
     """The texts that together show most heads best, one after the other; and every head's edges in them."""
+    types = _name_shown(types, [dict(_show(each, types)) for each in candidates])
     shown = [dict(_show(each, types)) for each in candidates]
     best: dict[tuple[Where, int], float] = {}
     chosen: list[int] = []
@@ -67,6 +68,20 @@ def choose_examples(
         for where, names in types.items()
     }
     return [shrink(candidates[number].recording) for number in chosen], examples
+
+
+def _name_shown(
+    types: Mapping[Where, Sequence[str | None]], shown: Sequence[Mapping[tuple[Where, int], list[Edge]]]
+) -> dict[Where, list[str | None]]:
+    """The same types, None where no candidate has anything to look for (links that people made, say): such a
+    head is shown by its strongest weights."""
+    return {
+        where: [
+            name if any(each.get((where, head)) for each in shown) else None
+            for head, name in enumerate(names)
+        ]
+        for where, names in types.items()
+    }
 
 
 def _collect(
