@@ -4,7 +4,6 @@ In:   a Recording.
 Out:  an array for each name of a plan, or None where nothing backs it.
 """
 
-from collections.abc import Mapping
 from math import prod
 
 import numpy as np
@@ -15,6 +14,7 @@ from glassformer.recording.arrays import AnyArray
 from glassformer.recording.recording import Setting
 from glassformer.settings import read_settings
 from glassformer.walk.derived import Derivation
+from glassformer.walk.given import Words, perceives, read_given
 
 MOST_CELLS = 4 << 20  # of a matrix that is computed to be walked through
 
@@ -30,6 +30,7 @@ class Arrays:
         }
         self._matrices: dict[str, tuple[AttentionMap, str]] = {}  # a map, and which of its matrices
         self._kept: dict[str, AnyArray | None] = {}  # what is not in the trace
+        self._kept |= read_given(self.words, recording.source)
         for stack in self.stacks():
             self._name_states(stack)
         for found in self._maps.values():
@@ -118,7 +119,7 @@ class Arrays:
         for layer in range(depth - 1 if pre else depth):  # with norms first, the last one comes after the sum
             place = f"{stack}/{layer}/feed_forward/{'sum' if pre else 'norm'}"
             self._kept[place] = self._kept.get(f"{stack}/hidden/{layer + 1}")
-        self._kept[f"{stack}/embedding/{name_last_embedding(self.words)}"] = states[0]
+        self._kept[f"{stack}/embedding/{name_last_embedding(self.words, stack)}"] = states[0]
         self._kept[f"{stack}/final"] = states[-1]
 
     def _name_map(self, found: AttentionMap) -> None:
@@ -180,14 +181,15 @@ def _check(recording: Recording) -> dict[str, Setting]:
     return words
 
 
-def name_last_embedding(words: Mapping[str, object]) -> str:
+def name_last_embedding(words: Words, stack: str) -> str:
     """What the embeddings end with in an architecture: the array that the first layer reads."""
-    if words.get("embedding_width"):
+    perceived = stack == "encoder" and perceives(words)
+    if words.get("embedding_width") and not perceived:
         return "widened"
     if words.get("embedding_norm"):
         return "norm"
     if words.get("positions") in INSIDE_ATTENTION and not words.get("segments"):
-        return "scaled" if words.get("scale_embeddings") else "tokens"
+        return "scaled" if words.get("scale_embeddings") and not perceived else "tokens"
     return "sum"
 
 

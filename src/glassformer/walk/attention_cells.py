@@ -13,7 +13,7 @@ import numpy as np
 from glassformer.recording.visible import make_visible
 from glassformer.walk.arrays import soften
 from glassformer.walk.types import Reading
-from glassformer.walk.working import WAVELENGTH, Cell, Numbers, Working
+from glassformer.walk.working import WAVELENGTH, Cell, Numbers, Working, find_place
 
 
 def turn(cell: Cell) -> Working:
@@ -22,14 +22,18 @@ def turn(cell: Cell) -> Working:
     vector = cell.vector(name)
     half = len(vector) // 2
     pair = cell.column % half
-    angle = float(np.float32(cell.row) * np.float32(WAVELENGTH ** (-pair / half)))
+    position, turning, pairs = cell.row, pair, half
+    if cell.step.words.get("order") == "grid":  # half of the pairs turn with the row, half with the column
+        pairs = half // 2
+        position, turning = (find_place(cell) or (0, 0))[pair // pairs], pair % pairs
+    angle = float(np.float32(position) * np.float32(WAVELENGTH ** (-turning / pairs)))
     sine = -math.sin(angle) if cell.column < half else math.sin(angle)
     partner = pair + half if cell.column < half else pair
     reads = [cell.read(name, cell.row, column) for column in (cell.column, partner)]
     turned = np.array([math.cos(angle), sine])
     labels = (str(cell.column), str(partner))
     working = Working.add_up(vector[[cell.column, partner]], turned, reads, labels)
-    return replace(working, numbers={"angle": angle, "position": float(cell.row)})
+    return replace(working, numbers={"angle": angle, "position": float(position)})
 
 
 def fall(cell: Cell) -> Working:

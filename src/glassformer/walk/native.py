@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from glassformer.walk.builder import NOTHING, PlanBuilder
+from glassformer.walk.given import Words, perceives
+from glassformer.walk.media import Perception
 from glassformer.walk.types import Axis, Operation, StepParameters
 
-Words = Mapping[str, str | int | float | bool | None]
+GRID = {"order": "grid"}  # half of the features tell the row of a patch, half its column
 
 
 class NativePlan:
@@ -56,28 +58,43 @@ class NativePlan:
     def _write_embedding(self) -> None:
         write, axes = self.builder.write, self.axes
         self.builder.open(f"{self.stack}/embedding", "embedding", self.stack)
-        tokens = StepParameters(weight="parameters/embeddings.tokens.weight")
-        parts = [write("tokens", "lookup", [f"{self.stack}/ids"], axes, tokens)]
+        perceived = self.stack == "encoder" and perceives(self.words)
+        module = "perception" if perceived else "embeddings"
+        parts = [Perception(self.words).write(self.builder) if perceived else self._write_words()]
         kind = str(self.words["positions"])
-        if self.words["scale_embeddings"]:
-            factor = {"factor": self.width**0.5, "width": float(self.width)}
-            added = kind == "learned" or kind.startswith("sinusoidal")
-            words = {"positions": "added" if added else "elsewhere"}
-            parts = [write("scaled", "scale", parts, axes, numbers=factor, words=words)]
         if kind == "learned":
-            table = StepParameters(weight="parameters/embeddings.positions.weight")
+            table = StepParameters(weight=f"parameters/{module}.positions.weight")
             parts.append(write("positions", "lookup", [], axes, table))
         elif kind.startswith("sinusoidal"):
-            halves = {"order": "halves" if kind.endswith("halves") else "pairs"}
-            parts.append(write("positions", "waves", [], axes, words=halves))
+            order = {"order": "halves" if kind.endswith("halves") else "pairs"}
+            grid = self._grid()
+            parts.append(write("positions", "waves", [], axes, numbers=grid, words=GRID if grid else order))
         if self.words["segments"]:
             table = StepParameters(weight="parameters/embeddings.segments.weight")
             parts.append(write("segments", "lookup", [], axes, table))
         self.stream = write("sum", "add", parts, axes) if len(parts) > 1 else parts[0]
         if self.words["embedding_norm"]:
-            self._norm("norm", "embeddings.norm")
-        if self.words["embedding_width"]:
+            self._norm("norm", f"{module}.norm")
+        if self.words["embedding_width"] and not perceived:
             self._continue("widened", "product", _product("embeddings.projection"))
+
+    def _write_words(self) -> str:
+        """The vectors of tokens that are words."""
+        write, axes = self.builder.write, self.axes
+        tokens = StepParameters(weight="parameters/embeddings.tokens.weight")
+        found = write("tokens", "lookup", [f"{self.stack}/ids"], axes, tokens)
+        if not self.words["scale_embeddings"]:
+            return found
+        kind = str(self.words["positions"])
+        factor = {"factor": self.width**0.5, "width": float(self.width)}
+        added = kind == "learned" or kind.startswith("sinusoidal")
+        words = {"positions": "added" if added else "elsewhere"}
+        return write("scaled", "scale", [found], axes, numbers=factor, words=words)
+
+    def _grid(self) -> dict[str, float]:
+        """Where tokens have their places on a picture; nothing where they stand in a line."""
+        shown = self.stack == "encoder" and self.words.get("reads") == "picture"
+        return Perception(self.words).grid if shown else {}
 
     # Sub-layers
 
@@ -129,7 +146,9 @@ class NativePlan:
                 made[place] = write(f"{name}_normed", "norm", [made[place]], axes, gain, numbers, over)
         if self.words["positions"] == "rotary" and own:
             for place, (name, _, axes) in enumerate(pair):
-                made[place] = write(f"{name}_turned", "turn", [made[place]], axes)
+                grid = self._grid()
+                order = GRID if grid else None
+                made[place] = write(f"{name}_turned", "turn", [made[place]], axes, NOTHING, grid, order)
         return made
 
     def _write_scores(self, module: str, pair: list[str], matrix: tuple[Axis, ...], kind: str) -> str:

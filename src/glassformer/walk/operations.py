@@ -1,5 +1,5 @@
 """The arithmetic of each operation, for one number at a time; that of attention is in attention_cells.py,
-that of recurrent cells in recurrent_cells.py.
+that of recurrent cells in recurrent_cells.py, that of pictures and sounds in media_cells.py.
 
 In:   a Cell.
 Out:  Working.
@@ -12,6 +12,7 @@ import numpy as np
 
 from glassformer.walk.attention_cells import compare, fall, join, mask, mix, softmax, turn
 from glassformer.walk.functions import ACTIVATIONS
+from glassformer.walk.media_cells import convolve, cut, find_loudness, prepend, transform
 from glassformer.walk.recurrent_cells import (
     blend,
     concatenate,
@@ -23,7 +24,7 @@ from glassformer.walk.recurrent_cells import (
     shift,
 )
 from glassformer.walk.types import Reading
-from glassformer.walk.working import WAVELENGTH, Cell, Numbers, Working
+from glassformer.walk.working import WAVELENGTH, Cell, Numbers, Working, find_place
 
 
 def look_up(cell: Cell) -> Working:
@@ -45,15 +46,21 @@ def look_up(cell: Cell) -> Working:
 
 def make_waves(cell: Cell) -> Working:
     """Sine or cosine of position times frequency, as section 3.5 of the paper has it."""
-    width = cell.array(cell.step.output).shape[-1]
+    width, position, column = cell.array(cell.step.output).shape[-1], cell.row, cell.column
+    if cell.step.words["order"] == "grid":  # half of the features for the row, half for the column
+        width //= 2
+        place, column = find_place(cell), column % width
+        if place is None:
+            return Working(0.0)  # a class token has no place
+        position = place[cell.column // width]
     if cell.step.words["order"] == "halves":
-        pair, sine = cell.column % (width // 2), cell.column < width // 2
+        pair, sine = column % (width // 2), column < width // 2
     else:
-        pair, sine = cell.column // 2, cell.column % 2 == 0
+        pair, sine = column // 2, column % 2 == 0
     frequency = WAVELENGTH ** (-2 * pair / width)
-    angle = cell.row * frequency
+    angle = position * frequency
     value = math.sin(angle) if sine else math.cos(angle)
-    numbers = {"position": float(cell.row), "frequency": frequency, "angle": angle, "sine": float(sine)}
+    numbers = {"position": float(position), "frequency": frequency, "angle": angle, "sine": float(sine)}
     return Working(value, numbers=numbers)
 
 
@@ -202,6 +209,11 @@ OPERATIONS: dict[str, Callable[[Cell], Working]] = {
     "concat": concatenate,
     "ends": find_end,
     "repeat": repeat,
+    "cut": cut,
+    "prepend": prepend,
+    "fourier": transform,
+    "mel": find_loudness,
+    "convolve": convolve,
 }
 
 

@@ -15,12 +15,13 @@ from glassformer.recording.axes import is_causal
 from glassformer.walk.arrays import Arrays
 from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.diagram import draw
-from glassformer.walk.native import NativePlan, Words
+from glassformer.walk.given import Words
+from glassformer.walk.native import NativePlan
 from glassformer.walk.observed import write_observed
 from glassformer.walk.recurrent import RecurrentPlan
 from glassformer.walk.types import Chapter, StackDescription, WalkPlan
 
-LIGHT = ("norm", "add")  # operations whose parameters are a number for each feature, or one
+LIGHT = ("norm", "add", "cut")  # operations whose parameters are a number for each feature, or one
 
 
 def make_plan(recording: Recording) -> WalkPlan:

@@ -7,6 +7,11 @@ from glassformer.recording import Side
 from glassformer.schema import Finite, MessageField, Pair, ResponseModel
 
 Operation = Literal[
+    "cut",  # a picture into patches
+    "fourier",  # a stretch of sound into frequencies
+    "mel",  # how loud a band of frequencies is
+    "convolve",  # three rows with a matrix each
+    "prepend",  # a learned vector in front
     "lookup",  # a row of a table
     "waves",  # sine and cosine of the position
     "scale",  # times a fixed number
@@ -38,7 +43,20 @@ Operation = Literal[
     "repeat",  # one vector for every word
     "states",  # kept by the recording, made in a way that it does not know
 ]
-Axis = Literal["head", "source", "target", "feature", "vocabulary", "class", "rank"]
+Axis = Literal[
+    "head",
+    "source",
+    "target",
+    "feature",
+    "vocabulary",
+    "class",
+    "rank",
+    "patch",  # of a picture, without the class token
+    "pixel",  # of a patch: all of the first colour row by row, then the next
+    "column",  # of a spectrogram
+    "frequency",
+    "band",
+]
 Part = Literal[
     "embedding", "self", "cross", "feed_forward", "final", "output", "states", "cells", "bridge", "context"
 ]
@@ -51,11 +69,11 @@ class StepParameters(ResponseModel):
     bias: str | None = None
     columns: Pair | None = None  # which outputs of a fused projection: [first, one past the last]
     transposed: bool = False  # the weight is kept as (output, input)
-    mean: str | None = None  # of batch norm
+    mean: str | None = None  # of batch norm; of pixels
     variance: str | None = None
     key_weight: str | None = None  # of additive similarity; of a gate, what the state is multiplied with
     key_bias: str | None = None
-    vector: str | None = None
+    vector: str | None = None  # of additive similarity; of pixels, what they are divided by
 
     def names(self) -> tuple[str, ...]:
         """Those that are there."""

@@ -107,3 +107,10 @@ class Cell:
         shape, head = self.step.shape.output or (), self.head or 0
         heads = shape[0] if len(shape) == 3 else 1
         return head // max(1, heads // len(array)) if len(array) < heads else head
+
+
+def find_place(cell: Cell) -> tuple[int, int] | None:
+    """Row and column of a token on its picture; None of a class token."""
+    numbers = cell.step.numbers
+    place = cell.row - int(numbers["first"])
+    return None if place < 0 else divmod(place, int(numbers["grid"]))

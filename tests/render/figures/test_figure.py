@@ -80,6 +80,8 @@ def test_views_are_listed_and_torch_stays_out():
         "bars",
         "rollout",
         "difference",
+        "picture",
+        "sound",
         "curves",
         "learning",
         "strip",

@@ -40,6 +40,8 @@ VIEWS = {  # the module that draws each, and what it draws
     "bars": ("glassformer.render.figures.bars", Recording),
     "rollout": ("glassformer.render.figures.rollout", Recording),
     "difference": ("glassformer.render.figures.difference", Recording),
+    "picture": ("glassformer.render.figures.picture", Recording),
+    "sound": ("glassformer.render.figures.sound", Recording),
     "curves": ("glassformer.render.figures.training", RunLog),
     "learning": ("glassformer.render.figures.learning", RunLog),
     "strip": ("glassformer.render.figures.strip", RunLog),
@@ -53,6 +55,8 @@ USED = {  # the choices that act on each view, beside title, width and those of 
     "bars": (*_MAP, "metric", "parameters"),
     "rollout": (*_MAP, "parameters", *_COLOURS),
     "difference": (*_MAP, "head", "reading", "against", *_COLOURS),
+    "picture": (*_MAP, "head", "reading", *_COLOURS),
+    "sound": (*_MAP, "head", "reading", *_COLOURS),
     "curves": ("names",),
     "learning": (*_MAP, "metric", *_COLOURS),
     "strip": (*_MAP, "head", "reading", "steps", "text", *_COLOURS),
@@ -251,10 +255,11 @@ def figure(  # noqa: PLR0913 - independent settings
 ) -> Figure:
     """Draw a view of a recording, of a training run or of an atlas.
 
-    Views are "heatmap", "heads", "lines", "bars", "rollout" and "difference"; of a run "curves", "learning"
-    (every head over the steps) and "strip": one head at some `steps`, as recorded while the run trained, of
-    the text with the number `text`. Of an atlas "atlas": all heads by type, or by a `metric`: "cost", a
-    measure, the name of a detector.
+    Views are "heatmap", "heads", "lines", "bars", "rollout" and "difference"; where patches or frames are
+    looked at, "picture" (colours over the picture, a panel for each word or head) and "sound" (words or heads
+    over time, below the wave); of a run "curves", "learning" (every head over the steps) and "strip": one
+    head at some `steps`, as recorded while the run trained, of the text with the number `text`. Of an atlas
+    "atlas": all heads by type, or by a `metric`: "cost", a measure, the name of a detector.
 
     The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. `head`
     is one head or several; "decoder.cross.3:5" is a head of another map. Several heads of a heat map are a

@@ -324,9 +324,9 @@ def _list_sides(recording: Recording) -> Iterator[str]:
 def _list_distributions(each: AttentionMap) -> Iterator[str]:
     """Histograms of what a map kept: of all heads, and of each."""
     kept = {
-        "queries": each.queries is not None,
-        "keys": each.keys is not None,
-        "values": each.values is not None,
+        "queries": each.peek("queries") is not None,
+        "keys": each.peek("keys") is not None,
+        "values": each.peek("values") is not None,
         "scores_unscaled": each.has_scores,
         "scores": each.has_scores,
         "attention": each.has_weights,
