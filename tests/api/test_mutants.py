@@ -1,7 +1,8 @@
 """Bundles from strangers, changed in one place: refused in words or shown, and the server goes on as before.
 
 A mutant is a bundle in which one value of the description or of the header is another one: huge, negative, of
-another type, half of a surrogate pair, nested, twenty megabytes long. Whatever the server answers, it answers
+another type, half of a surrogate pair, nested, twenty megabytes long; or some numbers of an array are others.
+Bundles of texts, pictures and sounds are changed. Whatever the server answers, it answers
 all routes, in time, without an error of its own, and without growing. `make test-long` makes 100,000.
 """
 
@@ -20,7 +21,7 @@ from campaigns import campaign
 from glassformer import bundle
 from glassformer.config import ModelConfig
 from glassformer.recording import Recording
-from inventions import invent_decoder, invent_translation
+from inventions import invent_captioner, invent_decoder, invent_listener, invent_translation
 
 ROUTES = (
     "",
@@ -47,6 +48,8 @@ ROUTES = (
     "/trace/decoder/0/self/weights",
     "/cell/decoder.0.self.weights",
     "/cell/output.likeliest",
+    "/picture",
+    "/sound",
     "/bundle",
 )
 DEEP: Any = []
@@ -67,6 +70,9 @@ HOSTILE: tuple[Any, ...] = (
     {"type": "Tokens", "fields": {}}, {"type": "os.system", "fields": {}},
 )  # fmt: skip
 LONG_TEXT = "x" * 20_000_000
+PATTERNS = (
+    b"\0", b"\xff", b"\x80", b"\0\0\xc0\x7f", b"\0\0\x80\xff", b"\xff\xff\x7f\x7f", b"\0\0\0\0\0\0\xf8\x7f",
+)  # fmt: skip
 BATCH = 20
 
 
@@ -76,7 +82,8 @@ def invent_traced() -> Recording:
     config = ModelConfig(vocabulary_size=11, shape="decoder", layers=2, width=16, heads=4, feed_forward=8)
     stream = np.random.default_rng(0).normal(size=(6, 16)).astype(np.float32)
     names = ("decoder/embedding/tokens", "decoder/0/self/output", "decoder/0/feed_forward/output")
-    return replace(plain, architecture=asdict(config), trace=dict.fromkeys(names, stream))
+    kept = {name: value for name, value in asdict(config).items() if not isinstance(value, tuple)}
+    return replace(plain, architecture=kept, trace=dict.fromkeys(names, stream))
 
 
 @pytest.fixture(scope="session")
@@ -84,7 +91,8 @@ def originals(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, 
     """Header, data and description of a few bundles."""
     folder = tmp_path_factory.mktemp("originals")
     found = []
-    made = (invent_decoder(tokens=6, layers=2), invent_translation(), make_recording(), invent_traced())
+    texts = (invent_decoder(tokens=6, layers=2), invent_translation(), make_recording(), invent_traced())
+    made = (*texts, invent_captioner(), invent_listener())
     for number, recording in enumerate(made):
         path = folder / f"{number}.bundle"
         bundle.save(recording, path)
@@ -123,15 +131,29 @@ def mutate(value: Any, chance: random.Random, strange: Any) -> Any:
     return copy
 
 
+def mutate_array(table: dict[str, Any], data: bytes, chance: random.Random) -> bytes:
+    """The data with one array, or a part of it, filled with zeros, ones, NaN, infinity, or noise."""
+    names = sorted(name for name in table if name not in ("__metadata__", "recording"))
+    start, stop = table[chance.choice(names)]["data_offsets"]
+    first = start + 8 * chance.randrange(max(1, (stop - start) // 8))
+    last = stop if chance.random() < 0.5 else min(stop, first + 8)
+    pattern = chance.choice((*PATTERNS, chance.randbytes(64)))
+    filled = (pattern * ((last - first) // len(pattern) + 1))[: last - first]
+    return data[:first] + filled + data[last:]
+
+
 def breed(originals: list[tuple[dict[str, Any], bytes, dict[str, Any]]], seed: int) -> bytes:
-    """One mutant: nine of ten in the description, the others in the header."""
+    """One mutant: seven of ten in the description, two in the numbers of an array, one in the header."""
     chance = random.Random(seed)
     table, data, description = chance.choice(originals)
     strange = LONG_TEXT if chance.random() < 0.002 else chance.choice(HOSTILE)
-    in_header = chance.random() < 0.1
-    text = json.dumps(description if in_header else mutate(description, chance, strange)).encode()
-    place = {"dtype": "U8", "shape": [len(text)], "data_offsets": [len(data), len(data) + len(text)]}
-    whole = {**table, "recording": place}
+    place = chance.random()
+    in_header, in_data = place < 0.1, place > 0.8
+    if in_data:
+        data = mutate_array(table, data, chance)
+    text = json.dumps(description if in_header or in_data else mutate(description, chance, strange)).encode()
+    row = {"dtype": "U8", "shape": [len(text)], "data_offsets": [len(data), len(data) + len(text)]}
+    whole = {**table, "recording": row}
     header = json.dumps(mutate(whole, chance, strange) if in_header else whole).encode()
     return len(header).to_bytes(8, "little") + header + data + text
 

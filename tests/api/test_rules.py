@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from starlette.testclient import TestClient
 from atlases.invented import invent_atlas
 from glassformer.api.app import GROUPS, create_app
 from glassformer.api.identity import Found
+from glassformer.api.inputs import InputStore
 from glassformer.api.jobs import Event as JobEvent
 from glassformer.api.library import Library
 from glassformer.api.owners import Visibility
@@ -189,6 +191,20 @@ def test_every_route_role_and_owner(team: Team, who: str | None) -> None:
     assert asked > 100
 
 
+def test_a_full_disk_is_told_where_owners_are_kept(fresh: Team, monkeypatch: pytest.MonkeyPatch) -> None:
+    owners = fresh.app.state.context.access.owners
+
+    def fill(*_: object) -> None:
+        with sqlite3.connect(":memory:") as database:
+            database.execute("PRAGMA max_page_count = 1")
+            database.execute("CREATE TABLE x (y)")
+
+    monkeypatch.setattr(owners, "share", fill)
+    path = f"/api/runs/{fresh.ids['run', 'rita', 'private']}/visibility"
+    answer = fresh.ask("rita", "PUT", path, json={"visibility": "team"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5"), answer.text
+
+
 def authorise_directly(team: Team, who: str | None, method: str, path: str, id: str) -> ApiError | None:
     person = None if who is None else Person(name=who, role=ROLES[who])  # type: ignore[arg-type]
     scope = {"type": "http", "method": method, "app": team.app, "path_params": {"id": id}, "headers": [],
@@ -245,6 +261,8 @@ def test_ids_that_are_made_of_others_obey_them(team: Team) -> None:
         ({"parent": f"{mine}~{hers}"}, "no_recording"),
         ({"parent": "no-0123456789ab"}, "no_recording"),
         ({"kind": "generate", "parent": hers, "branch": {"step": 0}}, "no_recording"),
+        ({"sequence": "media", "text": None, "media_of": hers}, "no_recording"),
+        ({"sequence": "media", "text": None, "media_of": f"{mine}~{hers}"}, "no_recording"),
         ({"model": "run:rita__private"}, "no_model"),
         ({"model": "run:none"}, "no_model"),
     ):
@@ -258,6 +276,21 @@ def test_ids_that_are_made_of_others_obey_them(team: Team) -> None:
             assert (answer.status_code, answer.json()["error"]["code"]) == (404, code), (path, changes)
     answer = team.ask("rob", "POST", "/api/jobs", json={**run, "parent": shared})
     assert (answer.status_code, answer.json()["owner"]) == (202, "rob")
+
+
+def test_a_file_that_is_sent_belongs_to_its_sender(fresh: Team) -> None:
+    sent = fresh.ask("rita", "POST", "/api/inputs", content=b"a picture")
+    id, store = sent.json()["id"], InputStore(fresh.library.folder)
+    assert sent.status_code == 201
+    assert store.find(id, "rita").read_bytes() == b"a picture"
+    for other in ("rob", "adam", None):
+        with pytest.raises(ApiError):
+            store.find(id, other)
+    form = fresh.ask("rita", "POST", "/api/inputs", files={"file": b"a picture"})
+    large = fresh.ask("rita", "POST", "/api/inputs", content=bytes((64 << 20) + 1))
+    pieces = fresh.ask("rita", "POST", "/api/inputs", content=iter([bytes(1 << 20)] * 65))
+    assert [each.status_code for each in (form, large, pieces)] == [415, 413, 413]
+    assert [path.stem for path in store.folder.iterdir()] == [id]  # nothing is left of what was refused
 
 
 def test_the_same_file_of_two_people_is_two_recordings(fresh: Team, invented: dict[str, Path]) -> None:

@@ -161,6 +161,7 @@ def test_a_recipe_as_toml(site: Any, trainer: CountingTrainer) -> None:
     assert (name, "steps = 7" in given) == ("first", True)
 
 
+@pytest.mark.slow
 def test_one_client_has_its_share(build_site: Callable[..., Any], trainer: CountingTrainer) -> None:
     trainer.most = 2
     site = build_site(trainer=trainer, client_share=0.5)

@@ -38,6 +38,7 @@ def test_every_task_has_one_result() -> None:
     assert {key: result.get() for key, result in results.items()} == {str(n): n * n for n in range(9)}
 
 
+@pytest.mark.slow
 def test_processes_are_used_again() -> None:
     with LocalEngine(2) as engine:
         for number in range(6):
@@ -58,6 +59,7 @@ def test_an_exception_is_in_the_result() -> None:
     assert results["c"].value == 9
 
 
+@pytest.mark.slow
 def test_a_killed_process_is_retried_and_then_reported(tmp_path: Path) -> None:
     with LocalEngine(2) as engine:
         engine.submit("twice", tasks.die_first, str(tmp_path), 2, 5)

@@ -1,6 +1,7 @@
 """Tokens of transformers' `generate` as they are chosen."""
 
 import threading
+from types import SimpleNamespace
 
 import pytest
 
@@ -39,3 +40,13 @@ def test_a_stream_can_be_closed_and_tells_what_went_wrong() -> None:
     with pytest.raises(TypeError):
         list(model.stream([5, 6], gf.GenerationSettings(max_new_tokens=3)))
     assert threading.active_count() == threads
+
+
+def test_half_a_character_at_the_end_is_shown_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = load(make("GPT2LMHeadModel"), TOKENIZER)
+    written = {1: "a", 2: "a\ufffd", 3: "aé", 4: "aé\ufffd"}  # by the count of tokens
+    tokenizer = SimpleNamespace(decode=lambda ids: written[len(ids)])
+    monkeypatch.setattr(type(model), "require_tokenizer", lambda _: tokenizer)
+    monkeypatch.setattr(type(model), "read_prompt", lambda *_: [5])
+    settings = gf.GenerationSettings(max_new_tokens=3, min_new_tokens=3)
+    assert list(stream_answer(model, "x", settings)) == ["a", "", "é", "", "\ufffd"]

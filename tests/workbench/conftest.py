@@ -7,10 +7,12 @@ from secrets import token_hex
 
 import pytest
 
+from conftest import BuildOnce
 from glassformer import bundle
 from glassformer.api.jobs import Event, Job, JobRequest
 from glassformer.recording import Recording
 from glassformer.workbench import LocalWorkbench, WorkbenchSettings
+from media_models import build_media_zoo
 from texts import text_of
 from tiny_models import build_model
 
@@ -31,6 +33,12 @@ def build() -> Build:
 def zoo(tiny_zoo: Path) -> Path:
     """A folder with one model of each kind, as the zoo has them."""
     return tiny_zoo
+
+
+@pytest.fixture(scope="session")
+def media_zoo(build_once: BuildOnce) -> Path:
+    """A folder with networks that look and listen."""
+    return build_once("media_zoo", build_media_zoo)
 
 
 @pytest.fixture(scope="session")

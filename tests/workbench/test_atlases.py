@@ -52,6 +52,7 @@ def test_induction_heads_of_gpt2_score_high_on_a_repeated_sequence() -> None:
     not DATA.is_dir() or "translator" not in SHIPPED,
     reason="needs gold links and the atlas of the translator",
 )
+@pytest.mark.slow
 def test_alignment_heads_of_the_translator_beat_the_diagonal() -> None:
     """The error rate (Och and Ney 2003) on every third pair of gold links that no head was chosen on."""
     atlas, model = gf.open_atlas("zoo/translator"), gf.load("zoo/translator")

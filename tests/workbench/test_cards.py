@@ -61,6 +61,7 @@ def test_shipped_models_are_listed_in_the_order_of_their_cards() -> None:
     assert [each.label for each in models if each] == [
         "translator", "gpt2", "bert", "albert", "sentiment",
         "recurrent", "rotary", "reviews", "recurrent-fixed",
+        "digits", "captioner", "listener",
     ]  # fmt: skip
     assert [each.label for each in models if each and each.pivot_language] == ["translator"]
     assert all(

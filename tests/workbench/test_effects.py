@@ -226,6 +226,7 @@ def test_the_last_key_of_a_query_is_never_cut(zoo: Path) -> None:
     assert all(query > 0 for _, _, query, _ in chosen)
 
 
+@pytest.mark.slow
 def test_a_job_streams_effects_and_ends_with_a_recording(
     bench: LocalWorkbench, ask: Ask, wait: Wait, folder: Path
 ) -> None:

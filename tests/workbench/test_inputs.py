@@ -1,12 +1,31 @@
 """What a model is given: texts, masks, random sequences, sentences; what is refused."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from glassformer import bundle
+from glassformer.api.inspection import list_facts
+from glassformer.api.jobs import Job
+from glassformer.errors import ApiError
+from glassformer.loaded.opening import load
+from glassformer.media import read_picture
 from glassformer.messages import message
+from glassformer.workbench import LocalWorkbench
 from glassformer.workbench.sequences import find_sentences
-from workbench.conftest import Run
+from media_models import (
+    SHORT,
+    bad_pictures,
+    bad_sounds,
+    encode_picture,
+    encode_sound,
+    make_tone,
+    odd_pictures,
+    odd_sounds,
+)
+from workbench.conftest import Ask, Run, Wait, open_bench, steps
 
 
 @pytest.mark.parametrize(
@@ -90,3 +109,154 @@ def test_what_only_the_model_knows_is_refused_by_it(
     fail: Callable[..., str], words: dict[str, object], part: str
 ) -> None:
     assert part in fail(**words)
+
+
+# Pictures and sounds
+
+
+@pytest.fixture(scope="module")
+def media_bench(media_zoo: Path, folder: Path) -> Iterator[LocalWorkbench]:
+    bench = open_bench(media_zoo, folder)
+    bench.locate = lambda id: folder / id
+    yield bench
+    bench.close()
+
+
+Send = Callable[..., Job]
+
+
+@pytest.fixture
+def send(media_bench: LocalWorkbench, ask: Ask, wait: Wait) -> Send:
+    """A function that runs a model on a file to the end."""
+
+    def call(model: str, content: bytes | None = None, **words: object) -> Job:
+        if content is not None:
+            path = media_bench.inputs.new_path(None)
+            path.write_bytes(content)
+            words["media"] = path.stem
+        return wait(media_bench, media_bench.submit(ask(model=f"zoo/{model}", sequence="media", **words)))
+
+    return call
+
+
+def left(bench: LocalWorkbench) -> list[str]:
+    """Files that a job was sent and has left behind."""
+    return [path.name for path in bench.inputs.folder.iterdir()]
+
+
+def test_a_picture_is_classified_and_looked_at_again(
+    send: Send, media_bench: LocalWorkbench, folder: Path
+) -> None:
+    job = send("digits", encode_picture(), kind="generate")
+    assert job.recording is not None, job.message
+    assert left(media_bench) == []
+    recording = bundle.open(folder / job.recording)
+    picture, output = recording.source.picture, recording.output
+    assert picture is not None
+    assert output is not None
+    assert (picture.rows, picture.columns, output.kind) == (4, 4, "classes")
+    assert np.array_equal(picture.pixels[..., 0], read_picture(encode_picture())[..., 0])
+    step = steps(media_bench.store.events(job.id, 0))[0]
+    assert step["text"] == output.texts(0)[0]
+    direct = load(media_bench.catalog.find("zoo/digits").folder).record(read_picture(encode_picture()))
+    for mine, theirs in zip(recording.maps, direct.maps, strict=True):
+        assert np.array_equal(mine.weights(), theirs.weights())
+    edit = {"kind": "ablate", "stack": "encoder", "attention": "self", "layer": 0, "head": 1}
+    again = send("digits", media_of=job.recording, edits=[edit])
+    assert again.recording is not None, again.message
+    edited = bundle.open(folder / again.recording)
+    assert edited.source.picture is not None
+    assert np.array_equal(edited.source.picture.pixels, picture.pixels)
+    assert edited.evidence.edits
+
+
+def test_a_file_serves_the_jobs_of_its_owner_alone(media_bench: LocalWorkbench, ask: Ask, wait: Wait) -> None:
+    path = media_bench.inputs.new_path("rita")
+    path.write_bytes(encode_picture())
+    request = ask(model="zoo/digits", sequence="media", media=path.stem)
+    for other in ("rob", None):
+        with pytest.raises(ApiError, match="is not here"):
+            media_bench.submit(request, other)
+    assert path.is_file()
+    assert wait(media_bench, media_bench.submit(request, "rita")).recording is not None
+    assert not path.exists()
+
+
+def test_a_caption_is_written_in_the_language_of_its_tag(send: Send, folder: Path) -> None:
+    job = send("captioner", encode_picture(), target_language="fr")
+    assert job.recording is not None, job.message
+    recording = bundle.open(folder / job.recording)
+    assert len(recording.source) > SHORT["max_length"]
+    assert list_facts(recording).title.text("en") == "Picture, 4 × 4 patches"
+    assert recording.target is not None
+    assert ">>fr<<" in recording.target.texts[1]
+    assert recording.generation is not None
+
+
+def test_a_sound_is_heard_at_the_rate_of_the_network(send: Send, folder: Path) -> None:
+    for model in ("words", "listener"):
+        job = send(model, encode_sound(make_tone(0.5, 16_000), 16_000))
+        assert job.recording is not None, job.message
+        sound = bundle.open(folder / job.recording).source.sound
+        assert sound is not None
+        assert (sound.rate, round(sound.seconds, 2)) == (8000, 0.5)
+
+
+@pytest.mark.parametrize("name", [*bad_pictures(), *odd_pictures()])
+def test_every_picture_has_an_answer(send: Send, media_bench: LocalWorkbench, name: str) -> None:
+    bad = bad_pictures().get(name)
+    job = send("digits", odd_pictures()[name] if bad is None else bad[0])
+    assert left(media_bench) == []
+    if bad is None:
+        assert job.recording is not None, job.message
+        return
+    assert (job.state, job.code, job.recording) == ("failed", "refused", None)
+    check_sentence(job, bad[1])
+
+
+@pytest.mark.parametrize("name", [*bad_sounds(), *odd_sounds()])
+def test_every_sound_has_an_answer(send: Send, media_bench: LocalWorkbench, name: str) -> None:
+    bad = bad_sounds().get(name)
+    job = send("listener", odd_sounds()[name] if bad is None else bad[0])
+    assert left(media_bench) == []
+    if bad is None:
+        assert job.recording is not None, job.message
+        return
+    assert (job.state, job.code, job.recording) == ("failed", "refused", None)
+    check_sentence(job, bad[1])
+
+
+def check_sentence(job: Job, part: str) -> None:
+    """In English with this part; in Chinese, too; never where the file lies."""
+    assert job.message is not None
+    english, chinese = (job.message.text(language) for language in ("en", "zh"))
+    assert part in english
+    assert any("\u4e00" <= letter <= "\u9fff" for letter in chinese)
+    assert not any(place in english for place in (".inputs", ".all"))
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        ({"model": "zoo/digits"}, "looks at pictures"),
+        ({"model": "zoo/listener", "sequence": "random", "length": 3}, "listens to sounds"),
+        ({"model": "zoo/digits", "sequence": "media"}, "media"),
+        ({"model": "zoo/digits", "sequence": "media", "media": "a", "media_of": "b"}, "not both"),
+        ({"model": "zoo/digits", "sequence": "media", "media": "a" * 32}, "is not here"),
+        ({"model": "zoo/digits", "sequence": "media", "media": "a", "length": 4}, "belong to texts"),
+        ({"model": "zoo/digits", "sequence": "media", "media": "a", "text": "b"}, "cannot be combined"),
+        ({"model": "zoo/captioner", "sequence": "media", "media": "a"}, "needs to know the language"),
+        ({"model": "zoo/digits", "media": "a"}, "`media`"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(
+    media_bench: LocalWorkbench, ask: Ask, words: dict[str, object], part: str
+) -> None:
+    with pytest.raises(ApiError) as error:
+        media_bench.submit(ask(**words))
+    assert part in str(error.value)
+
+
+def test_text_models_refuse_pictures(bench: LocalWorkbench, ask: Ask) -> None:
+    with pytest.raises(ApiError, match="reads text"):
+        bench.submit(ask(sequence="media", media="a"))

@@ -179,6 +179,7 @@ def test_slow_checks_and_removals_do_not_block_others(
     assert free == [True] * 4
 
 
+@pytest.mark.slow
 def test_several_runs_at_a_time(build: Build) -> None:
     trainer = build(jobs=2)
     for name in ("a", "b"):
@@ -186,6 +187,7 @@ def test_several_runs_at_a_time(build: Build) -> None:
     refused(lambda: trainer.start(start("c")), "busy", 409)
 
 
+@pytest.mark.slow
 def test_memory_is_watched(build: Build) -> None:
     trainer = build()
     trainer.rules.memory = 1 << 40  # the estimate is not what ends it

@@ -217,8 +217,8 @@ class Access:
         """ApiError for a request that leads to what this person cannot read."""
         if not self.limited:
             return
-        if request.parent is not None:
-            self.require_recording(request.parent)
+        for recording in filter(None, (request.parent, request.media_of)):
+            self.require_recording(recording)
         if request.model.startswith(OF_RUN) and not self.sees_run(name := request.model.removeprefix(OF_RUN)):
             raise ApiError("workbench.no_run_model", code="no_model", status=404, name=name)
 

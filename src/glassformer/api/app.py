@@ -27,6 +27,7 @@ from glassformer.api.routes import (
     about,
     atlases,
     effects,
+    inputs,
     jobs,
     maps,
     media,
@@ -52,8 +53,8 @@ from glassformer.api.shortcuts import Shortcuts
 from glassformer.api.training import Trainer
 
 GROUPS = (
-    operations, session, about, messages, recordings, maps, media, states, measures, walks, jobs, effects,
-    playground, runs, searches, atlases, training, static,
+    operations, session, about, messages, recordings, maps, media, states, measures, walks, inputs, jobs,
+    effects, playground, runs, searches, atlases, training, static,
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any
@@ -22,6 +23,7 @@ from glassformer.api.owners import Visibility
 from glassformer.messages import get_language, literal
 from glassformer.recording import Recording
 from glassformer.recording.arrays import is_mapped
+from glassformer.recording.later import Lazy
 from glassformer.schema import MessageField
 
 _WHOLE = 16 << 20  # bytes up to which a file is hashed as a whole
@@ -69,7 +71,8 @@ def estimate_bytes(recording: Recording) -> int:
         if isinstance(value, np.ndarray):
             total += 0 if is_mapped(value) or value.base is None else value.nbytes  # its own are counted
         elif is_dataclass(value):
-            waiting += [getattr(value, each.name) for each in fields(value)]
+            look = value.peek if isinstance(value, Lazy) else partial(getattr, value)
+            waiting += [look(each.name) for each in fields(value)]
         elif isinstance(value, tuple) and value and isinstance(value[0], str | int | float):
             total += sum(map(sys.getsizeof, value))
         elif isinstance(value, tuple):

@@ -147,7 +147,7 @@ def _choose_map(recording: Recording, where: Where) -> AttentionMap:
 
 def _require(attention_map: AttentionMap, of: Of) -> None:
     """ApiError where the map lacks what is needed."""
-    queries, keys = attention_map.queries, attention_map.keys
+    queries, keys = attention_map.peek("queries"), attention_map.peek("keys")
     vectors = queries is not None and keys is not None and queries.shape[-1] == keys.shape[-1]
     missing = {
         "attention": not attention_map.has_weights,
@@ -179,12 +179,9 @@ def _read_rows(
     allowed = _find_allowed(attention_map, head, rows)
     if of == "attention":
         return attention_map.weights(head, rows), real & allowed
-    queries, keys = attention_map.queries, attention_map.keys
-    assert queries is not None
-    assert keys is not None
-    group = attention_map.heads // keys.shape[0]
-    left = queries[head, rows].astype(np.float32)
-    return left @ keys[head // group].astype(np.float32).T, real & allowed
+    group = attention_map.heads // attention_map.peek("keys").shape[0]
+    left = attention_map.read_head("queries", head)[rows].astype(np.float32)
+    return left @ attention_map.read_head("keys", head // group).astype(np.float32).T, real & allowed
 
 
 def _find_allowed(attention_map: AttentionMap, head: int, rows: slice) -> AnyArray:

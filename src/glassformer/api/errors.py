@@ -6,6 +6,7 @@ Out:  a 4xx response: a sentence in the language of the request, a code for prog
 
 import errno
 import logging
+import sqlite3
 from collections.abc import Iterable
 from html import escape
 from pathlib import Path
@@ -99,12 +100,19 @@ def _explain(request: Request, error: Exception) -> ApiError:
         case RequestValidationError():
             faults = [{**each, "loc": each["loc"][1:]} for each in error.errors()]
             return ApiError("api.malformed", status=422, faults=describe_faults(faults))
-        case OSError(errno=errno.ENOSPC | errno.EDQUOT):
+        case OSError() | sqlite3.OperationalError() if _lacks_room(error):
             return ApiError("api.no_disk", "no_room", 503)
         case ClientDisconnect() | HTTPException():
             return _explain_http(error)
     log.error("a bug at %s", request.url.path, exc_info=error)
     return ApiError("api.bug", status=500)
+
+
+def _lacks_room(error: OSError | sqlite3.OperationalError) -> bool:
+    """Whether the disk is full, as a file or a database says it."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def _explain_http(error: ClientDisconnect | HTTPException) -> ApiError:

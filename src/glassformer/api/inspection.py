@@ -65,9 +65,9 @@ def list_facts(recording: Recording) -> Facts:
 
 def _make_title(source: Tokens, otherwise: str) -> Message:
     """Of a picture or a sound without words, what it is: names of patches say nothing."""
-    if source.text is None and source.picture is not None:
+    if not source.text and source.picture is not None:
         return message("api.picture_title", rows=source.picture.rows, columns=source.picture.columns)
-    if source.text is None and source.sound is not None:
+    if not source.text and source.sound is not None:
         return message("api.sound_title", seconds=source.sound.seconds)
     return literal(otherwise)
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import Field
 
 from glassformer.api.edits import AnyEdit
-from glassformer.config import Shape
+from glassformer.config import Reads, Shape
 from glassformer.lessons.schema import Topic, TopicResult
 from glassformer.recorders.edits import Edit, FirstLayers, ScaleScores
 from glassformer.recorders.edits.edit import Count
@@ -61,12 +61,14 @@ class JobRequest(RequestModel):
     kind: Literal["record", "generate"]
     model: Name
     task: Name | None = None
-    sequence: Literal["text", "random", "task"] = "text"
+    sequence: Literal["text", "random", "task", "media"] = "text"
     text: Text | None = None
     second_text: Text | None = None
     target: Text | None = None
     length: Annotated[int, Field(ge=1, le=1_000_000)] | None = None  # in tokens; longer texts are cut
     seed: Count | None = None  # of a random sequence; number of the sample of a task
+    media: Name | None = None  # id of a picture or a sound that was sent before, to /api/inputs
+    media_of: Name | None = None  # id of a recording whose picture or sound is read again
     source_language: Name | None = None
     target_language: Name | None = None
     layers: Annotated[int, Field(ge=1, le=10_000)] | None = None  # run only the first so many
@@ -136,6 +138,13 @@ class Event(ResponseModel):
     data: dict[str, Any]
 
 
+class Drawing(ResponseModel):
+    """How a model is used to see what people draw."""
+
+    dark: bool = False  # light lines on a dark ground
+    fill: Annotated[float, Field(gt=0, le=1)] | None = None  # of the side that the lines take; None: as drawn
+
+
 class ModelDescription(ResponseModel):
     """A model that can be chosen."""
 
@@ -159,6 +168,10 @@ class ModelDescription(ResponseModel):
     title: MessageField | None = None  # what it is, in a few words
     needs: MessageField | None = None  # before it can run: a download of so many bytes
     samples: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # texts for its task, by language
+    reads: Reads = "text"
+    drawing: Drawing | None = None  # what a drawing should look like, where that is known
+    sample_rate: int | None = None  # of a sound, in samples per second
+    max_seconds: float | None = None  # of a sound
 
 
 class Sight(ResponseModel):

@@ -60,6 +60,7 @@ COPIED = 16 << 20  # bytes up to which a file is read whole, so that it may be o
 COPIES = 4 << 30  # bytes of disk for copies of longer files that are open, for the same reason
 _PART = ".bundle.part"  # suffix of a file that is being written, as in bundles
 _LEAST_FREE = 64 << 20  # bytes of disk below which a server is not ready for new recordings
+_DRAWINGS = 15  # unlisted recordings of pictures and sounds that one person may look at, beside the newest
 _STALE = 86_400.0  # seconds after which the writer of a partial file must have been killed
 _OURS = re.compile(r"[0-9a-f]{16}")  # names that `new_path` gives
 _LOOK = 0.5  # seconds between two looks whether somebody waits to write to a file that is mapped
@@ -278,8 +279,11 @@ class Library:
         return find_file(self.runs, id) or find_example(self.atlases, id)
 
     def request(self, id: str) -> JobRequest | None:
-        """The request that made a recording, where it is known."""
-        return None if self.split(id) is not None else _read_card(self._find(id)).request
+        """The request that made a recording, where it is known; its picture or sound is in the recording."""
+        made_by = None if self.split(id) is not None else _read_card(self._find(id)).request
+        if made_by is None or made_by.sequence != "media":
+            return made_by
+        return made_by.model_copy(update={"media_of": id})
 
     def parents(self) -> dict[str, str]:
         """The parent of each recording that branched off from another one, by id; oldest first."""
@@ -304,19 +308,20 @@ class Library:
             self._set_card(row, card.model_copy(update={"request": request}))
 
     def _set_card(self, row: Row, card: Card) -> None:
-        """Change the card of a recording for good; with the lock of the disk."""
-        path = self._locate(row)
-        if row.kept and path is not None:
-            self._write_card(path, card)
-        request = None if card.request is None else card.request.model_dump_json()
-        self._index.set_card(row.id, card.model_dump_json(), request, card.visibility)
+        """Change the card of a recording for good; with the lock of the disk.
 
-    def _write_card(self, path: Path, card: Card) -> None:
-        """Replace the card of a bundle at once: a full disk leaves the old one as it is."""
+        A full disk leaves card and index as they are: what has to be written is, before either is changed.
+        """
+        path = self._locate(row) if row.kept else None
+        text = card.model_dump_json()
+        request = None if card.request is None else card.request.model_dump_json()
         part = self.new_partial_path()
         try:
-            part.write_text(card.model_dump_json(), encoding="utf-8")
-            part.replace(path.with_suffix(".json"))
+            if path is not None:
+                part.write_text(text, encoding="utf-8")
+            self._index.set_card(row.id, text, request, card.visibility)
+            if path is not None:
+                part.replace(path.with_suffix(".json"))
         finally:
             part.unlink(missing_ok=True)
 
@@ -482,6 +487,8 @@ class Library:
             run = request
         else:  # no branch of its own: it would stand in the tree of the text that was measured
             measured, run = request, request.run.model_copy(update={"listed": False, "branch": None})
+        if run is not None and run.media is not None:  # the file is gone, and its name means nothing
+            run = run.model_copy(update={"media": None})
         card = Card(title=title, request=run, measured=measured, owner=owner)
         try:
             if facts is None:
@@ -499,9 +506,13 @@ class Library:
             _remove_file(stored)
             raise
         made_by = None if run is None else run.model_dump_json()
-        for other in self._index.find_unlisted(made_by, owner):
-            if other.id != id and _read_card(other).measured == measured:
-                self._forget(other)  # of unlisted recordings only the newest of a request is kept
+        others = [each for each in self._index.find_unlisted(made_by, owner) if each.id != id]
+        same = [each for each in others if _read_card(each).measured == measured]
+        # Of unlisted recordings only the newest of a request is kept; of drawings, some: windows show them.
+        drawn = run is not None and run.sequence == "media" and run.media_of is None and measured is None
+        same.sort(key=lambda each: each.added, reverse=True)
+        for other in same[_DRAWINGS if drawn else 0 :]:
+            self._forget(other)
         return id
 
     def receive(self, part: Path, owner: str | None = None) -> str:

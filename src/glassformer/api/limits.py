@@ -28,7 +28,7 @@ from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
 Result = TypeVar("Result")
-ANSWERS = 8_192  # in the cache, however short they are
+ANSWERS = 2_048  # in the cache, however short they are: with what is noted about each, some megabytes
 
 
 class BodyLimit:
@@ -42,8 +42,10 @@ class BodyLimit:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        uploads = scope["method"] == "POST" and scope["path"].rstrip("/") == "/api/recordings"
-        limit = self.settings.upload_bytes if uploads else self.settings.body_bytes
+        chosen = self.settings
+        uploads = {"/api/recordings": chosen.upload_bytes, "/api/inputs": chosen.input_bytes}
+        known = uploads if scope["method"] == "POST" else {}
+        limit = known.get(scope["path"].rstrip("/"), chosen.body_bytes)
         body = _Body(receive, limit, self.settings.body_pause, self.settings.body_rate)
         declared = Headers(scope=scope).get("content-length", "0")
         if not declared.isdecimal() or int(declared) > limit:

@@ -80,6 +80,7 @@ RULES: dict[tuple[str, str], Rule] = {
     ("GET", "/api/models"): _OPEN,  # visitors get none
     ("GET", "/api/presets"): _OPEN,
     ("GET", "/api/jobs"): _OPEN,  # lists this person's
+    ("POST", "/api/inputs"): _RUN,
     ("POST", "/api/jobs"): _RUN,
     ("GET", "/api/jobs/{id}"): Rule("viewer", "job"),
     ("DELETE", "/api/jobs/{id}"): Rule("viewer", "job"),

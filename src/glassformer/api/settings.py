@@ -54,7 +54,8 @@ class Settings(RunSettings):
     why_no_workbench: Message | None = None
     body_bytes: int = 4 << 20  # of a request
     upload_bytes: int = 1 << 30  # of an uploaded bundle
-    uploads: int = 4  # bundles that may be uploaded at the same time
+    uploads: int = 4  # bundles, pictures and sounds that may be uploaded at the same time
+    input_bytes: int = 64 << 20  # of a picture or a sound
     body_pause: float = 30.0  # seconds without a byte before a body is whole
     body_rate: int = 1000  # bytes per second that a body must reach, after the first `body_pause` seconds
     head_seconds: float = 20.0  # that a connection may take for the head of a request

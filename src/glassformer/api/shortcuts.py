@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from glassformer.api.responses import AppContext
 
 TOTAL = "x-total-count"
-MOST = 8_192  # answers that are known, about as many as the cache holds
+MOST = 2_048  # answers that are known, about as many as the cache holds
 LONGEST = 1_000  # characters of a request that is remembered
 Key = tuple[str, bytes, bytes]  # path, query, accepted encodings
 

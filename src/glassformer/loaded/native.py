@@ -103,7 +103,7 @@ class NativeModel(LoadedModel):
 
     @property
     def traces(self) -> bool:
-        return self.reads == "text" and not is_int8(self.network)
+        return not is_int8(self.network)
 
     @property
     def capabilities(self) -> frozenset[Capability]:

@@ -21,6 +21,7 @@ from glassformer.model.int8 import round_to_int8
 from glassformer.model.recurrent import RecurrentTranslator
 from glassformer.model.transformer import Transformer
 from glassformer.text.files import read_json
+from glassformer.weights.checkpoint import fits_family
 from glassformer.weights.family import FAMILIES
 from glassformer.weights.hub import find_folder
 from glassformer.weights.native import KINDS
@@ -114,9 +115,9 @@ def name_path(model: str | Path) -> str:
 
 
 def _needs_transformers(folder: Path) -> bool:
-    """Whether a folder holds an architecture that transformers knows and we have no network for."""
+    """Whether a folder holds an architecture that transformers knows and our network cannot be."""
     kind = read_json(folder / "config.json").get("model_type")
-    if not isinstance(kind, str) or kind in KINDS or kind in FAMILIES:
+    if not isinstance(kind, str) or kind in KINDS or (kind in FAMILIES and fits_family(folder)):
         return False
     from transformers import CONFIG_MAPPING
 

@@ -69,7 +69,7 @@ def perceive(config: ModelConfig, inputs: Any, name: str) -> Percept:
 
 def show_picture(config: ModelConfig, pixels: NDArray[np.uint8]) -> Percept:
     """A picture, made to fit, as patches."""
-    fitted = fit_picture(pixels, config.picture_size, color=config.color)
+    fitted = fit(config, pixels)
     channels = fitted if config.color else fitted[..., :1]
     places = [f"{row},{column}" for row in range(config.grid) for column in range(config.grid)]
     first = [CLASS_TOKEN] if config.class_token else []
@@ -77,14 +77,24 @@ def show_picture(config: ModelConfig, pixels: NDArray[np.uint8]) -> Percept:
     return _number(
         (*first, *places),
         special=len(first),
-        inputs=scale_pixels(channels.transpose(2, 0, 1)),
+        inputs=scale_pixels(config, channels.transpose(2, 0, 1)),
         picture=Picture(fitted, config.grid, config.grid, cells),
     )
 
 
-def scale_pixels(pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """Bytes as numbers from -1 to 1."""
-    return pixels.astype(np.float32) / np.float32(127.5) - np.float32(1)
+def fit(config: ModelConfig, pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A picture of any size as this network sees it, (size, size, 3)."""
+    return fit_picture(
+        pixels, config.picture_size, color=config.color, fit=config.picture_fit, resampling=config.resampling
+    )
+
+
+def scale_pixels(config: ModelConfig, pixels: NDArray[np.uint8]) -> NDArray[np.float32]:
+    """Bytes (…, channel, row, column) as the numbers that this network reads: by default from -1 to 1."""
+    mean, deviation = (
+        np.array(each, np.float32)[:, None, None] for each in (config.pixel_mean, config.pixel_deviation)
+    )
+    return (pixels.astype(np.float32) / np.float32(255) - mean) / deviation
 
 
 def play_sound(config: ModelConfig, waveform: Waveform, words: tuple[SpokenWord, ...] = ()) -> Percept:
@@ -92,13 +102,22 @@ def play_sound(config: ModelConfig, waveform: Waveform, words: tuple[SpokenWord,
     heard = waveform.at_rate(config.sample_rate)
     samples = np.clip(np.round(heard.samples * FULL), -FULL, FULL - 1).astype(np.int16)
     count = -(-len(samples) // config.token_samples)
-    starts = np.arange(count) * config.token_samples / config.sample_rate
-    ends = np.minimum(starts + config.token_samples / config.sample_rate, heard.seconds)
+    step = config.token_samples / config.sample_rate
+    starts = np.arange(count) * step
+    ends = np.minimum(starts + step, heard.seconds)
+    if config.spectrogram == "relative":  # silence follows; frames are centred on their first sample
+        if count > config.longest_sound:
+            limit = config.longest_sound * step
+            raise InputError("model.sound_too_long", seconds=heard.seconds, limit=limit)
+        count = config.longest_sound
+        starts = np.maximum(np.arange(count) - 0.5, 0) * step
+        ends = (np.arange(count) + 0.5) * step
     spans = np.stack((starts, ends), axis=1)
+    middles = np.arange(count) * step if config.spectrogram == "relative" else spans.mean(axis=1)
     padded = np.zeros(count * config.token_samples, np.float32)  # equally many frames, equally many samples
     padded[: len(samples)] = samples / np.float32(FULL)
     return _number(
-        tuple(f"{middle:.2f}" for middle in spans.mean(axis=1)),
+        tuple(f"{middle:.2f}" for middle in middles),
         special=0,
         inputs=padded,
         sound=Sound(samples, config.sample_rate, spans, words),

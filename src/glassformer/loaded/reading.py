@@ -29,7 +29,16 @@ from glassformer.text.tokenizer import Encoding, Tokenizer
 Ids = Sequence[int] | Sequence[Sequence[int]] | NDArray[np.integer[Any]] | Tensor
 # Where a model looks or listens: a path, pixels, a picture of Pillow, a `Waveform`, or what a recording kept.
 Inputs = (
-    str | Ids | Mapping[str, Any] | os.PathLike[str] | Waveform | Picture | Sound | Tokens | NDArray[np.uint8]
+    str
+    | Encoding
+    | Ids
+    | Mapping[str, Any]
+    | os.PathLike[str]
+    | Waveform
+    | Picture
+    | Sound
+    | Tokens
+    | NDArray[np.uint8]
 )
 
 IDS = range(2**31)  # numbers that a vocabulary could have
@@ -63,7 +72,7 @@ class Reader:
     ) -> Encoding:
         """What a network is given to read; the language to translate into is named in front."""
         encoding = self.read(inputs, second_text)
-        if all(encoding.special) and (isinstance(inputs, str) or not encoding.ids):
+        if all(encoding.special) and (isinstance(inputs, str | Encoding) or not encoding.ids):
             raise InputError("loaded.reading.empty_text")
         if target_language is None:
             return encoding
@@ -75,6 +84,8 @@ class Reader:
             if self.tokenizer is None:
                 raise InputError("loaded.cannot.reads_text", name=self.name)
             return self.tokenizer.encode(inputs, second_text, special=not target, target=target)
+        if isinstance(inputs, Encoding):  # read before, together with others
+            return inputs
         if second_text is not None:
             raise InputError("loaded.reading.second_text_beside_ids")
         if is_percept(inputs):

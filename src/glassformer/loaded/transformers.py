@@ -6,7 +6,7 @@ Out:  `TransformersModel`.
 """
 
 import inspect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import groupby
@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from glassformer.config import Head, Shape
 from glassformer.errors import CheckpointError, ConfigurationError, InputError
-from glassformer.loaded.model import LoadedModel, in_order
+from glassformer.loaded.model import Capability, LoadedModel, in_order
 from glassformer.loaded.processor import Processor, open_processor, split_processor
 from glassformer.loaded.streaming import Streamer, stream_tokens
 from glassformer.messages import Message, message
@@ -104,6 +104,18 @@ class TransformersModel(LoadedModel):
         return "decoder" if self.can_generate else "encoder"
 
     @property
+    def capabilities(self) -> frozenset[Capability]:
+        """As of any model; it looks or listens where its processor does and no text is wanted beside it."""
+        names = set(inspect.signature(type(self.network).forward).parameters)
+        found: set[Capability] = set()
+        if "input_ids" not in names:
+            if self.processor.images is not None and "pixel_values" in names:
+                found.add("reads_pictures")
+            elif self.processor.sounds is not None and names & {"input_features", "input_values"}:
+                found.add("hears")
+        return (super().capabilities - {"reads_text"} if found else super().capabilities) | found
+
+    @property
     def can_generate(self) -> bool:
         """Whether transformers' `generate` works with it."""
         return bool(self._model.can_generate())
@@ -115,6 +127,12 @@ class TransformersModel(LoadedModel):
         names = {base.__name__ for base in type(self.network).__mro__}
         if names & set(modeling_auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()) and not self.can_generate:
             return "masked"
+        of_media = (
+            modeling_auto.MODEL_FOR_IMAGE_CLASSIFICATION_MAPPING_NAMES,
+            modeling_auto.MODEL_FOR_AUDIO_CLASSIFICATION_MAPPING_NAMES,
+        )
+        if any(names & set(_flatten(mapping.values())) for mapping in of_media):
+            return "classes"
         if names & set(modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES.values()):
             problem = getattr(self.config, "problem_type", None)
             if problem == "regression" or (problem is None and self.config.num_labels == 1):
@@ -130,8 +148,8 @@ class TransformersModel(LoadedModel):
         config = self.config.get_text_config()
         if getattr(config, "rope_parameters", None) or getattr(config, "rope_theta", None):
             return None
-        limit = getattr(config, "max_position_embeddings", None)
-        return limit if isinstance(limit, int) and limit > 0 else None
+        named = (getattr(config, f"max_{each}", None) for each in ("position_embeddings", "target_positions"))
+        return next((limit for limit in named if isinstance(limit, int) and limit > 0), None)
 
     @property
     def vocabulary_size(self) -> int | None:
@@ -345,6 +363,12 @@ def seeded(settings: GenerationSettings | None) -> Iterator[None]:
     with torch.random.fork_rng():
         torch.manual_seed(settings.seed)
         yield
+
+
+def _flatten(names: Iterable[str | Sequence[str]]) -> Iterator[str]:
+    """Names of classes; some models have several."""
+    for each in names:
+        yield from (each,) if isinstance(each, str) else each
 
 
 def _check_missing(names: Sequence[str], folder: Path) -> tuple[Message, ...]:

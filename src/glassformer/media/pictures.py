@@ -7,7 +7,7 @@ Out:  pixels (height, width, 4): red, green, blue and opacity, upright. The size
 
 import struct
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,24 +82,34 @@ def convert_image(image: "Image", name: str | Message = "image") -> NDArray[np.u
     return np.array(image.convert("RGBA"))
 
 
-def fit_picture(pixels: NDArray[np.uint8], size: int, *, color: bool = True) -> NDArray[np.uint8]:
-    """A picture of any size as a network sees it, (size, size, 3): opaque, on white; the middle, a square.
+def fit_picture(
+    pixels: NDArray[np.uint8],
+    size: int,
+    *,
+    color: bool = True,
+    fit: Literal["crop", "stretch"] = "crop",
+    resampling: Literal["bicubic", "bilinear"] = "bicubic",
+) -> NDArray[np.uint8]:
+    """A picture of any size as a network sees it, (size, size, 3): opaque, on white; a square.
 
-    Without colour all three channels are the brightness. A picture that fits already is not changed.
+    Cropped to its middle, or all of it, squeezed. Without colour all three channels are the brightness. A
+    picture that fits already is not changed.
     """
     opaque = drop_opacity(pixels)
     if not color:
         shares = np.array([299, 587, 114], np.uint32)
         opaque = np.repeat((opaque @ shares // 1000)[..., None], 3, axis=-1).astype(np.uint8)
     height, width, _ = opaque.shape
-    side = min(height, width)
-    top, left = (height - side) // 2, (width - side) // 2
-    square = opaque[top : top + side, left : left + side]
-    if side == size:
-        return np.ascontiguousarray(square)
+    if fit == "crop":
+        side = min(height, width)
+        top, left = (height - side) // 2, (width - side) // 2
+        opaque = opaque[top : top + side, left : left + side]
+    if opaque.shape[:2] == (size, size):
+        return np.ascontiguousarray(opaque)
     from PIL import Image
 
-    return np.array(Image.fromarray(square).resize((size, size), Image.Resampling.BICUBIC))
+    filters = {"bicubic": Image.Resampling.BICUBIC, "bilinear": Image.Resampling.BILINEAR}
+    return np.array(Image.fromarray(opaque).resize((size, size), filters[resampling]))
 
 
 def _check_pixels(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:

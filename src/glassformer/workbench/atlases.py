@@ -55,6 +55,12 @@ PLANS = {
     "bert": Plan("UD English-EWT (dev)", trees=TREEBANK),
     "albert": Plan("UD English-EWT (dev)", trees=TREEBANK),
     "sentiment": Plan("sentences of film reviews (Pang and Lee)", texts=REVIEWS, sentences="classification"),
+    "reviews": Plan(
+        "film reviews (Pang and Lee)",
+        texts="classification/reviews/dev.tsv.gz",
+        count=60,
+        sentences="classification",
+    ),
     "translator": Plan(
         "Tatoeba English–French; links: Alibi (Xu and Yvon 2016)",
         pairs="translation/en-fr/dev.tsv.gz",

@@ -12,13 +12,14 @@ import tomllib
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from pydantic import BaseModel
 from safetensors import SafetensorError, safe_open
 
-from glassformer.api.jobs import ModelDescription
-from glassformer.config import INSIDE_ATTENTION, Shape
+from glassformer.api.jobs import Drawing, ModelDescription
+from glassformer.config import INSIDE_ATTENTION, ModelConfig, Reads, Shape
+from glassformer.media.sounds import MOST_SECONDS
 from glassformer.messages import Message, message
 from glassformer.registry import suggestion
 from glassformer.schema import MessageField
@@ -59,6 +60,7 @@ HEADS = {
     "numbers": "regression",
     "none": "encoding",
 }
+CLASSIFIES = re.compile(r"For(Image|Audio|Sequence)Classification$")  # a class of transformers
 DECODERS = ("gpt2",)  # types of decoders whose classes and settings need not say so
 
 
@@ -70,6 +72,7 @@ class ModelCard(BaseModel):
     note: MessageField | None = None
     languages: tuple[str, ...] = ()  # from, into
     pivot_language: str | None = None
+    drawing: Drawing | None = None
 
 
 def read_model_card(folder: Path) -> ModelCard:
@@ -92,7 +95,8 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
     if not isinstance(kind, str) or parameters is None:
         return None
     shape, card = _find_shape(settings), read_model_card(folder)
-    task = _find_task(settings, shape)
+    reads = find_reads(folder, settings)
+    task = _find_task(settings, shape, reads)
     languages = card.languages or find_languages(folder)
     one_pair = shape == "encoder-decoder" and bool(languages) and not is_tagged(folder)
     return ModelDescription(
@@ -115,7 +119,44 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
         one_pair=one_pair,
         title=card.title,
         samples=list_samples(task, languages[:1] if one_pair else languages),
+        **_describe_media(settings, reads, card),
     )
+
+
+def _describe_media(settings: Mapping[str, Any], reads: Reads, card: ModelCard) -> dict[str, Any]:
+    """What a model looks at or listens to, and in which form."""
+    if reads != "sound" or settings["model_type"] != OURS:
+        return {"reads": reads, "drawing": card.drawing if reads == "picture" else None}
+    usual = ModelConfig.__dataclass_fields__
+    values = {
+        name: settings.get(name, usual[name].default)
+        for name in ("sample_rate", "hop", "frame_stride", "max_length")
+    }
+    if not all(isinstance(each, int) and each > 0 for each in values.values()):
+        return {"reads": reads}
+    seconds = values["max_length"] * values["hop"] * values["frame_stride"] / values["sample_rate"]
+    endless = _is_endless(settings)
+    return {
+        "reads": reads,
+        "sample_rate": values["sample_rate"],
+        "max_seconds": None if endless else min(seconds, MOST_SECONDS),
+    }
+
+
+def find_reads(folder: Path, settings: Mapping[str, Any]) -> Reads:
+    """What a model is given, without opening it: ours say so; of others, how their processor is called."""
+    if settings.get("model_type") == OURS:
+        named = settings.get("reads")
+        return cast(Reads, named) if named in get_args(Reads) else "text"
+    if "text_config" in settings:  # a picture beside a text
+        return "text"
+    for file in ("preprocessor_config.json", "processor_config.json"):
+        names = read_object(folder / file)
+        if names.get("image_processor_type"):
+            return "picture"
+        if names.get("feature_extractor_type"):
+            return "sound"
+    return "text"
 
 
 def name_tasks(task: str) -> dict[str, Message]:
@@ -183,10 +224,16 @@ def _find_shape(settings: Mapping[str, Any]) -> Shape:
     return "decoder" if task == "language_modelling" or kind in DECODERS else "encoder"
 
 
-def _find_task(settings: Mapping[str, Any], shape: Shape) -> str:
+def _find_task(settings: Mapping[str, Any], shape: Shape, reads: Reads) -> str:
     named = settings.get(TASK)
     if isinstance(named, str) and named.isidentifier() and len(named) <= LONGEST_TASK:
         return named
+    if reads != "text":
+        written = "captioning" if reads == "picture" else "speech_recognition"
+        classifies = settings.get("head") == "classes" or CLASSIFIES.search(_name_architecture(settings))
+        return (
+            written if shape == "encoder-decoder" else f"{reads}_classification" if classifies else "encoding"
+        )
     if settings["model_type"] == OURS:
         usual = "translation" if shape == "encoder-decoder" else "language_modelling"
         return HEADS.get(str(settings.get("head", "language")), usual)
@@ -195,9 +242,13 @@ def _find_task(settings: Mapping[str, Any], shape: Shape) -> str:
 
 def _name_task(settings: Mapping[str, Any]) -> str:
     """What the class of transformers in a configuration is for."""
-    named = settings.get("architectures")
-    architecture = str(named[0]) if isinstance(named, list) and named else ""
+    architecture = _name_architecture(settings)
     return next((task for end, task in TASKS.items() if architecture.endswith(end)), "encoding")
+
+
+def _name_architecture(settings: Mapping[str, Any]) -> str:
+    named = settings.get("architectures")
+    return str(named[0]) if isinstance(named, list) and named else ""
 
 
 def _is_endless(settings: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What a model is given: the text of a request, random tokens, or a sentence for its task.
+"""What a model is given: the text of a request, random tokens, a sentence for its task, a picture or a sound.
 
 In:   an opened model and a request.
 Out:  `JobInputs`: all that `record` wants to know, with the number of tokens that came of it.
@@ -6,19 +6,30 @@ Out:  `JobInputs`: all that `record` wants to know, with the number of tokens th
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from glassformer import bundle
 from glassformer.api.jobs import JobRequest
+from glassformer.config import Reads
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.perceiving import Percept
+from glassformer.media import read_picture, read_sound
 from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.text.sequences import find_frame
 from glassformer.workbench.cards import HEADS
-from glassformer.workbench.requests import check_sides
+from glassformer.workbench.requests import check_media, check_sides
 from glassformer.workbench.sequences import crop_text, draw_tokens, find_sentences
 
 SHOWN = 200  # characters of a text that was cut
+WITHOUT = {  # a recording that has none
+    "picture": "workbench.request.recording_without_picture",
+    "sound": "workbench.request.recording_without_sound",
+}
+# Tokens of a picture or a sound in a model of transformers, whose number is known only when it has run.
+TYPICAL = {"picture": 512, "sound": 4096, "text": 0}
 MASK = "[MASK]"  # how a person writes it, whatever the vocabulary calls it
 
 
@@ -26,7 +37,7 @@ MASK = "[MASK]"  # how a person writes it, whatever the vocabulary calls it
 class JobInputs:
     """What `record` is given."""
 
-    inputs: str | tuple[int, ...]
+    inputs: Any  # a text, token ids, a picture or a sound
     count: int  # tokens that are read, with all special ones
     second_text: str | None = None
     target: str | None = None
@@ -39,6 +50,8 @@ def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -
     """What the request asks to be read; a text that is too long is refused here."""
     _check_shape(model, request)
     language = request.target_language if task["tagged"] else None
+    if request.sequence == "media":
+        return _read_media(model, request, task, language)
     second_text, notes = request.second_text, []
     if request.sequence == "random":
         inputs: str | tuple[int, ...] = _draw(model, request.length or 1, request.seed or 0)
@@ -65,6 +78,44 @@ def read_inputs(model: LoadedModel, request: JobRequest, task: dict[str, Any]) -
     return JobInputs(inputs, count, second_text, request.target, language, prefix, tuple(notes))
 
 
+def find_reads(model: LoadedModel) -> Reads:
+    """What a model is given."""
+    return "picture" if model.can("reads_pictures") else "sound" if model.can("hears") else "text"
+
+
+def _read_media(
+    model: LoadedModel, request: JobRequest, task: dict[str, Any], language: str | None
+) -> JobInputs:
+    """A file as it was sent, decoded here and nowhere else; or what a recording kept of one."""
+    reads = find_reads(model)
+    inputs: Any
+    if request.media_of is not None:
+        kept = bundle.open(task["media"]).source
+        inputs = kept.picture if reads == "picture" else kept.sound
+        if inputs is None:
+            raise InputError(WITHOUT[reads])
+    else:
+        content = Path(task["media"]).read_bytes()  # errors must not name the file as it is called here
+        inputs = read_picture(content) if reads == "picture" else read_sound(content)
+    count = TYPICAL[reads]
+    if model.library == "native":
+        inputs = model.read_source(inputs)
+        count = len(inputs)
+        _check_seconds(model, inputs)
+        _check_most(count, task["tokens"])  # of patches a network has as many places as its pictures have
+    target = () if request.target is None else model.reader.read(request.target, target=True)
+    _check_length(model, len(target) + 1, "target", task["tokens"])
+    return JobInputs(inputs, count, None, request.target, language, request.prefix or ())
+
+
+def _check_seconds(model: LoadedModel, percept: Percept) -> None:
+    """Refuse a sound that the model has no positions for, in the unit that a person thinks in."""
+    if percept.sound is not None and model.limit is not None and len(percept) > model.limit:
+        seconds = percept.sound.seconds
+        limit = seconds * model.limit / len(percept)
+        raise InputError("loaded.processor.long", name=model.name, seconds=seconds, limit=limit)
+
+
 def _crop(model: LoadedModel, text: str, length: int, notes: list[Message]) -> str:
     """The beginning of a text, with a note on what was cut."""
     tokenizer = model.require_tokenizer()
@@ -86,14 +137,19 @@ def _crop(model: LoadedModel, text: str, length: int, notes: list[Message]) -> s
 
 def _check_shape(model: LoadedModel, request: JobRequest) -> None:
     """What may not have been known of a model before it was opened."""
+    check_media(request, find_reads(model), model.name)
     check_sides(request, model.shape, model.name)
     if request.kind == "generate" and model.shape == "encoder" and model.head == "none":
         raise InputError("workbench.request.no_head", model=model.name)
 
 
-def _check_length(model: LoadedModel, count: int, side: str, most: int) -> None:
+def _check_most(count: int, most: int) -> None:
     if count > most:
         raise InputError("workbench.request.too_many_tokens", count=count, most=most)
+
+
+def _check_length(model: LoadedModel, count: int, side: str, most: int) -> None:
+    _check_most(count, most)
     limit = model.limit
     if limit is not None and count > limit:
         raise InputError(

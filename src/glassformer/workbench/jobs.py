@@ -11,7 +11,8 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import zip_longest
@@ -78,10 +79,14 @@ class JobStore:
         table: JobTable | None = None,
         hidden: Sequence[Path] = (),
         model_bytes: int | None = None,
+        on_end: Callable[["Entry"], None] = lambda _: None,
     ) -> None:
         """Messages do not say where the `hidden` folders lie. Models of one person's jobs that run at the
         same time take at most `model_bytes` of memory; further jobs wait, and others go before them.
+        `on_end` is told of each job that is done, has failed or was cancelled.
         """
+        self._on_end = on_end
+        self._listeners: dict[str, list[Callable[[], None]]] = {}  # by job
         self.model_bytes = model_bytes
         self.queue = queue
         self.kept = kept
@@ -182,6 +187,19 @@ class JobStore:
             if not entry.finished:
                 self._finish(entry, "cancelled", {})
             return entry.job
+
+    @contextmanager
+    def listening(self, id: str, notify: Callable[[], None]) -> Iterator[None]:
+        """Call a function, which must be quick, after each event of a job inside this context."""
+        with self._changed:
+            self._listeners.setdefault(id, []).append(notify)
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._listeners[id].remove(notify)
+                if not self._listeners[id]:
+                    del self._listeners[id]
 
     def events(self, id: str, start: int) -> list[Event]:
         """The events of a job from this number on."""
@@ -349,6 +367,7 @@ class JobStore:
         _trace(entry, seconds)
         assert state in ("done", "failed", "cancelled")
         self._append(entry, state, data)
+        self._on_end(entry)
         if self.table is not None and not self._closed:
             self.table.finish(entry.job, data)
         self._changed.notify_all()  # another job of its owner may have waited for its memory
@@ -356,6 +375,8 @@ class JobStore:
     def _append(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:
         if name in LAST_EVENTS or len(entry.events) < MOST_EVENTS:
             entry.events.append(Event(name=name, data=data))
+            for notify in self._listeners.get(entry.id, ()):
+                notify()
 
     def _forget(self) -> None:
         """Only so many finished jobs are remembered, the newest."""

@@ -8,11 +8,12 @@ import asyncio
 import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from glassformer.api.effects import MeasureRequest
+from glassformer.api.inputs import InputStore
 from glassformer.api.jobs import (
     LAST_EVENTS,
     Event,
@@ -48,8 +49,7 @@ ANY_MODEL = ModelPolicy()
 PATIENCE = 10.0  # seconds that workers have to end
 TURN = 10.0  # seconds that a play waits for those before it
 LOOK = 0.05  # seconds between two looks for a free worker
-POLL = 0.03  # seconds between two looks at a job's events
-LONGEST_POLL = 0.25  # while nothing happens
+POLL = 0.25  # seconds between two looks whether the store is closed, while nothing happens to a job
 
 
 class LocalWorkbench:
@@ -74,7 +74,10 @@ class LocalWorkbench:
         self.catalog = ModelCatalog(zoo, settings.models, offline=settings.offline, runs=settings.runs)
         self.policy = policy
         hidden = (folder, *self.catalog.folders)
-        self.store = JobStore(settings.queue, settings.kept, table, hidden, settings.model_bytes)
+        self.inputs = InputStore(folder)
+        self.store = JobStore(
+            settings.queue, settings.kept, table, hidden, settings.model_bytes, self._forget_input
+        )
         self.keeps_jobs = table is not None
         self.slots = [
             WorkerSlot(self.store, settings, folder, device, self._start_worker, self._describe, self._keep)
@@ -98,6 +101,7 @@ class LocalWorkbench:
         """Queue a run, or refuse it in one sentence. What is in no list is made once."""
         model = self._find_model(request)
         self._find_parent(request)
+        self._find_media(request, owner)
         known = None if request.listed else self.store.find(request, self._is_kept, owner)
         job = known or self.store.submit(request, model, owner)
         self._start()
@@ -106,6 +110,7 @@ class LocalWorkbench:
     def measure(self, request: MeasureRequest, owner: str | None = None) -> Job:
         """Queue a measurement of causes, or refuse it in one sentence."""
         model = self._find_model(request.run)
+        self._find_media(request.run, owner)
         check_measurement(request)
         job = self.store.submit(request, model, owner)
         self._start()
@@ -122,17 +127,25 @@ class LocalWorkbench:
 
     async def events(self, id: str) -> AsyncIterator[Event]:
         """The events of a job from its start, and those that follow until it ends."""
-        number, pause = 0, POLL
-        while True:
-            pause = min(2 * pause, LONGEST_POLL)
-            for event in self.store.events(id, number):
-                number, pause = number + 1, POLL
-                yield event
-                if event.name in LAST_EVENTS:
+        number, news, loop = 0, asyncio.Event(), asyncio.get_running_loop()
+
+        def notify() -> None:
+            with suppress(RuntimeError):  # the server has ended
+                loop.call_soon_threadsafe(news.set)
+
+        with self.store.listening(id, notify):
+            while True:
+                news.clear()
+                for event in self.store.events(id, number):
+                    number += 1
+                    yield event
+                    if event.name in LAST_EVENTS:
+                        return
+                if self.store.closed:  # the next server goes on with it
                     return
-            if self.store.closed:  # the next server goes on with it
-                return
-            await asyncio.sleep(pause)
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(POLL):
+                        await news.wait()
 
     def topics(self) -> Sequence[Topic]:
         return read_topics()
@@ -222,7 +235,8 @@ class LocalWorkbench:
         run = request if isinstance(request, JobRequest) else request.run
         if entry.model is None:
             entry.model = self._find_model(run)
-        task = describe_job(run, entry.model, self.settings, path)
+        media = self._find_media(run, entry.job.owner)
+        task = describe_job(run, entry.model, self.settings, path, media)
         if request is not run:
             task["measure"] = request.model_dump()
         parent = self._find_parent(run)
@@ -246,9 +260,27 @@ class LocalWorkbench:
         """The bundle that a branch goes on from; ApiError where it is not there (any more)."""
         if request.branch is None or request.parent is None:
             return None
+        return self._locate(request.parent)
+
+    def _find_media(self, request: JobRequest, owner: str | None) -> Path | None:
+        """The file that a model looks at or listens to; ApiError where it is not there (any more)."""
+        if request.branch is not None:  # it reads what its parent read
+            return None
+        if request.media is not None:
+            return self.inputs.find(request.media, owner)
+        return None if request.media_of is None else self._locate(request.media_of)
+
+    def _forget_input(self, entry: Entry) -> None:
+        """A job has ended: what was sent for it is read once."""
+        request = entry.request
+        run = request if isinstance(request, JobRequest | PlayRequest) else request.run
+        if isinstance(run, JobRequest) and run.media is not None:
+            self.inputs.remove(run.media, entry.job.owner)
+
+    def _locate(self, recording: str) -> Path:
         if self.locate is None:
-            raise ApiError("api.no_recording", status=404, id=request.parent[:80])
-        return self.locate(request.parent)
+            raise ApiError("api.no_recording", status=404, id=recording[:80])
+        return self.locate(recording)
 
     def _is_kept(self, recording: str) -> bool:
         """Whether a recording is still there; taken for granted where nothing can tell."""

@@ -105,6 +105,7 @@ _MOST: dict[str, dict[str, float]] = {  # what one request may ask for; the sum 
         "sample_rate": 384_000,
         "hop": 384_000,
         "mel_bins": 1_024,
+        "sound_length": 65_536,
     },
     "monitor": {"texts": 256, "tokens": 2_048},
     "task.also": {"repeat": 1_000},

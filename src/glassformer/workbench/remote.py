@@ -25,6 +25,7 @@ from glassformer.workbench.process import KEPT_LINES, WorkerProcess
 BLOCK = 16 << 20  # bytes of a bundle that travel at a time
 WAIT = 0.5  # seconds that an actor waits for news before it says that there are none
 STARTING = 120.0  # seconds until the cluster has room for a worker
+READ = ("parent", "media")  # files that a job reads, by their names in its message
 CLEANING = 5.0  # seconds for an actor to end its process and remove its files
 
 
@@ -63,13 +64,12 @@ class RayWorker:
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send it a message; nothing happens if it has ended."""
-        task, parent = dict(message), None
+        task = dict(message)
         if "path" in task:
             self._paths[task["job"]] = Path(task["path"])
-        if task.get("parent") is not None:
-            parent = Path(task["parent"]).read_bytes()
+        files = {name: Path(task[name]).read_bytes() for name in READ if task.get(name) is not None}
         with suppress(self._ray.exceptions.RayError):
-            self._ray.get(self._host.send.remote(task, parent), timeout=STARTING)
+            self._ray.get(self._host.send.remote(task, files), timeout=STARTING)
 
     def receive(self, seconds: float) -> dict[str, Any] | None:
         """The next message; None where the worker is gone. Raises `queue.Empty` when nothing came."""
@@ -132,15 +132,15 @@ class Host:
             offline=offline, memory=memory, loaded=loaded, device=device, hub_token=hub_token
         )
 
-    def send(self, task: dict[str, Any], parent: bytes | None) -> None:
+    def send(self, task: dict[str, Any], files: Mapping[str, bytes]) -> None:
         """Pass a message on, with paths of this machine."""
         if "path" in task:
             folder = self._find(task["job"])
             folder.mkdir(exist_ok=True)
             task["path"] = str(folder / "recording.bundle")
-            if parent is not None:
-                (folder / "parent.bundle").write_bytes(parent)
-                task["parent"] = str(folder / "parent.bundle")
+            for name, content in files.items():
+                (folder / name).write_bytes(content)
+                task[name] = str(folder / name)
         task["folder"] = _find_folder(task.get("name", ""), task.get("folder"))
         if "models" in task:
             task["models"] = [(name, _find_folder(name, folder)) for name, folder in task["models"]]

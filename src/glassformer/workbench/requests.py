@@ -12,7 +12,7 @@ from typing import Any
 
 from glassformer.api.effects import MeasureRequest, PatchingRequest
 from glassformer.api.jobs import BranchRequest, DecodeRequest, JobRequest, ModelDescription
-from glassformer.config import Shape
+from glassformer.config import Reads, Shape
 from glassformer.errors import ApiError, GlassformerError, InputError
 from glassformer.messages import message
 from glassformer.place import name_term
@@ -22,11 +22,18 @@ from glassformer.registry import suggestion
 from glassformer.workbench.models import Model
 from glassformer.workbench.settings import WorkbenchSettings
 
+READS = {  # what a model wants instead of what it was given
+    "text": "workbench.request.reads_text",
+    "picture": "workbench.request.reads_picture",
+    "sound": "workbench.request.reads_sound",
+}
+
 
 def check_request(request: JobRequest, model: Model, settings: WorkbenchSettings) -> None:
     """Raise an ApiError for a request that cannot be run."""
     _check_sequence(request)
     if model.description is not None:
+        check_media(request, model.description.reads, model.description.label)
         _check_task(request, model.description)
         _check_languages(request, model.description, tagged=model.tagged)
         _check_layers(request, model.description)
@@ -47,17 +54,27 @@ def check_measurement(request: MeasureRequest) -> None:
     """Raise an ApiError for what would be measured on another model than the request describes."""
     if request.run.branch is not None:
         raise _refuse("branch", "workbench.request.measured_branch")
+    if isinstance(request, PatchingRequest) and request.run.sequence == "media":
+        raise _refuse("media", "workbench.request.patched_media")
     edits = tuple(request.run.read_edits())
     if isinstance(request, PatchingRequest) and edits:
         raise _refuse("edit", "workbench.request.patched_edits", edits=edits)
 
 
 def describe_job(
-    request: JobRequest, model: Model, settings: WorkbenchSettings, path: Path
+    request: JobRequest,
+    model: Model,
+    settings: WorkbenchSettings,
+    path: Path,
+    media: Path | None = None,
 ) -> dict[str, Any]:
-    """What the worker gets: a request that was checked, and where the bundle goes."""
+    """What the worker gets: a request that was checked, where the bundle goes, and the file that it reads.
+
+    `media` is the picture or sound as it was sent; with `media_of`, a bundle that has one.
+    """
     return {
         "path": str(path),
+        "media": None if media is None else str(media),
         "name": model.name,
         "folder": None if model.folder is None else str(model.folder),
         "tagged": model.tagged,
@@ -80,10 +97,22 @@ def _check_sequence(request: JobRequest) -> None:
         raise _refuse("text", "workbench.request.no_text")
     if not typed and (request.text or request.second_text):
         raise _refuse("text", "workbench.request.text_and_sequence", sequence=request.sequence)
+    if (request.sequence == "media") != (request.media is not None or request.media_of is not None):
+        raise _refuse("media", "workbench.request.no_media")
+    if request.media is not None and request.media_of is not None:
+        raise _refuse("media", "workbench.request.two_media")
+    if request.sequence == "media" and (request.length is not None or request.seed is not None):
+        raise _refuse("media", "workbench.request.length_of_media")
     if request.sequence == "random" and request.length is None:
         raise _refuse("length", "workbench.request.no_length")
     if typed and request.seed is not None:
         raise _refuse("seed", "workbench.request.seed_of_text")
+
+
+def check_media(request: JobRequest, reads: Reads, model: str) -> None:
+    """Refuse text where a model looks or listens, and pictures and sounds where it reads."""
+    if (request.sequence == "media") != (reads != "text"):
+        raise _refuse("media", READS[reads], model=model)
 
 
 def _check_task(request: JobRequest, model: ModelDescription) -> None:

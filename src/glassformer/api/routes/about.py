@@ -24,6 +24,7 @@ class Limits(ResponseModel):
     tokens: int
     body_bytes: int
     upload_bytes: int
+    input_bytes: int
     queue: int
     jobs: int
     seconds: float

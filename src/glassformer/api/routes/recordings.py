@@ -203,7 +203,7 @@ async def _receive(request: Request, context: AppContext) -> str:
     """Write the body to a file and take it into the library."""
     path = context.library.new_partial_path()
     try:
-        await _write(request, path)
+        await write_body(request, path)
         size = path.stat().st_size  # a body may come in pieces, without a length
         context.access.check_storage(context.settings.person_bytes, size)
         return await context.threads.run(
@@ -222,7 +222,7 @@ async def _receive(request: Request, context: AppContext) -> str:
         path.unlink(missing_ok=True)
 
 
-async def _write(request: Request, path: FilePath) -> None:
+async def write_body(request: Request, path: FilePath) -> None:
     """Write the body to a file; on a full disk drain the rest, so that the client receives the error."""
     pieces = request.stream()
     try:

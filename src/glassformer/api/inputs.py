@@ -1,0 +1,70 @@
+"""Pictures and sounds that people send for a run: files that nobody has looked into yet.
+
+In:   the bytes of a file, and whose it is.
+Out:  an id, by which a request to run a model names the file; the file, for its owner alone.
+
+Only a worker process opens such a file. It is removed when its job has ended, whatever came of it; one that
+no job asks for goes when the next file comes, after an hour; one person's together take no more than `MOST`.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+
+from glassformer.errors import ApiError
+
+FOLDER = ".inputs"  # below that of the library
+MOST = 256 << 20  # bytes of one person; beyond that the oldest go
+KEPT = 3600.0  # seconds
+
+
+class InputStore:
+    """The files below a folder. What is there is known by the names of files: it outlives the server."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / FOLDER
+
+    def new_path(self, owner: str | None) -> Path:
+        """Where a new file of this person goes; makes room for it."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        now = time.time()
+        for path, age, _ in list(self._list("*")):
+            if now - age > KEPT:
+                path.unlink(missing_ok=True)
+        return self.folder / f"{token_hex(16)}.{_name(owner)}"
+
+    def limit(self, owner: str | None) -> None:
+        """Remove the oldest files of a person who has too much here; the newest one stays."""
+        files = sorted(self._list(f"*.{_name(owner)}"), key=lambda each: -each[1])
+        total = 0
+        for number, (path, _, size) in enumerate(files):
+            total += size
+            if number and total > MOST:
+                path.unlink(missing_ok=True)
+
+    def find(self, id: str, owner: str | None) -> Path:
+        """The file of this id; ApiError where this person has none."""
+        path = self.folder / f"{id}.{_name(owner)}"
+        if not (id.isascii() and id.isalnum()) or not path.is_file():
+            raise ApiError("api.no_input", status=404, id=id[:80])
+        return path
+
+    def remove(self, id: str, owner: str | None) -> None:
+        """Forget a file; nothing happens where it is gone."""
+        with suppress(ApiError):
+            self.find(id, owner).unlink(missing_ok=True)
+
+    def _list(self, pattern: str) -> Iterator[tuple[Path, float, int]]:
+        """Files, when they came, and their bytes."""
+        for path in self.folder.glob(pattern):
+            with suppress(FileNotFoundError):  # a job has ended meanwhile
+                status = path.stat()
+                yield path, status.st_mtime, status.st_size
+
+
+def _name(owner: str | None) -> str:
+    """A person as part of a file's name."""
+    return "all" if owner is None else blake2b(owner.encode(), digest_size=16).hexdigest()
