@@ -7,7 +7,7 @@ import { lazyWords, WORDS } from "./vite.words.ts";
 /** Bytes, gzip, of scripts and styles in one language: the shell with the view that opens first, and all views. */
 const LIMITS = { landing: 110_000, workbench: 150_000 };
 const WANTED_LATER = new RegExp(
-  `^(${ALONE.join("|")}|media|atlases|runs|training|recipes|comparing|people)$`,
+  `^(${ALONE.join("|")}|media|input|atlases|runs|training|recipes|comparing|people)$`,
 ); // fetched when opened
 const CHUNK = /\/([a-z-]+?)(?:-([a-z]{2}))?-[\w-]{8}\.(?:js|css)$/; // its name, and its language if it holds words
 
@@ -51,10 +51,16 @@ function viewChunk(id: string): string | undefined {
   return RUNS.test(id) ? "runs" : "more";
 }
 
+/** The chunk of a part of the shell that is fetched when it is wanted; undefined for other files. */
+function shellChunk(id: string): string | undefined {
+  const part = /src\/shell\/(\w+)\//.exec(id)?.[1];
+  return part === "media" ? "input" : part; // "media" are the views of pictures and sounds
+}
+
 /** The chunk that the words of a file belong to: they come with those who say them. */
 function wordsChunk(id: string): string {
   if (RUNS.test(id)) return "runs";
-  const chunk = viewChunk(id) ?? /src\/shell\/(\w+)\//.exec(id)?.[1];
+  const chunk = viewChunk(id) ?? shellChunk(id);
   return chunk === undefined || chunk === "canvas" ? "words" : chunk;
 }
 
@@ -86,8 +92,8 @@ export default defineConfig({
             },
             { name: "runs", test: (id) => RUNS.test(id) && /(view|runs)\.ts$/.test(id) },
             {
-              name: (id) => /src\/shell\/(\w+)\//.exec(id)?.[1] ?? null,
-              test: /src\/shell\/(later|recipes|training|comparing|people)\//,
+              name: (id) => shellChunk(id) ?? null,
+              test: /src\/shell\/(later|recipes|training|comparing|people|media)\//,
             },
             {
               name: (id) => viewChunk(id) ?? null,

@@ -34,20 +34,24 @@ function leaveOutViews(mode: string): Plugin {
   };
 }
 
-/** No notebook and no file trains: the form of a new run stays out of both. */
-const leaveOutTraining: Plugin = {
-  name: "leave-out-training",
+/** No notebook and no file trains, takes a picture or a sound of a visitor, or has accounts: those forms stay out of both. */
+const NEEDS_SERVER: Readonly<Record<string, string>> = {
+  "/src/shell/recipes/parts.ts":
+    "export const RunControls = () => null; export const NewRunDialog = () => null;",
+  "/src/shell/media/parts.tsx": "export const MediaFields = () => null;",
+  "/src/shell/people/parts.tsx": "export const AccountDialog = () => null;",
+};
+
+const leaveOutForms: Plugin = {
+  name: "leave-out-forms",
   enforce: "pre",
-  load: (id) =>
-    id.endsWith("/src/shell/recipes/parts.ts")
-      ? "export const RunControls = () => null; export const NewRunDialog = () => null;"
-      : null,
+  load: (id) => Object.entries(NEEDS_SERVER).find(([file]) => id.endsWith(file))?.[1] ?? null,
 };
 
 export default defineConfig(({ mode }) => {
   const name = mode === "production" ? "embedded" : mode;
   return {
-    plugins: [listViews(), noStyles, leaveOutTraining, ...(name in LEFT_OUT ? [leaveOutViews(name)] : [])],
+    plugins: [listViews(), noStyles, leaveOutForms, ...(name in LEFT_OUT ? [leaveOutViews(name)] : [])],
     publicDir: false,
     build: {
       outDir: "../src/glassformer/api/static/embedded",

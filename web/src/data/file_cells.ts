@@ -32,8 +32,8 @@ export async function answerCell(
   const operation = OPERATIONS[step?.operation ?? ""];
   const shape = step?.shape.output;
   if (!step?.arithmetic || !operation || !shape) return null;
-  const { weight, bias, mean, variance } = step.parameters;
-  const learned = [weight, bias, mean, variance].filter((name) => typeof name === "string");
+  const { weight, bias, mean, variance, vector } = step.parameters;
+  const learned = [weight, bias, mean, variance, vector].filter((name) => typeof name === "string");
   const arrays = await findArrays(here, [...step.inputs, step.output, ...learned], answers);
   const [row = 0, column = 0] = ["row", "column"].map((axis) => Number(asked.get(axis) ?? 0));
   const head = shape.length === 3 ? Number(asked.get("head") ?? 0) : null;

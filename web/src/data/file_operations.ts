@@ -6,6 +6,7 @@
  * Out:  Working.
  */
 
+import { cut, findLoudness, transform } from "./file_media";
 import type { Cell, Row, Working } from "./file_working";
 
 const WAVELENGTH = 10_000; // of positions, as in the model
@@ -19,8 +20,14 @@ function dot(left: Row, right: Row): number {
 const total = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0);
 
 /** Sine or cosine of position times frequency. */
-function makeWaves({ step, row, column }: Cell): Working {
-  const width = step.shape.output!.at(-1)!;
+function makeWaves(cell: Cell): Working {
+  const { step } = cell;
+  const grid = step.words.order === "grid"; // half of the features for the row of a patch, half for its column
+  const width = step.shape.output!.at(-1)! / (grid ? 2 : 1);
+  const place = grid ? placeOf(cell) : null;
+  if (grid && place === null) return { result: 0 }; // a class token has no place
+  const row = place === null ? cell.row : place[cell.column < width ? 0 : 1];
+  const column = grid ? cell.column % width : cell.column;
   const half = Math.floor(width / 2);
   const halves = step.words.order === "halves";
   const pair = halves ? column % half : Math.floor(column / 2);
@@ -29,6 +36,13 @@ function makeWaves({ step, row, column }: Cell): Working {
   const angle = row * frequency;
   const numbers = { position: row, frequency, angle, sine: Number(sine) };
   return { result: sine ? Math.sin(angle) : Math.cos(angle), numbers };
+}
+
+/** Row and column of a token on its picture; null of a class token. */
+function placeOf({ step, row }: Cell): readonly [row: number, column: number] | null {
+  const { grid = 1, first = 0 } = step.numbers;
+  const at = row - first;
+  return at < 0 ? null : [Math.floor(at / grid), at % grid];
 }
 
 /** Left times right, summed. */
@@ -112,14 +126,18 @@ function turn(cell: Cell): Working {
   const vector = cell.vector();
   const half = Math.floor(vector.length / 2);
   const pair = column % half;
-  const angle = Math.fround(row * Math.fround(WAVELENGTH ** (-pair / half))); // in single precision, as the model
+  const grid = cell.step.words.order === "grid"; // half of the pairs turn with the row, half with the column
+  const pairs = grid ? half / 2 : half;
+  const position = grid ? (placeOf(cell) ?? [0, 0])[pair < pairs ? 0 : 1] : row;
+  const speed = Math.fround(WAVELENGTH ** (-(pair % pairs) / pairs));
+  const angle = Math.fround(position * speed); // in single precision, as the model
   const partner = column < half ? pair + half : pair;
   const places = [column, partner];
   const left = places.map((place) => vector[place]!);
   const right = [Math.cos(angle), column < half ? -Math.sin(angle) : Math.sin(angle)];
   return sumUp(left, right, {
     labels: (at) => String(places[at]),
-    numbers: { angle, position: row },
+    numbers: { angle, position },
     reads: places.map((place) => cell.read(input, row, place)),
   });
 }
@@ -317,6 +335,9 @@ function release(cell: Cell): Working {
 }
 
 export const OPERATIONS: Readonly<Record<string, (cell: Cell) => Working>> = {
+  cut,
+  fourier: transform,
+  mel: findLoudness,
   waves: makeWaves,
   scale,
   add,

@@ -30,6 +30,8 @@ export async function readCrops(
   };
 }
 
+const MOST_PATCHES = 1024; // that are laid out one by one
+
 const HEADER = 44; // bytes of a WAV as the server writes it
 
 export async function readSamples(source: RecordingSource, side: SideName): Promise<Int16Array<ArrayBuffer>> {
@@ -37,4 +39,12 @@ export async function readSamples(source: RecordingSource, side: SideName): Prom
   const view = new DataView(bytes);
   const count = Math.max(0, (bytes.byteLength - HEADER) >> 1);
   return Int16Array.from({ length: count }, (_, at) => view.getInt16(HEADER + 2 * at, true));
+}
+
+/** How tokens of a side lie in their picture; null where they are no patches. */
+export async function readLayout(source: RecordingSource, side: RowSide) {
+  const picture = source.description[side]?.picture;
+  if (side === "written" || !picture || picture.rows * picture.columns > MOST_PATCHES) return null;
+  const crop = await readCrops(source, side);
+  return { columns: picture.columns, cellOf: (token: number) => picture.cells[token] ?? -1, crop };
 }

@@ -46,6 +46,8 @@ export interface ServerJobs {
   measure?: NonNullable<Rerunner["measure"]>;
   /** Trains a topic of the playground; aborting the signal stops it. */
   play?: NonNullable<Rerunner["play"]>;
+  /** Sends a picture or a sound; its id is the `media` of a request. */
+  sendInput?(file: Blob): Promise<string>;
   /** Opens a bundle that a person brings. */
   upload(bundle: Blob): Promise<string>;
   /** Where the bundle of a recording can be had; null where it cannot. */
@@ -128,14 +130,8 @@ export function createServerJobs(
       };
       return follow(connection, events, job, listener, signal);
     },
-    async upload(bundle) {
-      const answer = await connection.json<{ readonly id: string }>("recordings", {
-        method: "POST",
-        headers: { "Content-Type": "application/octet-stream" },
-        body: bundle,
-      });
-      return answer.id;
-    },
+    sendInput: (file) => sendFile(connection, "inputs", file),
+    upload: (bundle) => sendFile(connection, "recordings", bundle),
     download: (id) => `${connection.base}recordings/${encodeURIComponent(id)}/bundle`,
     async remove(id) {
       await connection.ask(`recordings/${encodeURIComponent(id)}`, { method: "DELETE" });
@@ -157,6 +153,16 @@ export function createServerJobs(
       return (response.status === 204 ? null : await response.json()) as T;
     },
   };
+}
+
+/** Sends a file as it is; its id there. */
+async function sendFile(connection: Connection, path: string, file: Blob): Promise<string> {
+  const answer = await connection.json<{ readonly id: string }>(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/octet-stream" },
+    body: file,
+  });
+  return answer.id;
 }
 
 /** Nobody answers, or a proxy says that nobody does: a server that starts again goes on with its jobs. */

@@ -122,7 +122,7 @@ class StepReader {
   async readInput(name: string, at: number, words: readonly number[] | null) {
     const { step } = this;
     const shape = step.shape.inputs[at];
-    if (!shape || name.endsWith("/ids")) return null;
+    if (!shape || name.endsWith("/ids") || name.endsWith("/samples")) return null; // a wave is no matrix
     const heads = step.axes[0] === "head" ? (this.shape[0] ?? 1) : shape[0]!;
     const head = shape.length === 3 ? sharedHead(shape, this.head, heads) : null;
     const table = await this.read(name, head === null ? {} : { head }, isTurned(step, at));

@@ -6,7 +6,9 @@
  */
 
 import type { TokenSlice } from "../api/types";
+import type { Crop } from "../core/heat";
 import { clearCanvas } from "./canvas";
+import { drawCrop } from "./crop";
 import { pointIn } from "./gestures";
 import { consume, moveInList } from "./keys";
 import { make, setStyle, type Text, uniqueId, write } from "./make";
@@ -31,6 +33,7 @@ export interface ColumnsOptions {
 const LEAST_ROW = 22; // pixels
 const MOST_ROW = 120; // where few tokens leave room
 const AROUND = 4; // rows beyond the window
+const LARGEST_CROP = 40; // pixels of a small picture
 
 /** How high the rows of `count` tokens are in so much room: they fill it, or scroll. */
 export function rowHeight(room: number, count: number): number {
@@ -41,6 +44,7 @@ interface Column {
   readonly list: HTMLElement;
   readonly shown: Map<number, HTMLElement>;
   tokens: TokenSlice | null;
+  crop: ((row: number) => Crop | null) | null; // of rows that are patches
   active: number;
 }
 
@@ -86,13 +90,19 @@ export class Columns {
     });
   }
 
-  setTokens(queries: TokenSlice, keys: TokenSlice): void {
+  /** `crops`: a small picture of each row that is a patch. */
+  setTokens(
+    queries: TokenSlice,
+    keys: TokenSlice,
+    crops: Partial<Readonly<Record<Axis, (row: number) => Crop | null>>> = {},
+  ): void {
     for (const [axis, tokens] of [
       ["query", queries],
       ["key", keys],
     ] as const) {
       const column = this.columns[axis];
       column.tokens = tokens;
+      column.crop = crops[axis] ?? null;
       column.active = Math.min(column.active, Math.max(0, tokens.shown.length - 1));
       for (const element of column.shown.values()) element.remove();
       column.shown.clear();
@@ -105,7 +115,8 @@ export class Columns {
   resize(): void {
     if (this.fit()) {
       for (const { shown } of Object.values(this.columns)) {
-        for (const [row, element] of shown) element.style.setProperty("top", `${row * this.row}px`);
+        for (const element of shown.values()) element.remove();
+        shown.clear(); // small pictures have the height of rows
       }
     }
     this.render();
@@ -189,7 +200,7 @@ export class Columns {
     list.addEventListener("keydown", (event) => this.press(axis, event));
     list.addEventListener("focus", () => this.activate(axis, this.columns[axis].active, false));
     list.addEventListener("blur", () => this.options.point(null));
-    return { list, shown: new Map(), tokens: null, active: 0 };
+    return { list, shown: new Map(), tokens: null, crop: null, active: 0 };
   }
 
   private renderColumn(axis: Axis): void {
@@ -209,7 +220,8 @@ export class Columns {
   }
 
   private makeOption(axis: Axis, row: number, count: number): HTMLElement {
-    const { tokens, list } = this.columns[axis];
+    const { tokens, list, crop } = this.columns[axis];
+    const part = crop?.(row) ?? null;
     const element = make(
       "div",
       {
@@ -225,6 +237,7 @@ export class Columns {
       },
       make("span", { class: "columns-number" }, row + (tokens?.start ?? 0)),
       make("span", { class: "columns-text", dir: "auto" }, tokens?.shown[row] ?? ""),
+      part && drawCrop(part, Math.min(LARGEST_CROP, this.row - 2)),
       make("span", { class: "columns-value" }),
     );
     this.writeOne(axis, row, element);

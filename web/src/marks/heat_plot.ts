@@ -26,7 +26,8 @@ export class Plot {
   private readonly axesLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
   private readonly overLayer = make("canvas", { class: "heat-layer", "aria-hidden": "true" });
   private readonly corner: HTMLElement;
-  private inks: OverlayInks | null = null; // known once it stands in the page
+  private inks: OverlayInks | null = null; // known once it stands in the page,
+  private font: string | null = null; // as is this; asking each time would have styles computed in every frame
   private laid: ReturnType<typeof layAxes> | null = null;
 
   constructor(say: { readonly keys: string; readonly queries: string }) {
@@ -59,7 +60,7 @@ export class Plot {
   measure(): (text: string) => number {
     const context = this.axesLayer.getContext("2d");
     if (context === null) return (text) => text.length * 6;
-    context.font = fontOf(this.element);
+    context.font = this.readFont();
     return (text) => context.measureText(text).width;
   }
 
@@ -70,7 +71,7 @@ export class Plot {
 
   /** Names beside the cells, but for those that others cover, and a line around the cells. */
   private drawAxes({ box, camera, extent }: Viewport, covered: ReturnType<typeof namedPlaces>): void {
-    const context = prepare(this.axesLayer, this.element);
+    const context = this.prepare(this.axesLayer);
     if (context === null || this.laid === null) return;
     const inks = this.readInks();
     drawAxes(context, { ...this.laid, words: wordsBeside(this.laid.words, covered) }, inks);
@@ -88,7 +89,7 @@ export class Plot {
     hover: Pointed | null,
     selected: { readonly query: number | null; readonly key: number | null },
   ): boolean {
-    const context = prepare(this.overLayer, this.element);
+    const context = this.prepare(this.overLayer);
     if (context === null) return false;
     const { box, camera } = viewport;
     const overlay = { box, camera, axes, flat: this.laid?.flat ?? false, hover, selected };
@@ -97,22 +98,29 @@ export class Plot {
     return true;
   }
 
-  /** Colours of another theme. */
+  /** Colours of another theme, letters of another language. */
   forgetInks(): void {
     this.inks = null;
+    this.font = null;
+  }
+
+  /** A clean canvas over the plot, in CSS pixels. */
+  private prepare(canvas: HTMLCanvasElement): CanvasRenderingContext2D | null {
+    const context = clearCanvas(canvas, this.element.clientWidth, this.element.clientHeight);
+    if (context !== null) context.font = this.readFont();
+    return context;
+  }
+
+  private readFont(): string {
+    const known = this.font ?? fontOf(this.element);
+    if (this.element.isConnected) this.font = known;
+    return known;
   }
 
   private readInks(): OverlayInks {
     this.inks ??= inksOf(this.element);
     return this.inks;
   }
-}
-
-/** A clean canvas over an element, in CSS pixels. */
-function prepare(canvas: HTMLCanvasElement, over: HTMLElement): CanvasRenderingContext2D | null {
-  const context = clearCanvas(canvas, over.clientWidth, over.clientHeight);
-  if (context !== null) context.font = fontOf(over);
-  return context;
 }
 
 function fontOf(element: HTMLElement): string {

@@ -6,12 +6,17 @@
  */
 
 import type { TokenSlice } from "../api/types";
+import type { Crop } from "../core/heat";
 import type { Theme } from "../core/view";
 import { diverging, inkOn, pick, sequential } from "./colours";
+import { drawCrop, writeCrop } from "./crop";
 import { ARROWS, consume } from "./keys";
 import { make, setStyle, type Text, uniqueId } from "./make";
 import { escapeText, figure } from "./paper";
 import "./passage.css";
+
+const PATCH = 28; // CSS pixels of a patch
+const VEIL = 0.7; // how much of a patch its colour covers
 
 /** One token in running text: blanks stay outside of what is coloured. */
 export interface Piece {
@@ -65,6 +70,13 @@ function fromShown(slice: TokenSlice, index: number): Piece {
   };
 }
 
+/** Tokens that are patches of a picture: they lie as they do in it. */
+export interface PatchLayout {
+  readonly columns: number;
+  cellOf(token: number): number; // −1: none
+  crop(token: number): Crop | null;
+}
+
 export interface PassageOptions {
   readonly label: Text;
   readonly theme: () => Theme;
@@ -81,6 +93,7 @@ export class Passage {
   private values: ArrayLike<number> | null = null;
   private maximum = 1;
   private signed = false;
+  private patches: PatchLayout | null = null;
 
   constructor(private readonly options: PassageOptions) {
     this.element = make("div", {
@@ -98,10 +111,16 @@ export class Passage {
     this.element.addEventListener("keydown", (event) => this.press(event));
   }
 
-  setTokens(slice: TokenSlice, text: string | null, count: number): void {
+  setTokens(slice: TokenSlice, text: string | null, count: number, patches: PatchLayout | null = null): void {
     this.start = slice.start;
     this.values = null;
     this.spans = [];
+    this.patches = patches;
+    this.element.toggleAttribute("data-patches", patches !== null);
+    if (patches !== null) {
+      this.layPatches(slice, count, patches);
+      return;
+    }
     const parts: (Node | string)[] = [];
     cut(slice, text).forEach((piece, index) => {
       const span = make(
@@ -125,6 +144,46 @@ export class Passage {
     this.mark(this.chosen);
   }
 
+  /** Patches in rows and columns; tokens that are none above them. */
+  private layPatches(slice: TokenSlice, count: number, { columns, cellOf, crop }: PatchLayout): void {
+    const others = make("div", { class: "passage-others", role: "presentation" });
+    const parts: Node[] = [];
+    setStyle(this.element, { "--columns": String(columns) });
+    slice.shown.forEach((shown, index) => {
+      const token = slice.start + index;
+      const cell = cellOf(token);
+      const part = cell < 0 ? null : crop(token);
+      const span = make(
+        "span",
+        {
+          class: cell < 0 ? "passage-token passage-chip" : "passage-token passage-patch",
+          role: "option",
+          id: `${this.name}-${token}`,
+          "aria-setsize": count,
+          "aria-posinset": token + 1,
+          "aria-selected": "false",
+          "aria-label": shown,
+          title: shown,
+          "data-token": token,
+        },
+        part === null ? shown : drawCrop(part, PATCH, false),
+      );
+      this.spans.push(span);
+      if (cell < 0) {
+        others.append(span);
+        return;
+      }
+      setStyle(span, {
+        "grid-row": String(Math.floor(cell / columns) + 2),
+        "grid-column": String((cell % columns) + 1),
+      });
+      parts.push(span);
+    });
+    this.element.dir = "ltr";
+    this.element.replaceChildren(others, ...parts);
+    this.mark(this.chosen);
+  }
+
   /** Colour tokens by numbers (for the tokens of the slice), on both sides of zero if signed; null takes the colour away. */
   colour(values: ArrayLike<number> | null, maximum: number, signed = false): void {
     this.values = values;
@@ -134,7 +193,8 @@ export class Passage {
     this.spans.forEach((span, index) => {
       const place = this.placeOf(index);
       const [ground, ink] = place > 0 ? [pick(table, place), inkOn(table, place)] : ["", ""];
-      setStyle(span, { "background-color": ground, color: ink });
+      if (span.classList.contains("passage-patch")) setStyle(span, { "--veil": ground || "transparent" });
+      else setStyle(span, { "background-color": ground, color: ink });
     });
   }
 
@@ -186,6 +246,11 @@ export class Passage {
       });
       const first = rectangles[0];
       if (first === undefined) return "";
+      const crop = this.patches?.crop(this.start + index) ?? null;
+      if (crop !== null) {
+        const picture = writeCrop(crop, first.left - box.left, first.top - box.top, first.width);
+        return `${picture}<g opacity="${VEIL}">${boxes.join("")}</g>`;
+      }
       const chip = span.classList.contains("passage-chip");
       const ink = place > 0 ? inkOn(table, place) : chip ? look.faint : look.ink;
       const small = chip ? 0.8 * size : size;

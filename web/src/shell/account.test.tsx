@@ -11,7 +11,7 @@ test("whoever signs in comes back to what was shown", () => {
 });
 
 test("a job that waits says how many are before it", () => {
-  expect(english.place(0, null)).toBe("next");
+  expect(english.place(0, null)).toBe("it is next");
   expect(english.place(1, null)).toBe("1 job before it");
   expect(english.place(3, 89.6)).toBe("3 jobs before it, about 90 s");
   expect(chinese.place(3, 89.6)).toContain("3");

@@ -33,6 +33,10 @@ const translator: ModelDescription = {
   one_pair: false,
   title: null,
   needs: null,
+  reads: "text",
+  drawing: null,
+  sample_rate: null,
+  max_seconds: null,
   samples: { en: ["One.", "Two."], zh: ["一。"] },
 };
 const recurrent: ModelDescription = {
@@ -204,5 +208,40 @@ describe("the form", () => {
       sourceLanguage: "en",
       targetLanguage: "fr",
     });
+  });
+});
+
+describe("a model that looks or listens", () => {
+  const looks: ModelDescription = { ...translator, name: "p", reads: "picture" };
+  const say = words("en");
+  const file = new File(["x"], "x.png");
+
+  test("needs a file, or a recording that has one", () => {
+    const form = { ...emptyForm, model: "p" };
+    expect(missing(form, say, looks)).toBe(say.needPicture);
+    expect(missing(form, say, { ...looks, reads: "sound" })).toBe(say.needSound);
+    expect(missing({ ...form, file }, say, looks)).toBeNull();
+    expect(missing({ ...form, mediaOf: "r" }, say, looks)).toBeNull();
+  });
+
+  test("is sent no text, and the language that is written alone", () => {
+    const form = withModel({ ...emptyForm, text: "a text", secondText: "b", target: "c" }, looks);
+    const request = requestOf({ ...form, mediaOf: "r" }, looks);
+    expect(request).toEqual({
+      kind: "record",
+      model: "p",
+      sequence: "media",
+      task: "translation",
+      media_of: "r",
+      target_language: form.targetLanguage,
+    });
+    expect(requestOf({ ...form, file, mediaOf: "r" }, looks)).not.toHaveProperty("media_of");
+  });
+
+  test("looks again at what a recording was made from", () => {
+    const request = { kind: "record", model: "p", sequence: "media", media_of: "r" } as const;
+    const form = withRequest({ ...emptyForm, file }, request);
+    expect([form.file, form.mediaOf]).toEqual([null, "r"]);
+    expect(requestOf(form, looks)).toMatchObject({ sequence: "media", media_of: "r" });
   });
 });

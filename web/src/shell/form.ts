@@ -29,6 +29,8 @@ export interface Form {
   readonly targetLanguage: string;
   readonly layers: number | null; // null: all of them
   readonly keep: readonly Want[] | null; // null: what fits the length
+  readonly file: File | null; // a picture or a sound
+  readonly mediaOf: string | null; // the recording whose picture or sound is read where there is no file
 }
 
 export const emptyForm: Form = {
@@ -46,6 +48,8 @@ export const emptyForm: Form = {
   targetLanguage: "",
   layers: null,
   keep: null,
+  file: null,
+  mediaOf: null,
 };
 
 /** Another model: its first task and its languages, unless those chosen still do. */
@@ -63,6 +67,7 @@ export function withModel(form: Form, model: ModelDescription): Form {
     layers: form.layers !== null && model.layers !== null && form.layers < model.layers ? form.layers : null,
     ...(model.one_pair ? { sourceLanguage: languages[0]!, targetLanguage: languages.at(-1)! } : {}),
   };
+  if (model.reads !== "text") return { ...next, file: null, mediaOf: null };
   const none = next.sequence === "task" && samplesOf(next, model).length === 0;
   return none ? { ...next, sequence: "text" } : next;
 }
@@ -73,7 +78,11 @@ export function samplesOf(form: Form, model: ModelDescription | undefined): read
 }
 
 export function withPreset(form: Form, preset: Preset): Form {
-  return withRequest(form, { ...preset, kind: "record", sequence: "text" });
+  const looksAgain = preset.text === "" && preset.recording; // its picture or sound is in the recording
+  const read = looksAgain
+    ? ({ sequence: "media", text: null, media_of: preset.recording } as const)
+    : ({ sequence: "text" } as const);
+  return withRequest(form, { ...preset, kind: "record", ...read });
 }
 
 export function withRequest(form: Form, request: JobRequest): Form {
@@ -83,7 +92,9 @@ export function withRequest(form: Form, request: JobRequest): Form {
     model: request.model,
     other: false,
     task: request.task ?? task,
-    sequence: request.sequence,
+    sequence: request.sequence === "media" ? form.sequence : request.sequence,
+    file: null,
+    mediaOf: request.media_of ?? null,
     text: request.text ?? form.text,
     secondText: request.second_text ?? "",
     target: request.target ?? "",
@@ -110,6 +121,13 @@ export function translates(model: ModelDescription | undefined): boolean {
   return model?.shape === "encoder-decoder";
 }
 
+type Perceiving = ModelDescription & { readonly reads: "picture" | "sound" };
+
+/** Whether a model looks at pictures or listens to sounds. */
+export function perceives(model: ModelDescription | undefined): model is Perceiving {
+  return model !== undefined && model.reads !== "text";
+}
+
 /** Whether a model may read two sentences at once, as BERT's kind does. */
 export function readsPairs(model: ModelDescription | undefined): boolean {
   return !model || model.shape === "encoder";
@@ -120,14 +138,17 @@ export function presetRequest(preset: Preset): JobRequest {
 }
 
 /** What is missing before the model can run; null when nothing is. */
-export function missing(form: Form, say: AppWords): string | null {
+export function missing(form: Form, say: AppWords, model?: ModelDescription): string | null {
   if (form.model.trim() === "") return say.needModel;
+  if (perceives(model))
+    return form.file || form.mediaOf ? null : model.reads === "sound" ? say.needSound : say.needPicture;
   if (form.sequence === "text" && form.text.trim() === "") return say.needText;
   return null;
 }
 
 /** Only fields that mean something for this sequence and model are sent: the server refuses the others. */
 export function requestOf(form: Form, model?: ModelDescription): JobRequest {
+  if (perceives(model) || (!model && form.mediaOf)) return mediaRequest(form, model);
   const text = form.sequence === "text";
   const translating = !model || translates(model);
   const length = form.sequence === "random" ? (form.length ?? RANDOM_LENGTH) : form.length;
@@ -143,6 +164,21 @@ export function requestOf(form: Form, model?: ModelDescription): JobRequest {
     ...(text ? {} : { seed: form.sequence === "random" ? form.seed : form.sample }),
     ...(translating && form.sourceLanguage ? { source_language: form.sourceLanguage } : {}),
     ...(translating && form.targetLanguage ? { target_language: form.targetLanguage } : {}),
+    ...(form.layers === null ? {} : { layers: form.layers }),
+    ...(form.keep === null ? {} : { want: form.keep }),
+  };
+}
+
+/** A file is sent first, and named afterwards. */
+function mediaRequest(form: Form, model: ModelDescription | undefined): JobRequest {
+  const tagged = translates(model) && form.targetLanguage !== "";
+  return {
+    kind: "record",
+    model: form.model.trim(),
+    sequence: "media",
+    ...(form.task ? { task: form.task } : {}),
+    ...(form.file || !form.mediaOf ? {} : { media_of: form.mediaOf }),
+    ...(tagged ? { target_language: form.targetLanguage } : {}),
     ...(form.layers === null ? {} : { layers: form.layers }),
     ...(form.keep === null ? {} : { want: form.keep }),
   };

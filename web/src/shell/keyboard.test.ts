@@ -27,7 +27,7 @@ function open(view: string) {
     chooseView: (name: string) => store.set({ view: name }),
     announce: () => {},
     server: {},
-    runs: { form: signal(form), running: signal(null), start },
+    runs: { form: signal(form), running: signal(null), start, model: () => undefined },
   } as unknown as App;
   const doors = { help: vi.fn(), table: vi.fn() };
   const press = (key: string, ctrlKey = false) => {

@@ -46,7 +46,12 @@ export function onKey(app: App, event: KeyboardEvent, dialogs: Dialogs): void {
   const alone = titleOf(app)?.panel === false; // no recording is seen beside such a view, and no form
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     const { form, running } = app.runs;
-    if (app.server && !alone && !running.peek() && !missing(form.peek(), app.words.peek())) {
+    if (
+      app.server &&
+      !alone &&
+      !running.peek() &&
+      !missing(form.peek(), app.words.peek(), app.runs.model())
+    ) {
       event.preventDefault();
       app.runs.start();
     }

@@ -26,5 +26,8 @@ export const useComparing = (wanted: boolean) => useParts(wanted, () => import("
 /** What belongs to whoever is signed in. */
 export const usePeople = (wanted: boolean) => useParts(wanted, () => import("./people/parts"));
 
+/** The fields of a model that looks or listens. */
+export const useMedia = (wanted: boolean) => useParts(wanted, () => import("./media/parts"));
+
 /** The control for training time. */
 export const useTraining = (wanted: boolean) => useParts(wanted, () => import("./training/parts"));

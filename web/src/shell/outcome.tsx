@@ -14,22 +14,29 @@ import type { App } from "./state";
 const SHOWN = 2000; // tokens of a text with masks
 const TOLD = /^workbench\.(sample|cut)$/; // what the form promises to tell
 
+type Written = "translation" | "caption" | "transcript" | "continuation";
+
 export type Outcome =
   | { readonly kind: "classes" | "next"; readonly choices: readonly Choice[] }
-  | { readonly kind: "translation" | "given" | "continuation" | "numbers"; readonly text: string }
+  | { readonly kind: Written | "given" | "numbers"; readonly text: string }
   | { readonly kind: "masks" | "tags" };
 
 /** What a recording says that its model answered; null where nothing was kept. */
-export function outcomeOf({ shape, output, generation, target }: Description): Outcome | null {
+export function outcomeOf({ shape, source, output, generation, target }: Description): Outcome | null {
   const [first] = output?.positions ?? [];
   if (output?.kind === "classes" && first) return { kind: "classes", choices: first };
   if (output?.kind === "numbers") return { kind: "numbers", text: writeNumbers(output.numbers) };
   if (output?.kind === "tags") return first ? { kind: "tags" } : null;
   if (shape === "encoder") return first ? { kind: "masks" } : null;
-  if (generation)
-    return { kind: shape === "decoder" ? "continuation" : "translation", text: withoutEnd(generation) };
+  if (generation) return { kind: nameWritten(shape, source), text: withoutEnd(generation) };
   if (shape === "encoder-decoder") return target?.text ? { kind: "given", text: target.text } : null;
   return output && output.last.length > 0 ? { kind: "next", choices: output.last } : null;
+}
+
+function nameWritten(shape: Description["shape"], source: Description["source"]): Written {
+  if (source.picture) return "caption";
+  if (source.sound) return "transcript";
+  return shape === "decoder" ? "continuation" : "translation";
 }
 
 function writeNumbers(numbers: OutputDescription["numbers"]): string {
@@ -99,7 +106,7 @@ function label(kind: Exclude<Outcome["kind"], "masks" | "tags">, { request }: De
   const say = app.words.value;
   const language = request?.target_language;
   const title = say.outcomes[kind];
-  return kind === "translation" && language
+  return (kind === "translation" || kind === "caption") && language
     ? say.translationInto(title, nameLanguages(app)(language))
     : title;
 }

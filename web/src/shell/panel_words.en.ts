@@ -90,7 +90,7 @@ export const panels = {
   stages: "Stages",
   queued: "Waiting",
   place: (before: number, seconds: number | null) =>
-    (before === 0 ? "next" : before === 1 ? "1 job before it" : `${before} jobs before it`) +
+    (before === 0 ? "it is next" : before === 1 ? "1 job before it" : `${before} jobs before it`) +
     (seconds === null ? "" : `, about ${Math.ceil(seconds)} s`),
   loading: "Loading",
   tokenising: "Tokenising",
@@ -102,6 +102,8 @@ export const panels = {
     "This view shows what was saved. To run a model, open the recording with Glassformer: glassformer FILE",
   needText: "Write a text first.",
   needModel: "Choose a model first.",
+  needPicture: "Draw or choose a picture first.",
+  needSound: "Record or choose a sound first.",
   lookAt: "What to look at",
   pointElsewhere: (place: string) => `The example speaks of another place: ${place}.`,
   backToPoint: "Go there",
@@ -149,5 +151,6 @@ export const panels = {
   remove: "Remove it from this server",
   removed: "The recording is removed.",
   dropHere: "Drop the recording to open it.",
+  dropMedia: "Drop the file for the model, or a recording to open it.",
   version: (version: string) => `Glassformer ${version}`,
 };

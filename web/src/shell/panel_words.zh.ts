@@ -92,7 +92,7 @@ export const panels: SameWords<typeof en.panels> = {
   stages: "阶段",
   queued: "排队",
   place: (before: number, seconds: number | null) =>
-    (before === 0 ? "下一个" : `前面还有 ${before} 个任务`) +
+    (before === 0 ? "下一个就轮到它" : `前面还有 ${before} 个任务`) +
     (seconds === null ? "" : `，大约 ${Math.ceil(seconds)} 秒`),
   loading: "加载",
   tokenising: "分词",
@@ -102,6 +102,8 @@ export const panels: SameWords<typeof en.panels> = {
   noRerunner: "这里不能运行模型。",
   noServer: "此视图只显示已保存的内容。要运行模型，请用 Glassformer 打开记录：glassformer FILE",
   needText: "请先输入文本。",
+  needPicture: "请先画一张或选择一张图片。",
+  needSound: "请先录一段或选择一段声音。",
   needModel: "请先选择模型。",
   lookAt: "看点",
   pointElsewhere: (place: string) => `这个示例说的是另一处：${place}。`,
@@ -147,5 +149,6 @@ export const panels: SameWords<typeof en.panels> = {
   remove: "从服务器移除",
   removed: "记录已移除。",
   dropHere: "松开即可打开记录。",
+  dropMedia: "松开鼠标，把文件交给模型，或打开记录。",
   version: (version: string) => `Glassformer ${version}`,
 };

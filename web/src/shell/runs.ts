@@ -42,6 +42,7 @@ interface Started {
   readonly request: JobRequest;
 }
 
+const MOMENT = 500; // ms after which the progress of a glance is shown
 const PAUSE = 1000; // ms between two questions about runs of other windows
 
 export class Runs {
@@ -56,6 +57,9 @@ export class Runs {
   private drawn = ""; // the sample that was run last
   private touched = false; // by a person, since the last run
   private stopped = false;
+  private own = ""; // the recording that was made of the form's own picture or sound
+  private next: File | null = null; // to be looked at as soon as the one before has been
+  private looking = false;
 
   constructor(private readonly app: App) {}
 
@@ -68,7 +72,8 @@ export class Runs {
   /** Fill in the text and model that made a recording, unless the form has been edited since the last run. */
   follow(source: RecordingSource): void {
     const request = this.originalRequest(source);
-    if (request?.sequence === "text" && !this.touched)
+    const kept = request?.sequence === "text" || request?.media_of != null;
+    if (request && kept && !this.touched && source.description.id !== this.own)
       this.form.value = withRequest(this.form.peek(), request);
   }
 
@@ -89,7 +94,68 @@ export class Runs {
       this.form.value = { ...this.form.peek(), sample: number };
       this.drawn = asked(number);
     }
-    void this.attend(requestOf(this.form.peek(), this.model()));
+    const { file } = this.form.peek();
+    void this.attend(requestOf(this.form.peek(), this.model()), null, undefined, file);
+  }
+
+  /**
+   * Looks at what was just drawn, or listens to what was just said: at once, and without a place in the list. What is
+   * drawn meanwhile is looked at afterwards, the latest only.
+   */
+  async glance(file: File): Promise<void> {
+    this.change({ file });
+    this.next = file;
+    if (this.looking) return;
+    this.looking = true;
+    try {
+      while (this.next && !this.stopped) {
+        const now = this.next;
+        this.next = null;
+        const request = { ...requestOf(this.form.peek(), this.model()), listed: false };
+        await this.openOwn(await this.runSoon(request, now));
+        this.trouble.value = null;
+      }
+    } catch (error) {
+      if (!isAbort(error)) this.trouble.value = error;
+      this.app.announce(isAbort(error) ? this.app.words.peek().cancelled : this.app.explain(error));
+    } finally {
+      this.looking = false;
+    }
+  }
+
+  /** Runs what takes a moment; its progress is shown where it takes longer, as when a worker starts. */
+  private async runSoon(request: JobRequest, file: File): Promise<string> {
+    const mine = new AbortController();
+    let job: Job | null = null;
+    const timer = setTimeout(() => {
+      this.controller ??= mine;
+      if (this.controller === mine) this.running.value = { job };
+    }, MOMENT);
+    const heard: Heard = (event) => {
+      if ("job" in event) job = event.job;
+      if (this.controller === mine) this.running.value = { job };
+    };
+    try {
+      return await this.run(request, heard, mine.signal, null, file);
+    } finally {
+      clearTimeout(timer);
+      if (this.controller === mine) {
+        this.controller = null;
+        this.running.value = null;
+      }
+    }
+  }
+
+  /** Opens what was made of the form's picture or sound, in a view that shows it. */
+  private async openOwn(id: string): Promise<void> {
+    const { app } = this;
+    this.own = id;
+    this.touched = false;
+    const reads = this.model()?.reads ?? "text";
+    const open = app.open.peek()?.description.source;
+    const stays = reads === "text" || open?.[reads]; // in a view that shows such a recording
+    await app.go(id, stays ? {} : { view: reads });
+    app.announce(app.words.peek().finished);
   }
 
   /** What is known of the model that is chosen. */
@@ -135,6 +201,7 @@ export class Runs {
   originalRequest(source: RecordingSource): JobRequest | null {
     const { id, request } = source.description;
     const made = request ?? this.requests.get(id);
+    if (made?.media) return { ...made, media: null, media_of: id }; // what was sent is kept in the recording
     if (made) return made;
     const preset = this.app.presets.peek().find((each) => each.recording === id);
     return preset ? presetRequest(preset) : null;
@@ -226,10 +293,12 @@ export class Runs {
     heard: Heard,
     signal: AbortSignal,
     job: Job | null = null,
+    file: File | null = null,
   ): Promise<string> {
     const { app } = this;
     const { server } = app;
     if (!server) throw new Refusal((language) => words(language).noRerunner, "no_workbench", 0);
+    if (file && server.sendInput) request = { ...request, media: await server.sendInput(file) };
     if (request.listed === false) return server.run(request, heard, signal);
     let mine = "";
     const listen: Heard = (event) => {
@@ -284,7 +353,12 @@ export class Runs {
   }
 
   /** Runs what the form asks for, or listens again to its job, and opens the result. */
-  private async attend(request: JobRequest, preset: Preset | null = null, job?: Job): Promise<void> {
+  private async attend(
+    request: JobRequest,
+    preset: Preset | null = null,
+    job?: Job,
+    file: File | null = null,
+  ): Promise<void> {
     const { app } = this;
     this.controller?.abort();
     const mine = new AbortController();
@@ -297,8 +371,9 @@ export class Runs {
       const heard: Heard = (event) => {
         if ("job" in event && this.controller === mine) this.running.value = { job: event.job };
       };
-      const id = await this.run(request, heard, mine.signal, job);
+      const id = await this.run(request, heard, mine.signal, job, file);
       if (this.controller !== mine) return;
+      if (file) return await this.openOwn(id);
       await app.go(id, preset ? pickSelection(preset) : {});
       app.preset.value = preset && { ...preset, recording: id };
       app.announce(app.words.peek().finished);

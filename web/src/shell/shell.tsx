@@ -8,6 +8,7 @@ import { Choice, ControlBar } from "./choice";
 import { useApp } from "./context";
 import { EditedMark } from "./edited";
 import { ExampleNote } from "./example";
+import { perceives } from "./form";
 import { Header } from "./header";
 import { onKey } from "./keyboard";
 import { useComparing, useLater, useTraining } from "./later";
@@ -287,12 +288,20 @@ function DropTarget() {
       app.root.addEventListener(name, heard, { signal: stop.signal });
     };
     listen("dragover", true, () => {});
-    listen("drop", false, (file) => file && void openFile(app, file));
+    listen("drop", false, (file) => {
+      const isMedia = perceives(app.runs.model()) && !file?.name.endsWith(".bundle");
+      if (file && isMedia) app.runs.change({ file });
+      else if (file) void openFile(app, file);
+    });
     const leave = (event: DragEvent): void => {
       if (!event.relatedTarget) setOver(false);
     };
     app.root.addEventListener("dragleave", leave, { signal: stop.signal });
     return () => stop.abort();
   }, [app]);
-  return over ? <div class="drop">{app.words.value.dropHere}</div> : null;
+  return over ? (
+    <div class="drop">
+      {perceives(app.runs.model()) ? app.words.value.dropMedia : app.words.value.dropHere}
+    </div>
+  ) : null;
 }

@@ -92,6 +92,8 @@ export const shell = {
     classes: "Class",
     next: "Next word",
     translation: "Translation",
+    caption: "Caption",
+    transcript: "Heard",
     given: "Given translation",
     continuation: "Continuation",
     masks: "Guessed",

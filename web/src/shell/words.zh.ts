@@ -94,6 +94,8 @@ export const shell: SameWords<typeof en.shell> = {
     classes: "类别",
     next: "下一个词",
     translation: "译文",
+    caption: "图片描述",
+    transcript: "听到",
     given: "给定的译文",
     continuation: "续写",
     masks: "猜测",

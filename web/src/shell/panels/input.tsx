@@ -8,6 +8,7 @@ import { useApp } from "../context";
 import {
   type Form,
   missing,
+  perceives,
   RANDOM_LENGTH,
   readsPairs,
   type Sequence,
@@ -15,6 +16,7 @@ import {
   translates,
   withModel,
 } from "../form";
+import { useMedia } from "../later";
 import type { App } from "../state";
 import { ConfigurationFields } from "./configuration";
 import { Choices, Field, NumberField } from "./fields";
@@ -30,6 +32,7 @@ export function InputPanel() {
   const about = app.about.value;
   const { form, running } = app.runs;
 
+  const media = useMedia(perceives(app.runs.model()));
   useEffect(() => {
     app.runs.loadModels().catch((error: unknown) => app.complain(error, null));
   }, [app]);
@@ -45,7 +48,7 @@ export function InputPanel() {
   const now = form.value;
   const model = app.runs.model();
   const { change } = app.runs;
-  const lack = missing(now, say);
+  const lack = missing(now, say, model);
   return (
     <form
       class="form"
@@ -55,13 +58,17 @@ export function InputPanel() {
       }}
     >
       <ModelFields form={now} model={model} app={app} />
-      <SequenceFields
-        form={now}
-        model={model}
-        change={change}
-        limit={about?.limits.text_characters}
-        mostTokens={about?.limits.tokens}
-      />
+      {perceives(model) ? (
+        media && <media.MediaFields key={model.name} form={now} model={model} />
+      ) : (
+        <SequenceFields
+          form={now}
+          model={model}
+          change={change}
+          limit={about?.limits.text_characters}
+          mostTokens={about?.limits.tokens}
+        />
+      )}
       {translates(model) && <LanguageFields form={now} model={model} app={app} />}
       <ConfigurationFields form={now} model={model} change={change} />
       <div class="run-bar">

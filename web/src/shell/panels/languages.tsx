@@ -3,7 +3,7 @@
 import type { ModelDescription } from "../../api/types";
 import { Button } from "../button";
 import { useApp } from "../context";
-import { type Form, swapLanguages } from "../form";
+import { type Form, perceives, swapLanguages } from "../form";
 import { findMisfit } from "../languages";
 import type { App } from "../state";
 import { Choices } from "./fields";
@@ -13,16 +13,28 @@ export function LanguageFields(props: {
   readonly model: ModelDescription | undefined;
   readonly app: App;
 }) {
-  const { form, app } = props;
+  const { form, app, model } = props;
+  const isMedia = perceives(model);
   const say = app.words.value;
   const languages = props.model?.languages ?? [];
   const title = nameLanguages(app);
   const choices = languages.map((code) => [code, title(code)] as const);
   const choose = (side: "sourceLanguage" | "targetLanguage", code: string): void => {
     const other = side === "sourceLanguage" ? form.targetLanguage : form.sourceLanguage;
-    app.runs.change(code === other ? swapLanguages(form) : { [side]: code });
+    const swaps = code === other && !isMedia;
+    app.runs.change(swaps ? swapLanguages(form) : { [side]: code });
   };
-  if (languages.length === 0 || props.model?.one_pair)
+  const target = (
+    <Choices
+      label={say.targetLanguage}
+      name="target-language"
+      value={form.targetLanguage}
+      choices={choices}
+      change={(code) => choose("targetLanguage", code)}
+    />
+  );
+  if (isMedia) return languages.length > 0 ? target : null; // a picture is in no language
+  if (languages.length === 0 || model?.one_pair)
     return (
       <p class="field only" data-field="languages">
         <span>{say.languages}</span>{" "}
@@ -40,13 +52,7 @@ export function LanguageFields(props: {
           change={(code) => choose("sourceLanguage", code)}
         />
         <Button name="swap" icon="swap" label={say.swap} act={() => app.runs.change(swapLanguages(form))} />
-        <Choices
-          label={say.targetLanguage}
-          name="target-language"
-          value={form.targetLanguage}
-          choices={choices}
-          change={(code) => choose("targetLanguage", code)}
-        />
+        {target}
       </div>
       <LanguageHint form={form} model={props.model} of="pair" />
     </>

@@ -58,10 +58,13 @@ function useOpen(): Thing | null {
   const { value } = useAnswer(app.source, listed || !id ? null : id, (source, signal) =>
     source.findRecordings!(id!, 1, signal),
   );
-  if (subject.kind === "runs") {
-    const run = subject.runs.length === 1 ? subject.runs[0]!.run : null;
-    return run && { ...run, kind: "runs", title: own.run(run.id) };
-  }
+  const run = subject.kind === "runs" && subject.runs.length === 1 ? subject.runs[0]!.run : null;
+  // A run that has ended is not followed: who may see it was perhaps changed since it was opened.
+  const asked = useAnswer(app.source, run?.id ?? null, (source, signal) =>
+    source.runs!.open(run!.id, signal),
+  );
+  if (run) return { ...(asked.value?.run ?? run), kind: "runs", title: own.run(run.id) };
+  if (subject.kind === "runs") return null;
   const entry = listed ?? value?.entries.find((each) => each.id === id);
   if (!entry) return null;
   const title = own.recording(app.text(entry.title) || entry.model);
@@ -105,7 +108,8 @@ function Storage(props: {
 function Sharing({ thing }: { readonly thing: Thing }) {
   const app = useApp();
   const own = words(app.language.value);
-  const [level, setLevel] = useState(thing.visibility ?? "private");
+  const [chosen, setChosen] = useState<Visibility | null>(null);
+  const level = chosen ?? thing.visibility ?? "private";
   const [busy, setBusy] = useState(false);
   const mine = app.mayChange(thing.owner) && !thing.shipped;
   const { name } = app.account.value!;
@@ -120,7 +124,7 @@ function Sharing({ thing }: { readonly thing: Thing }) {
           : own.of(thing.owner);
   const share = async (wish: Visibility): Promise<void> => {
     setBusy(true);
-    if (await app.share(thing.kind, thing.id, wish)) setLevel(wish);
+    if (await app.share(thing.kind, thing.id, wish)) setChosen(wish);
     setBusy(false);
   };
   return (

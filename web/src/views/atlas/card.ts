@@ -194,6 +194,7 @@ function drawPositions({ by_position }: AtlasHead, { say }: CardLook): HTMLEleme
     });
     const label = `${say.measure(name)}: ${ranges.map(({ text }) => text).join(say.or)}`;
     const [step, tall] = [Math.min(28, 200 / values.length), 48];
+    const every = step < 24 ? 2 : 1; // numbers of three digits would run into one another
     const bars = ranges.map(({ at, value, text }) => {
       const high = Math.max(1, (tall * Math.max(0, Math.min(most, value))) / most);
       const [x, y] = [figure(at * step + 1, 1), figure(tall - high, 1)];
@@ -201,19 +202,19 @@ function drawPositions({ by_position }: AtlasHead, { say }: CardLook): HTMLEleme
       const look = { fill: "var(--accent)", "fill-opacity": 0.7 };
       return draw("rect", { x, y, ...size, ...look }, draw("title", {}, text));
     });
-    const ticks = edges.map((edge, at) =>
-      drawText(edge, at * step, tall + 12, "var(--ink-faint)", at === 0 ? "start" : "middle", {
-        "font-size": 10,
-      }),
-    );
+    const ticks = edges.flatMap((edge, at) => {
+      if (at % every !== 0) return [];
+      const anchor = at === 0 ? "start" : "middle";
+      return [drawText(edge, at * step, tall + 12, "var(--ink-faint)", anchor, { "font-size": 10 })];
+    });
     const chart = drawChart(values.length * step + 14, tall + 16, label, ...bars, ...ticks);
     const top = share ? percent(most, 0) : digits(most, 2);
     const caption = make("figcaption", { class: "hint" }, say.upTo(say.measure(name), top));
     return [make("figure", {}, caption, chart)];
   });
-  return charts.length === 0
-    ? []
-    : [drawPart(say.byPosition, make("div", { class: "positions" }, ...charts))];
+  if (charts.length === 0) return [];
+  const across = make("p", { class: "hint" }, say.acrossPositions);
+  return [drawPart(say.byPosition, make("div", { class: "positions" }, ...charts), across)];
 }
 
 /** The nearest heads of its cluster. */

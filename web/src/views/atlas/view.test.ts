@@ -93,7 +93,7 @@ test("a card shows scores beside chance and baseline, the cost, and examples tha
   expect([...row.children].map((cell) => cell.textContent)).toEqual([
     ...["looks at objects", "", "0.70 (0.68–0.72)", "0.05", "0.30 (−1)", "0.001"],
   ]);
-  expect(card.querySelector(".cost")!.textContent).toContain("0.100 nats per token (95 %: 0.080 to 0.120");
+  expect(card.querySelector(".cost")!.textContent).toContain("0.100 nats (95 %: 0.080 to 0.120");
   const charts = [...card.querySelectorAll(".positions figcaption")].map((each) =>
     each.textContent!.replace(/\s%/u, "%"),
   );

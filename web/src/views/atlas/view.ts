@@ -52,6 +52,7 @@ interface Asked {
 const options = { colour: text("type"), search: text(""), type: text(""), beside: text("") };
 const FOUND = 12; // heads that are listed of a search
 const [SMALLEST, LARGEST] = [16, 34]; // pixels of a square
+const ASIDE = 108; // pixels beside the squares: the numbers of layers, and what they are
 
 export const view: View<"study", Asked> = {
   name: "atlas",
@@ -392,7 +393,7 @@ class AtlasView extends MountedView<Words, Asked, "study", StudySource> implemen
       const mine = atlas === this.atlas;
       const drawn = familiesOf(atlas.heads).map((family) => {
         const columns = Math.max(...family.heads.map(({ head }) => head)) + 1;
-        const unit = Math.max(SMALLEST, Math.min(LARGEST, Math.floor((room - 76) / columns) - 2));
+        const unit = Math.max(SMALLEST, Math.min(LARGEST, Math.floor((room - ASIDE) / columns) - 2));
         return drawMap(family, {
           say,
           label: this.familyName(family),

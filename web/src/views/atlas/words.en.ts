@@ -21,7 +21,7 @@ export const words = {
   type: "type",
   cluster: "cluster",
   cost: "cost of silencing",
-  costUnit: "nats per token",
+  costUnit: "nats",
   measures: "Measures",
   scores: "Scores",
   measure: (name: string) => MEASURES[name] ?? name,
@@ -50,9 +50,9 @@ export const words = {
   untyped: "No detector passes: what this head does is none of the things that were looked for.",
   alsoPasses: "Also passes:",
   costIs: (mean: string, low: string, high: string, texts: string) =>
-    `Silencing it changes the loss by ${mean} nats per token (95 %: ${low} to ${high}; ${texts} texts).`,
+    `Silencing it changes the loss by ${mean} nats (95 %: ${low} to ${high}; ${texts} texts).`,
   costOnce: (mean: string) =>
-    `Silencing it changes the loss by ${mean} nats per token on one text; of one text the interval is not known.`,
+    `Silencing it changes the loss by ${mean} nats on one text; of one text the interval is not known.`,
   costUp: "The model needs it.",
   costDown: "The model does better without it.",
   costNone: "No clear effect: the interval contains 0.",
@@ -80,6 +80,7 @@ export const words = {
   passes: "passes",
   more: (count: string) => `${count} more scores`,
   byPosition: "Statistics by position",
+  acrossPositions: "Across: where the token that looks stands in its text, counted from 0.",
   position: (first: number, last: number) => `tokens ${first}–${last}`,
   upTo: (name: string, most: string) => `${name}, up to ${most}`,
   alike: "Heads that behave alike",

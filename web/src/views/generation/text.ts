@@ -7,6 +7,7 @@
 
 import type { SideName, TokenSlice } from "../../api/types";
 import type { Theme } from "../../core/view";
+import { readLayout } from "../../data/media";
 import { readLast } from "../../data/weights";
 import { make, write } from "../../marks/make";
 import { inks } from "../../marks/paper";
@@ -43,10 +44,10 @@ export class Text {
     const side = stage.source.description[this.side];
     tasks.asker().ask(
       null,
-      (source) => readLast(source, this.side, MOST),
-      (slice) => {
+      (source) => Promise.all([readLast(source, this.side, MOST), readLayout(source, this.side)]),
+      ([slice, patches]) => {
         this.slice = slice;
-        this.passage.setTokens(slice, side?.text ?? null, side?.count ?? 0);
+        this.passage.setTokens(slice, side?.text ?? null, side?.count ?? 0, patches);
         ready(slice);
       },
     );

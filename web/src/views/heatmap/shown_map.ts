@@ -46,10 +46,10 @@ export class ShownMap {
     readonly how: How,
     readonly axes: Axes,
     readonly tiles: TileSource,
-    private readonly changed: () => void,
+    private readonly changed: (cells: boolean) => void,
   ) {
     this.extent = { queries: map.queries, keys: map.keys };
-    this.exact = new Exact(source, map, head, changed);
+    this.exact = new Exact(source, map, head, () => changed(true));
     this.mask = { causal: causalOf(map), rows: null, left: null };
   }
 
@@ -75,6 +75,7 @@ export class ShownMap {
   /** Rows where more is masked than the causal rule says; without statistics only that rule is known. */
   async learnMask(): Promise<void> {
     this.asked += 1;
+    const before = this.mask.rows;
     try {
       const known = await readMask(this.source, this.map, this.head);
       this.mask = { ...this.mask, ...known };
@@ -82,11 +83,12 @@ export class ShownMap {
       // the causal rule stays
     }
     this.asked -= 1;
-    this.changed();
+    this.changed(this.mask.rows !== before);
   }
 
   /** Keys that do not count for the scale, and are not shown. */
   async leaveOut(leave: Leave): Promise<void> {
+    if (leave === this.leave) return;
     this.leave = leave;
     let left: Uint8Array | null = null;
     if (leave !== "none") {
@@ -100,7 +102,7 @@ export class ShownMap {
     if (this.leave !== leave) return;
     this.mask = { ...this.mask, left };
     this.peaks = new Peaks(left);
-    this.changed();
+    this.changed(true);
   }
 
   /** Ask for what a look needs, and take what is there. */

@@ -143,13 +143,13 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     if (map === null) return;
     const head = chooseHead(map, now.head);
     const { pool, leave } = this.options.in(now);
-    const changed = (): void => this.schedule(true);
+    const changed = (cells: boolean): void => this.schedule(cells);
     this.opening.ask(
       null,
       async (source, signal) => {
         const arrived = (): void => {
           this.trouble = null;
-          changed();
+          changed(true);
         };
         const failed = (error: unknown): void => this.failTile(error);
         const tiles = await openTiles(source, map, head, pool, { arrived, failed });
@@ -180,7 +180,8 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     else if (this.hover !== null) shown.exact.ask(this.hover.query, this.hover.key);
     this.label(shown);
     void shown.learnMask();
-    this.schedule(true);
+    this.stale = true;
+    this.drawAll(); // now: the next frame would show it a frame later
   }
 
   /** A coarser picture stands in for a tile that did not come; it is asked for again after a while. */
@@ -325,7 +326,7 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     const { stage, trouble } = this;
     const problem = trouble === null ? null : stage.text(errorText(trouble));
     this.panel.show(shown, tableOf(shown, stage.theme), both && shown.read(both, say), problem);
-    if (anew) this.rest(shown);
+    if (anew || this.plot.element.ariaBusy === "true") this.rest(shown);
   }
 
   /** Say whether all is here: cells, masks, names (margins follow them). Then nothing moves by itself any more. */

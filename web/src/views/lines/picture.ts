@@ -7,9 +7,11 @@
 
 import { evidenceLine, mapName } from "../../core/focus";
 import { fixed, percent } from "../../core/formats";
+import type { Crop } from "../../core/heat";
 import type { Stage } from "../../core/view";
 import { type Brush, type Lane, type Lines, middle, writeLines } from "../../marks/arcs";
 import type { Axis } from "../../marks/columns";
+import { writeCrop } from "../../marks/crop";
 import { inks, label, sheet } from "../../marks/paper";
 import { clip } from "../../marks/text";
 import type { HeadWeights } from "./head_weights";
@@ -24,6 +26,7 @@ export interface LinesPicture {
   readonly lines: Lines;
   readonly brush: Brush;
   readonly tokens: Tokens;
+  readonly crops: Readonly<Record<Axis, (row: number) => Crop | null>>;
   readonly rows: Readonly<Record<Axis, readonly [number, number]>>;
   readonly focus: {
     readonly axis: Axis;
@@ -113,7 +116,7 @@ function writeLegend({ attention, brush, word, stage }: LinesPicture): string {
   return label(word.heads, 0, 9, { fill: soft, size: 11 }) + boxes.join("") + axes;
 }
 
-function writeColumn({ tokens, rows, focus, stage }: LinesPicture, axis: Axis, lane: Lane): string {
+function writeColumn({ tokens, crops, rows, focus, stage }: LinesPicture, axis: Axis, lane: Lane): string {
   const { ink, faint } = inks(stage.theme);
   const texts: string[] = [];
   const end = axis === "query";
@@ -122,8 +125,11 @@ function writeColumn({ tokens, rows, focus, stage }: LinesPicture, axis: Axis, l
     const y = middle(lane, row) + 4;
     const here = focus?.axis === axis && focus.row === row;
     const text = clip(tokens[axis].shown[row] ?? "", 24);
+    const crop = crops[axis](row);
+    const aside = crop === null ? 0 : ROW + 2; // a small picture stands next to the lines
+    if (crop !== null) texts.push(writeCrop(crop, end ? COLUMN - ROW + 2 : WIDTH - COLUMN, y - 13, ROW - 2));
     texts.push(
-      label(text, end ? COLUMN : WIDTH - COLUMN, y, {
+      label(text, end ? COLUMN - aside : WIDTH - COLUMN + aside, y, {
         fill: ink,
         anchor: inner,
         ...(here ? { weight: 700 } : {}),

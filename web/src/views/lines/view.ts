@@ -7,12 +7,14 @@
 
 import { hasMaps } from "../../core/focus";
 import { count } from "../../core/formats";
+import type { Crop } from "../../core/heat";
 import { chooseMap, selectedRows } from "../../core/maps";
 import type { Text } from "../../core/messages";
 import { writePlace } from "../../core/place";
 import { readingOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import type { SubjectOf, TableData } from "../../core/view";
+import { readCrops } from "../../data/media";
 import { readAxis } from "../../data/weights";
 import { type Brush, fan, gather, type Lines } from "../../marks/arcs";
 import { diverging, headColour, pick } from "../../marks/colours";
@@ -66,6 +68,10 @@ class LinesView extends MountedView<Words, LinesOptions> {
   };
   private attention!: HeadWeights;
   private tokens: Tokens | null = null;
+  private crops: Readonly<Record<Axis, (row: number) => Crop | null>> = {
+    query: () => null,
+    key: () => null,
+  };
   private colours: readonly string[] = [];
   private pointed: Place | null = null;
   private drawn: Lines | null = null;
@@ -107,11 +113,20 @@ class LinesView extends MountedView<Words, LinesOptions> {
         this.tokens = null;
         this.pointed = null;
         this.dress();
-        return Promise.all([readAxis(round, map, "query", now), readAxis(round, map, "key", now)]);
+        return Promise.all([
+          readAxis(round, map, "query", now),
+          readAxis(round, map, "key", now),
+          readCrops(round, map.query_side),
+          readCrops(round, map.key_side),
+        ]);
       },
-      ([query, key]) => {
+      ([query, key, ofQuery, ofKey]) => {
         this.tokens = { query, key };
-        this.columns.setTokens(query, key);
+        this.crops = {
+          query: (row) => ofQuery(row + map.query_start),
+          key: (row) => ofKey(row + map.key_start),
+        };
+        this.columns.setTokens(query, key, this.crops);
         const focus = this.focus();
         if (focus !== null) this.columns.reveal(focus);
         this.follow();
@@ -307,6 +322,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
       lines,
       brush: this.brush(lines, 1.5),
       tokens: this.tokens!,
+      crops: this.crops,
       rows: { query: rows("query"), key: rows("key") },
       focus: single ? { ...focus, value } : null,
       threshold: this.threshold(),

@@ -8,6 +8,7 @@
 import type { SoundDescription } from "../../api/types";
 import { round } from "../../core/formats";
 import { type Spectrogram, spectrogram } from "../../core/maths/spectrum";
+import { outlineWave } from "../../core/maths/wave";
 import type { TimeCell } from "../../core/media";
 import type { Theme } from "../../core/view";
 import { elide } from "../../marks/axis";
@@ -326,25 +327,6 @@ export class Chart {
 
 export function middleOf({ from, to }: TimeCell): number {
   return (from + to) / 2;
-}
-
-/** The lowest and highest sample of each pixel, from -1 to 1 of the loudest one. */
-export function outlineWave(
-  samples: Int16Array,
-  width: number,
-): readonly (readonly [x: number, low: number, high: number])[] {
-  let loudest = 1;
-  for (const sample of samples) loudest = Math.max(loudest, Math.abs(sample));
-  return Array.from({ length: width }, (_, x) => {
-    const first = Math.floor((x * samples.length) / width);
-    const last = Math.max(first + 1, Math.floor(((x + 1) * samples.length) / width));
-    let [low, high] = [0, 0];
-    for (let at = first; at < last; at++) {
-      low = Math.min(low, samples[at] ?? 0);
-      high = Math.max(high, samples[at] ?? 0);
-    }
-    return [x, low / loudest, high / loudest] as const;
-  });
 }
 
 /** Round seconds, at most so many. */

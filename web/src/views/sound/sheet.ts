@@ -7,13 +7,14 @@
 
 import type { SoundDescription } from "../../api/types";
 import { round } from "../../core/formats";
+import { outlineWave } from "../../core/maths/wave";
 import type { TimeCell } from "../../core/media";
 import type { Theme } from "../../core/view";
 import { colourScale } from "../../marks/cells";
 import { figure, inks, label, sheet } from "../../marks/paper";
 import { clip } from "../../marks/text";
 import type { HeardWord } from "./alignment";
-import { middleOf, outlineWave, ticksOf } from "./chart";
+import { middleOf, ticksOf } from "./chart";
 
 const WIDTH = 640;
 const GUTTER = 90;

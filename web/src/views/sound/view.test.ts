@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { Spoken } from "../../api/types";
+import { outlineWave } from "../../core/maths/wave";
 import { cellAt, divideTime } from "../../core/media";
 import type { RecordingSource } from "../../core/source";
 import { invent, setStage, settle, shown, weightOf } from "../../testing/recording";
 import { align, countInside } from "./alignment";
-import { outlineWave, ticksOf } from "./chart";
+import { ticksOf } from "./chart";
 import { view } from "./view";
 
 const SOUND = {

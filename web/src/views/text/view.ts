@@ -14,6 +14,7 @@ import { MountedView, recordingView, type Setting } from "../../core/recording_v
 import type { Selection } from "../../core/selection";
 import { errorText } from "../../core/source";
 import type { TableData } from "../../core/view";
+import { readLayout } from "../../data/media";
 import { RecordingTokens } from "../../data/side_tokens";
 import { readAxis, readColumn, readMass, readRow } from "../../data/weights";
 import { make, relabel, write } from "../../marks/make";
@@ -109,13 +110,17 @@ class TextView extends MountedView<Words, TextOptions> {
       JSON.stringify([parts, map.place.step]),
       (source) => {
         for (const pane of this.panes) pane.slice = null;
-        return Promise.all(parts.map(({ axis, range }) => readAxis(source, map, axis, now, range)));
+        const read = parts.map(({ axis, range, side }) =>
+          Promise.all([readAxis(source, map, axis, now, range), readLayout(source, side)]),
+        );
+        return Promise.all(read);
       },
-      (slices) => {
+      (found) => {
         this.panes.forEach((pane, at) => {
           const { side, count } = parts[at]!;
-          pane.slice = slices[at]!;
-          pane.passage.setTokens(slices[at]!, this.textOf(side), count);
+          const [slice, patches] = found[at]!;
+          pane.slice = slice;
+          pane.passage.setTokens(slice, this.textOf(side), count, patches);
         });
         this.follow();
       },

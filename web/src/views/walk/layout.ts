@@ -27,6 +27,7 @@ const WIDEST = 46; // pixels of a cell
 const NARROW = 520; // pixels across: on less, matrices stand one below the other, as on a phone
 const FEATURES = 170; // pixels down for rows that are features
 const GAP = 40;
+const PICTURE = 168; // pixels across of a picture
 const CROSS = new Set(["product", "dot", "cosine", "bilinear", "additive", "mix"]);
 
 /** Pixels a cell may be wide: whole ones where there is room. */
@@ -124,6 +125,7 @@ function lay(loaded: Loaded, step: WalkStep, width: number, height: number): Pla
       cellHeight: isFeatures(panel)
         ? featureHeight(panel.grid.rows)
         : lowRow(rowHeight(beside ? panel.grid.rows : lines), most),
+      ...(isPicture(step, panel) ? square(panel, room) : {}),
       sign: signOf(step, panel, place, loaded),
       place: "flow",
     })),
@@ -136,6 +138,16 @@ function signOf({ operation }: WalkStep, panel: Panel, place: number, { result, 
   if (panel === result) return operation === "add" ? "=" : "→";
   if (panel === bias || operation === "add") return "+";
   return CROSS.has(operation) ? "·" : "";
+}
+
+/** Pixels of a picture, which is not to be stretched. */
+function isPicture({ operation }: WalkStep, panel: Panel): boolean {
+  return operation === "cut" && panel.role === "input";
+}
+
+function square({ grid }: Panel, room: number): Pick<Item, "cellWidth" | "cellHeight"> {
+  const cell = Math.min(room, PICTURE) / Math.max(1, grid.columns);
+  return { cellWidth: cell, cellHeight: cell };
 }
 
 function tallest(panels: readonly Panel[]): number {

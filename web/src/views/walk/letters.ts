@@ -9,6 +9,15 @@ import type { WalkPlan, WalkStep } from "../../api/types";
 import { lastWord, stepsOf } from "./script";
 
 const LETTERS: Readonly<Record<string, string>> = {
+  pixels: "I",
+  samples: "s",
+  patches: "U",
+  projected: "E",
+  power: "F",
+  spectrogram: "M",
+  first: "H",
+  first_active: "f(H)",
+  second: "H",
   tokens: "E",
   positions: "P",
   segments: "G",

@@ -10,7 +10,7 @@ import type { Lit } from "./look";
 import type { Loaded, Panel } from "./panels";
 
 /** Operations that take a number from one place: nothing else lights up. */
-const COPIES = new Set(["before", "concat", "ends", "repeat"]);
+const COPIES = new Set(["before", "concat", "ends", "repeat", "cut", "prepend", "fourier", "convolve"]);
 
 /** The part of a panel behind the cell (row, column) of the result; `head`: the one on the screen. */
 export function litOf(
@@ -47,6 +47,7 @@ function guess(operation: string, panel: Panel, row: number, column: number): Li
     case "mix":
       return panel.grid.row !== null && /^[Vh]/.test(panel.symbol) ? { column } : { row };
     case "gate":
+    case "mel":
     case "norm":
     case "softmax":
     case "choose":

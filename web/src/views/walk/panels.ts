@@ -6,7 +6,7 @@
  */
 
 import type { WalkAxis, WalkStep } from "../../api/types";
-import { count } from "../../core/formats";
+import { count, fixed } from "../../core/formats";
 import { readingOf } from "../../core/reading";
 import { isTurned, readStep, type StepArrays, type Table } from "../../data/walk_arrays";
 import { headColour } from "../../marks/colours";
@@ -37,8 +37,22 @@ export interface Loaded {
   drawn(column: number): number; // −1: not shown
 }
 
-/** Names for an axis. */
-function namesOf(context: WalkContext, axis: WalkAxis | undefined, written = false): Naming | null {
+/** Names for an axis of so many rows. */
+function namesOf(
+  context: WalkContext,
+  axis: WalkAxis | undefined,
+  rows: number,
+  written = false,
+): Naming | null {
+  if (axis === "patch") {
+    const shown = context.tokens.source?.shown ?? [];
+    return (at) => shown[shown.length - rows + at] ?? String(at); // a class token comes first
+  }
+  if (axis === "column") {
+    const { hop, sample_rate, frame_stride } = context.plan.architecture ?? {};
+    const samples = (context.tokens.source?.shown.length ?? 0) * Number(hop) * Number(frame_stride);
+    return (at) => `${fixed(((at + 0.5) * samples) / rows / Number(sample_rate), 3)} s`;
+  }
   if (axis !== "source" && axis !== "target") return null;
   const shown = context.tokens[axis === "target" && written ? "written" : axis]?.shown;
   return (at) => shown?.[at] ?? String(at);
@@ -49,6 +63,12 @@ export function isNamedByWritten({ stage, tokens }: WalkContext, { kind }: WalkS
   return kind === "cross" && tokens.written !== null && readingOf(stage.selection.get()) === "written";
 }
 
+const ROWS: Readonly<Record<string, WalkAxis>> = {
+  cut: "pixel",
+  prepend: "patch",
+  mel: "column",
+  convolve: "column",
+};
 const SHARES = new Set(["weights", "probabilities"]);
 const KEYED = new Set(["products", "biased", "scores", "weights"]); // arrays whose columns are keys
 
@@ -106,12 +126,16 @@ function inputPanel(
     step.kind === "cross" ? "source" : step.axes.find((axis) => axis === "source" || axis === "target");
   const mixed = step.operation === "mix" && at === 1; // its rows are the keys
   const pooled = shape.length === 2 ? sideOf(step.stack, context.source.description) : undefined;
-  const rows = mixed ? keys : turned ? axes[1] : axes.length > 1 ? axes[0] : pooled;
+  const own = ROWS[step.operation]; // of an input that has other rows than the result
+  const rows = mixed ? keys : turned ? axes[1] : (own ?? (axes.length > 1 ? axes[0] : pooled));
   const written = isNamedByWritten(context, step);
-  const rowNames = table.rows === 1 && shape.length < 2 ? null : namesOf(context, rows, written);
+  const rowNames =
+    table.rows === 1 && shape.length < 2
+      ? null
+      : namesOf(context, rows, turned ? table.columns : table.rows, written);
   const keyed = KEYED.has(last) || (last === "scaled" && step.kind !== "embedding");
   const spoken = words !== null && table.columns === words.length;
-  const columnNames = keyed ? namesOf(context, keys) : spoken ? wordName : null;
+  const columnNames = keyed ? namesOf(context, keys, table.columns) : spoken ? wordName : null;
   return {
     name,
     symbol: letterOf(context.plan, step, name, shape[0]! > 1 ? table.head : null, turned ? "ᵀ" : ""),
@@ -141,7 +165,7 @@ function resultPanel(
   const shape = step.shape.output ?? [];
   const axes = step.axes.filter((axis) => axis !== "head");
   const single = axes.length < 2;
-  const names = single ? null : namesOf(context, axes[0], isNamedByWritten(context, step));
+  const names = single ? null : namesOf(context, axes[0], table.rows, isNamedByWritten(context, step));
   const ids = axes[0] === "source" || axes[0] === "target" ? context.tokens[axes[0]]?.ids : undefined;
   const looked = step.operation === "lookup" && step.inputs[0]?.endsWith("/ids") === true;
   const classes = axes.at(-1) === "class" ? className(context) : null;
@@ -151,7 +175,7 @@ function resultPanel(
     role: "result",
     grid: grid(table, {
       row: looked && names !== null ? (at) => `${ids?.[at] ?? ""} ${names(at)}` : names,
-      column: wordName ?? classes ?? (single ? null : namesOf(context, axes[1])),
+      column: wordName ?? classes ?? (single ? null : namesOf(context, axes[1], table.columns)),
       share: SHARES.has(lastWord(step.output)),
     }),
     turned: false,

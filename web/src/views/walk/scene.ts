@@ -7,6 +7,7 @@
 
 import type { WalkContext, WalkScene } from "./context";
 import { Glance } from "./glance";
+import { MediaScene } from "./media";
 import { Operation } from "./operation";
 import type { Scene } from "./script";
 import { SequenceScene } from "./sequence";
@@ -19,6 +20,8 @@ export function makeScene(scene: Scene, context: WalkContext, animated: boolean)
   switch (scene.kind) {
     case "text":
       return new TextScene(context, scene.stack);
+    case "media":
+      return new MediaScene(context, scene.stack ?? "");
     case "glance":
       return new Glance(context, scene.stack ?? "");
     case "sequence":

@@ -12,6 +12,8 @@ export type TextKey = keyof ReturnType<typeof sentences>;
 
 export type Chapter =
   | "text"
+  | "picture"
+  | "sound"
   | "embedding"
   | "attention"
   | "cross"
@@ -29,7 +31,7 @@ export type Chapter =
 
 export interface Scene {
   readonly id: string; // in the URL
-  readonly kind: "text" | "step" | "glance" | "sequence" | "training" | "words" | "tree";
+  readonly kind: "text" | "media" | "step" | "glance" | "sequence" | "training" | "words" | "tree";
   readonly chapter: Chapter;
   readonly block: string; // of the diagram
   readonly stack: string | null;
@@ -105,12 +107,12 @@ export function writeScript(plan: WalkPlan, description: Description, layer: num
     }
     if (step.layer === null) {
       glance();
-      scenes.push(stepScene(step));
+      scenes.push(stepScene(step, plan));
       continue;
     }
     inLayers = true;
     const open = plan.recurrent || step.layer === layerIn(plan, step.stack ?? "", layer);
-    if (open) scenes.push(stepScene(step));
+    if (open) scenes.push(stepScene(step, plan));
   }
   glance();
   return [...scenes, ...epilogue(plan, description)];
@@ -136,12 +138,50 @@ function plain(kind: Scene["kind"], chapter: Chapter, id: string, stack: string 
 }
 
 function textScene(stack: string, description: Description): Scene {
-  const target = sideOf(stack, description) === "target";
-  const scene = plain("text", "text", `${stack}.text`, stack, target ? "textTarget" : "textSource");
-  return { ...scene, block: `${stack}.embedding.text` };
+  const side = sideOf(stack, description);
+  const block = `${stack}.embedding.text`;
+  if (side === "source" && description.source.picture)
+    return { ...plain("media", "picture", `${stack}.text`, stack, "pictureSource"), block };
+  if (side === "source" && description.source.sound)
+    return { ...plain("media", "sound", `${stack}.text`, stack, "soundSource"), block };
+  const key = side === "target" ? "textTarget" : "textSource";
+  return { ...plain("text", "text", `${stack}.text`, stack, key), block };
 }
 
-function stepScene(step: WalkStep): Scene {
+/** What is said of texts alone, said of pictures and of sounds. */
+const OF_PICTURES: Readonly<Partial<Record<TextKey, TextKey>>> = {
+  position: "positionSeen",
+  learnedPositions: "learnedPlaces",
+  crossQueries: "crossQueriesSeen",
+  crossKeys: "crossKeysSeen",
+  crossValues: "crossValuesSeen",
+  poolFirst: "poolFirstSeen",
+  poolMean: "poolMeanSeen",
+  poolMax: "poolMaxSeen",
+  classes: "classesSeen",
+};
+const OF_SOUNDS: Readonly<Partial<Record<TextKey, TextKey>>> = {
+  position: "positionHeard",
+  learnedPositions: "learnedMoments",
+  crossQueries: "crossQueriesHeard",
+  crossKeys: "crossKeysHeard",
+  crossValues: "crossValuesHeard",
+  poolFirst: "poolFirstHeard",
+  poolMean: "poolMeanHeard",
+  poolMax: "poolMaxHeard",
+  classes: "classesHeard",
+};
+
+/** Which sentence tells of a step, in a network that reads text, pictures or sounds. */
+function keyIn(plan: WalkPlan, step: WalkStep): TextKey {
+  const key = keyOf(step);
+  const { reads } = plan.architecture ?? {};
+  if (step.stack === "decoder" && step.kind === "embedding") return key; // it reads words
+  const others = reads === "picture" ? OF_PICTURES : reads === "sound" ? OF_SOUNDS : {};
+  return others[key] ?? key;
+}
+
+function stepScene(step: WalkStep, plan: WalkPlan): Scene {
   const chapter = CHAPTERS[step.kind];
   return {
     id: step.id,
@@ -151,7 +191,7 @@ function stepScene(step: WalkStep): Scene {
     stack: step.stack,
     layer: step.layer,
     step,
-    key: keyOf(step),
+    key: keyIn(plan, step),
   };
 }
 
@@ -177,6 +217,10 @@ export function blockOf(step: WalkStep): string {
 }
 
 const PLAIN: Readonly<Record<string, TextKey>> = {
+  cut: "cut",
+  prepend: "prepend",
+  fourier: "fourier",
+  mel: "mel",
   lookup: "lookup",
   turn: "turn",
   fall: "fall",
@@ -227,6 +271,8 @@ const CELLS: Readonly<Record<string, TextKey>> = {
   context: "fixedContext",
 };
 
+const WAVES: Readonly<Record<string, TextKey>> = { halves: "wavesHalves", grid: "wavesGrid" };
+
 const LOOKUPS: Readonly<Record<string, TextKey>> = {
   positions: "learnedPositions",
   segments: "segments",
@@ -241,7 +287,9 @@ export function keyOf(step: WalkStep): TextKey {
   const recurrent = recurrentKey(step, word);
   if (recurrent !== null) return recurrent;
   if (operation === "mask") return maskKey(step.numbers);
-  if (operation === "waves") return step.words.order === "halves" ? "wavesHalves" : "wavesPairs";
+  if (operation === "waves") return WAVES[step.words.order ?? ""] ?? "wavesPairs";
+  if (operation === "turn" && step.words.order === "grid") return "turnGrid";
+  if (operation === "convolve") return word === "first" ? "convolve" : "convolveAgain";
   if (operation === "scale" && chapter !== "embedding") return "scaleScores";
   if (operation === "scale") return step.words.positions === "elsewhere" ? "scaleAlone" : "scale";
   if (operation === "pool") return POOLS[step.words.how ?? ""] ?? "other";
@@ -337,6 +385,7 @@ function productKey(word: string, kind: string | null, chapter: Chapter): TextKe
   if (word === "values") return cross ? "crossValues" : "values";
   if (word === "inner") return "inner";
   if (word === "widened") return "widened";
+  if (chapter === "embedding" && (word === "projected" || word === "tokens")) return "projectPatches";
   if (word === "output") return chapter === "feedForward" ? "contract" : "attentionOutput";
   return null;
 }

@@ -3,6 +3,35 @@
 export const titles = {
   textSource: "Text becomes tokens",
   textTarget: "The decoder's own text",
+  pictureSource: "A picture becomes patches",
+  soundSource: "A sound becomes frames",
+  cut: "Patches as rows of numbers",
+  projectPatches: "Patches become vectors: U · W",
+  prepend: "A class token in front",
+  fourier: "Frequencies of each stretch of sound",
+  mel: "The spectrogram: how loud, in bands",
+  convolve: "First convolution: three columns at a time",
+  convolveAgain: "Second convolution: one vector for each token",
+  wavesGrid: "Positions in two dimensions: sines of row and column",
+  turnGrid: "Turn by row and column",
+  positionSeen: "Add the positions",
+  learnedPlaces: "Positions: look them up",
+  crossQueriesSeen: "Queries from below",
+  crossKeysSeen: "Keys from the encoder",
+  crossValuesSeen: "Values from the encoder",
+  poolFirstSeen: "One vector for the whole picture: the class token",
+  poolMeanSeen: "One vector for the whole picture: the average",
+  poolMaxSeen: "One vector for the whole picture: the largest",
+  classesSeen: "Linear: a score for every class",
+  positionHeard: "Add the positions",
+  learnedMoments: "Positions: look them up",
+  crossQueriesHeard: "Queries from below",
+  crossKeysHeard: "Keys from the encoder",
+  crossValuesHeard: "Values from the encoder",
+  poolFirstHeard: "One vector for the whole sound: the first",
+  poolMeanHeard: "One vector for the whole sound: the average",
+  poolMaxHeard: "One vector for the whole sound: the largest",
+  classesHeard: "Linear: a score for every class",
   lookup: "Look up the embeddings",
   scale: "Times √d",
   scaleAlone: "Times √d",
@@ -115,6 +144,55 @@ export const sentences = {
     "The tokenizer cuts the text into pieces that it knows and writes down each piece's number in the vocabulary: the network only ever sees these numbers.",
   textTarget:
     "The decoder reads the words written so far, moved one place to the right behind a start token, so that at every position it has to say the word that comes next.",
+  pictureSource:
+    "A network reads vectors, and does not mind what they stand for. The picture is cut into squares of the same size, the patches, and each becomes one token, as a word of a sentence does: read row by row, from the upper left to the lower right.",
+  soundSource:
+    "A network reads vectors, and does not mind what they stand for. The sound is cut into short stretches of the same length, the frames, and each becomes one token, as a word of a sentence does.",
+  cut: "The pixels of a patch are written one after the other as one row of numbers (of a coloured picture all the red ones first, then green, then blue). Each byte, 0 to 255, becomes a number around 0, usually from −1 to 1. Nothing is learned here.",
+  projectPatches:
+    "Each row of pixels is multiplied by one learned matrix, the same for all patches: a vector as wide as those of words. Columns of the matrix come to look for edges, corners and colours.",
+  prepend:
+    "One learned vector is put in front of the patches. It stands for no place of the picture: by attention it gathers what the answer needs from all of them.",
+  fourier:
+    "Around each moment 2.5 hops of sound are cut out, fading in and out, and compared with waves of every frequency: the number says how much of the sound is that frequency. Rows are moments, columns are frequencies.",
+  mel: "Frequencies are gathered into bands, narrow for low tones and wide for high ones, as ears do (the mel scale), and the sum is put on a scale of powers of ten: 0 is silence, 2 the loudest pure tone. Nothing is learned up to here.",
+  convolve:
+    "Each column of the spectrogram, with its neighbours before and after, is multiplied by learned matrices: what is found is a change, such as the beginning of a sound, not only a loudness.",
+  convolveAgain:
+    "Once more three neighbours at a time, keeping fewer of them: what comes out is one vector for each token.",
+  wavesGrid:
+    "A patch has a row and a column. The left half of the numbers is a pattern of sines and cosines of its row, the right half one of its column: patches in the same row share one half. A class token has no place, and gets zeros.",
+  turnGrid:
+    "Half of the pairs of numbers are turned by the patch's row, half by its column (rotary positions in two dimensions), so that only how far apart two patches are, down and across, enters the product of a query and a key.",
+  positionSeen:
+    "A vector that depends only on the place in the picture is added to each row. Attention by itself knows no order: without positions, a picture with its patches shuffled would be the same to the network.",
+  learnedPlaces:
+    "Each place of the picture has a learned vector of its own. That patches lie beside each other the network has to find out: neighbours come to have similar vectors.",
+  crossQueriesSeen:
+    "The queries come from the decoder's stream below: what does this word of the description need from the picture?",
+  crossKeysSeen:
+    "The keys come from the encoder's output, not from the decoder: each patch says what it can be found by. They are the same for every word that is written.",
+  crossValuesSeen:
+    "The values come from the encoder's output, too: what each patch hands over to the description.",
+  poolFirstSeen:
+    "The vector of the first token, the class token where there is one, stands for the whole picture: what is not in it by now does not count.",
+  poolMeanSeen: "The average of all tokens' vectors stands for the whole picture.",
+  poolMaxSeen: "Of each feature the largest number of all tokens stands for the whole picture.",
+  classesSeen: "The picture's vector times one vector for each class: the largest product wins.",
+  positionHeard:
+    "A vector that depends only on the moment is added to each row. Attention by itself knows no order: without positions, the same frames in another order would sound the same to the network.",
+  learnedMoments:
+    "Each moment has a learned vector of its own; there is none for moments beyond the longest sound that the model was built for.",
+  crossQueriesHeard:
+    "The queries come from the decoder's stream below: which moment of the sound does this word come from?",
+  crossKeysHeard:
+    "The keys come from the encoder's output, not from the decoder: each frame says what it can be found by. They are the same for every word that is written.",
+  crossValuesHeard:
+    "The values come from the encoder's output, too: what each frame hands over to the word that is written.",
+  poolFirstHeard: "The vector of the first token stands for the whole sound.",
+  poolMeanHeard: "The average of all tokens' vectors stands for the whole sound.",
+  poolMaxHeard: "Of each feature the largest number of all tokens stands for the whole sound.",
+  classesHeard: "The sound's vector times one vector for each class: the largest product wins.",
   lookup:
     "Each token's number picks one row of the embedding table: a learned vector, the same wherever the token stands. Words used alike in training tend to have similar rows.",
   scale:

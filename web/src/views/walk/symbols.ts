@@ -82,9 +82,24 @@ function formulaOf(step: WalkStep, letters: readonly string[]): string | null {
   const [one = "", two = "", three = "", four = ""] = letters;
   switch (operation) {
     case "waves": {
-      const half = `${(shape.output?.at(-1) ?? 0) / 2}`;
+      const half = `${(shape.output?.at(-1) ?? 0) / (words.order === "grid" ? 4 : 2)}`;
+      if (words.order === "grid")
+        return `${made}[(r, c), 2i] = sin(r ÷ 10000^(i/${half})), ${made}[(r, c), 2i + 1] = cos(r ÷ 10000^(i/${half})), c ⇒ 2i + ${2 * Number(half)}`;
       const [sine, cosine] = words.order === "halves" ? ["i", `i + ${half}`] : ["2i", "2i + 1"];
       return `${made}[p, ${sine}] = sin(p ÷ 10000^(i/${half})), ${made}[p, ${cosine}] = cos(p ÷ 10000^(i/${half}))`;
+    }
+    case "cut":
+      return `${made} = (${one} ÷ 255 − μ) ÷ σ`;
+    case "prepend":
+      return `${made} = [c; ${one}]`;
+    case "fourier":
+      return `${made}[t, k] = |Σ s[n] · w[n] · e^(−2πi·k·n/N)|² ÷ (L/4)²`;
+    case "mel":
+      return `${made} = (log₁₀ max(${one} · Δ, 10⁻⁸) + 8) ÷ 4`;
+    case "convolve": {
+      const stride = step.numbers.stride ?? 1;
+      const middle = stride === 1 ? "t" : `${stride}t`;
+      return `${made}[t] = ${one}[${middle} − 1] · W_0 + ${one}[${middle}] · W_1 + ${one}[${middle} + 1] · W_2 + b`;
     }
     case "fall":
       return `${made}[i, j] = −m · |i − j|`;

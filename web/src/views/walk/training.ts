@@ -49,7 +49,8 @@ function endOf({ plan, source, tokens }: WalkContext): { readonly id: number; re
   const id = plan.architecture?.end_id;
   const { description } = source;
   if (plan.shape !== "encoder-decoder" || typeof id !== "number") return null;
-  const known = [tokens.source, tokens.target].flatMap((slice) => {
+  const read = (plan.architecture?.reads ?? "text") === "text" ? tokens.source : null; // patches are no words
+  const known = [read, tokens.target].flatMap((slice) => {
     const at = slice?.ids.indexOf(id) ?? -1;
     return at < 0 ? [] : [slice!.shown[at]!];
   });

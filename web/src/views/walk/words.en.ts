@@ -8,13 +8,15 @@ const METHODS: Readonly<Record<string, string>> = {
 
 export const words = {
   title: "Walk",
-  about: "One sentence followed through the model, step by step, with its real numbers.",
+  about: "One input followed through the model, step by step, with its real numbers.",
   long: (tokens: number) =>
     `The walk shows every number of a pass, and this text has ${tokens} tokens; at most 1024 can be followed.`,
   diagram: "The model",
   encoder: "Encoder",
   decoder: "Decoder",
   text: "Text",
+  picture: "Picture",
+  sound: "Sound",
   embedding: "Embedding",
   attention: "Self-attention",
   masked: "Masked self-attention",
@@ -54,6 +56,29 @@ export const words = {
   saving: (share: number) => `Cancel · ${share}\u202f%`,
   saved: "The walk is saved.",
   keys: "← → step · space plays · Home, End",
+  byte: "the byte of the pixel",
+  pictureRow: "row of the picture",
+  pictureColumn: "column of the picture",
+  channel: "colour: 0 red, 1 green, 2 blue",
+  hertz: "hertz",
+  cosineSum: "samples times a cosine, summed, squared",
+  sineSum: "samples times a sine, summed, squared",
+  fromSecond: "from second",
+  toSecond: "to second",
+  fromHertz: "from hertz",
+  toHertz: "to hertz",
+  patch: "patch",
+  frame: "frame",
+  seconds: "seconds",
+  pictureName: (rows: number, columns: number) => `The picture, cut into ${rows} × ${columns} patches`,
+  soundName: (frames: number, seconds: string) =>
+    `The wave of the sound, ${seconds} s, cut into ${frames} frames`,
+  patchTokens: (patches: number, others: string) =>
+    others === ""
+      ? `${patches} tokens, one for each patch`
+      : `${patches} patches, and in front of them ${others}`,
+  frameTokens: (frames: number, milliseconds: string) =>
+    `${frames} tokens of ${milliseconds} milliseconds each`,
   input: "in",
   parameter: "learned",
   result: "out",

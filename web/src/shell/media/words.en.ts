@@ -1,0 +1,40 @@
+/** Words of the fields for pictures and sounds. */
+
+export const media = {
+  picture: "Picture",
+  sound: "Sound",
+  fromRecording: "What the open recording was made from is read again.",
+  draw: "Draw",
+  drawHint: "With the mouse, a finger or a pen. Each stroke is looked at as soon as it ends.",
+  pad: "Drawing pad",
+  padKeys:
+    "By keyboard: arrows move, Space puts the pen down and lifts it, Backspace takes back the last stroke, Delete clears.",
+  penAt: (x: number, y: number, down: boolean) => `${x} %, ${y} %, pen ${down ? "down" : "up"}`,
+  strokes: (count: number) => (count === 1 ? "1 stroke" : `${count} strokes`),
+  undo: "Undo",
+  clear: "Clear",
+  dark: "Light on dark",
+  choosePicture: "Choose a picture …",
+  chooseSound: "Choose a sound …",
+  dropPicture: "PNG, JPEG or WebP; or drop one on the page.",
+  dropSound: "WAV or FLAC; or drop one on the page.",
+  chosen: (name: string, size: string) => `${name}, ${size}`,
+  preview: (name: string) => `The picture ${name}`,
+  tooLarge: (size: string, most: string) =>
+    `The file has ${size}; at most ${most} are taken. Make it smaller.`,
+  speak: "Speak",
+  stop: "Stop",
+  play: "Play",
+  recordingName: "recording.wav",
+  drawingName: "drawing.png",
+  level: "Level of the microphone",
+  listening: (seconds: string, most: string) => `Recording: ${seconds} of ${most} s`,
+  reached: (most: string) => `Stopped after ${most} s, the most that is heard at once.`,
+  denied: "The browser does not allow the microphone. Allow it in the settings of this page, and try again.",
+  noDevice: "There is no microphone. Connect one, or choose a file.",
+  inUse: "The microphone cannot be used; another program may have it. Close that, and try again.",
+  insecure:
+    "A browser gives the microphone only to pages on this machine or behind https. Open the page so, or choose a file.",
+  unplayable: "The browser cannot play this file. The model may read it all the same.",
+  failed: (reason: string) => `Recording failed: ${reason}. Try again, or choose a file.`,
+};
