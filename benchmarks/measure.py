@@ -57,10 +57,15 @@ def compare(
             variants[name]()
             settle()
             seconds[name].append(clock() - start)
-    reference = seconds[names[0]]
+    return rate(seconds)
+
+
+def rate(seconds: dict[str, list[float]]) -> list[Timing]:
+    """Times of rounds, by name, with their ratios to those of the first."""
+    reference = next(iter(seconds.values()))
     return [
-        Timing(name, seconds[name], [base / own for base, own in zip(reference, seconds[name], strict=True)])
-        for name in names
+        Timing(name, own, [base / each for base, each in zip(reference, own, strict=True)])
+        for name, own in seconds.items()
     ]
 
 

@@ -160,13 +160,14 @@ def measure_ours(playwright: Any, address: str, name: str) -> dict[str, float]:
     page.wait_for_function(DRAWN, arg=".over-canvas")
     found["first paint, s"] = time.perf_counter() - start
     found["MB before it"] = watched.wire / 1e6
-    page.goto(f"{address}/#recording={name}&view=heatmap&place=decoder.self.0&head=0")
+    described = page.request.get(f"{address}/api/recordings/{name}").json()
+    maps = [each["place"]["address"] for each in described["maps"]]
+    page.goto(f"{address}/#recording={name}&view=heatmap&place={maps[0]}&head=0")
     page.wait_for_function(DRAWN, arg=".heat-cells canvas")
     spent = []
-    places = [(layer, head) for layer in range(LAYERS) for head in range(HEADS)]
-    for (layer, head), (next_layer, next_head) in pairwise(places):
-        words = [f"decoder.self.{layer}&head={head}", f"decoder.self.{next_layer}&head={next_head}"]
-        spent.append(page.evaluate(SWITCH, words))
+    shown = [f"place={place}&head={head}" for place in maps for head in range(HEADS)]
+    for words in pairwise(shown):
+        spent.append(page.evaluate(SWITCH, list(words)))
     found["switch head, ms (median)"] = statistics.median(spent)
     found["switch head, ms (95 %)"] = sorted(spent)[int(0.95 * len(spent))]
     found["MB for all heads"] = watched.wire / 1e6

@@ -71,11 +71,24 @@ def bias_by_bucket(table: Array, count: int, *, causal: bool) -> Array:
 
 def _waves(step: Step, _: list[Array], __: Read) -> Array:
     count, width = step.shape.output or (0, 0)
+    if step.words["order"] == "grid":
+        return _waves_of_grid(int(step.numbers["grid"]), count, width)
     angle = np.arange(count)[:, None] / 10_000 ** (np.arange(0, width, 2) / width)
     if step.words["order"] == "halves":
         return np.concatenate([np.sin(angle), np.cos(angle)], axis=1)
     table = np.empty((count, width))
     table[:, 0::2], table[:, 1::2] = np.sin(angle), np.cos(angle)
+    return table
+
+
+def _waves_of_grid(grid: int, count: int, width: int) -> Array:
+    """Of each patch, its row in the first half of the features, its column in the second."""
+    speeds = 10_000 ** -(np.arange(0, width // 2, 2) / (width // 2))
+    table = np.zeros((count, width))
+    for cell in range(grid * grid):
+        for half, place in enumerate((cell // grid, cell % grid)):
+            waves = [wave(place * speed) for speed in speeds for wave in (np.sin, np.cos)]
+            table[count - grid * grid + cell, half * width // 2 : (half + 1) * width // 2] = waves
     return table
 
 
@@ -116,11 +129,17 @@ def _product(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
     return result, size
 
 
-def _turn(_: Step, given: list[Array], __: Read) -> tuple[Array, Array]:
+def _turn(step: Step, given: list[Array], __: Read) -> tuple[Array, Array]:
     x = given[0]
     half = x.shape[-1] // 2
-    speed = (10_000.0 ** (-np.arange(half) / half)).astype(np.float32)  # the model's angles are single
-    angle = (np.arange(x.shape[1], dtype=np.float32)[:, None] * speed).astype(np.float64)
+    places = [np.arange(x.shape[1])]
+    if step.words.get("order") == "grid":
+        cells = np.maximum(places[0] - int(step.numbers["first"]), 0)
+        places = list(np.divmod(cells, int(step.numbers["grid"])))
+    pairs = half // len(places)
+    speed = (10_000.0 ** (-np.arange(pairs) / pairs)).astype(np.float32)  # the model's angles are single
+    angle = np.concatenate([each.astype(np.float32)[:, None] * speed for each in places], axis=1)
+    angle = angle.astype(np.float64)
     turned = (x[..., :half] + 1j * x[..., half:]) * np.exp(1j * angle)
     size = np.abs(x[..., :half]) + np.abs(x[..., half:])
     return np.concatenate([turned.real, turned.imag], axis=-1), np.concatenate([size, size], axis=-1)
@@ -258,7 +277,60 @@ def _ends(_: Step, given: list[Array], __: Read) -> Array:
     return np.concatenate([given[0][-1], *(backward[0] for backward in given[1:])])
 
 
+def _cut(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
+    size, grid = int(step.numbers["size"]), int(step.numbers["grid"])
+    pixels = given[0].reshape(-1, grid, size, grid, size)  # (colour, row, row in it, column, column in it)
+    mean, deviation = (_wide(read, each) for each in (step.parameters.mean, step.parameters.vector))
+    bright = pixels.transpose(1, 3, 2, 4, 0) / 255  # (…, colour)
+    rows = [(bright - sign * mean) / deviation for sign in (1, -1)]  # the numbers, and their size
+    flat = [each.transpose(0, 1, 4, 2, 3).reshape(grid * grid, -1) for each in rows]
+    return flat[0], flat[1]
+
+
+def _fourier(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
+    hop = int(step.numbers["hop"])
+    columns, frequencies = step.shape.output or (0, 0)
+    size, length = 2 * (frequencies - 1), round(2.5 * hop)
+    window = np.sin(np.pi * np.arange(length) / length) ** 2
+    around = np.pad(given[0], (size, size))
+    result, sizes = np.empty((columns, frequencies)), np.empty((columns, frequencies))
+    for column in range(columns):
+        start = size + column * hop + hop // 2 - size // 2  # its middle is the middle of the hop
+        heard = around[start : start + size].copy()
+        side = (size - length) // 2
+        heard[:side], heard[side + length :] = 0, 0
+        heard[side : side + length] *= window
+        result[column] = np.abs(np.fft.rfft(heard)) ** 2 * 16 / length**2
+        sizes[column] = np.abs(heard).sum() ** 2 * 16 / length**2
+    return result, sizes
+
+
+def _mel(step: Step, given: list[Array], _: Read) -> tuple[Array, Array]:
+    bands, rate = (step.shape.output or (0, 0))[1], step.numbers["rate"]
+    hertz = np.linspace(0, rate / 2, given[0].shape[1])
+    corners = 700 * (np.logspace(0, np.log10(1 + rate / 1400), bands + 2) - 1)
+    shares = np.array([np.interp(hertz, corners[band : band + 3], [0, 1, 0]) for band in range(bands)])
+    result = (np.log10(np.maximum(given[0] @ shares.T, 1e-8)) + 8) / 4
+    return result, 1 + np.abs(result)
+
+
+def _convolve(step: Step, given: list[Array], read: Read) -> tuple[Array, Array]:
+    weight, bias = _wide(read, step.parameters.weight), _wide(read, step.parameters.bias)
+    stride, count = int(step.numbers["stride"]), (step.shape.output or (0,))[0]
+    padded = np.pad(given[0], ((1, 1), (0, 0)))
+    rows = [padded[tap : tap + stride * count : stride] for tap in range(3)]
+    result = sum(row @ weight[:, :, tap].T for tap, row in enumerate(rows)) + bias
+    return result, sum(np.abs(row) @ np.abs(weight[:, :, tap]).T for tap, row in enumerate(rows)) + np.abs(
+        bias
+    )
+
+
 _STEPS: Mapping[str, Callable[[Step, list[Array], Read], Array | tuple[Array, Array]]] = {
+    "cut": _cut,
+    "fourier": _fourier,
+    "mel": _mel,
+    "convolve": _convolve,
+    "prepend": lambda step, given, read: np.vstack([_wide(read, step.parameters.weight), given[0]]),
     "lookup": _look_up,
     "waves": _waves,
     "scale": _scale,

@@ -1,7 +1,7 @@
 """Proving a walk: every number of every step against arithmetic.py, in two ways.
 
-Step by step, from the recorded inputs; and in one go, from token ids and parameters alone. Tolerances are
-multiples of the size of what was summed for a number, as rounding is.
+Step by step, from the recorded inputs; and in one go, from token ids (or pixels, or samples) and parameters
+alone. Tolerances are multiples of the size of what was summed for a number, as rounding is.
 """
 
 from unittest import mock
@@ -17,6 +17,7 @@ from tolerances import assert_near, largest
 
 NEAR = rounding()  # of the size: one step in single precision
 SAME = 1e-9  # two computations in double precision
+GIVEN = ("/ids", "/segments", "/pixels", "/samples", "/pixel_mean", "/pixel_deviation")  # to the network
 
 
 def prove(recording: Recording) -> WalkPlan:
@@ -62,7 +63,7 @@ def prove_whole(recording: Recording, steps: list[Step]) -> None:
 
     def read(name: str) -> np.ndarray:
         own = name == step.output  # asked only for which of equal keys the network took
-        if own or name.endswith(("/ids", "/segments")) or name.startswith("parameters/"):
+        if own or name.endswith(GIVEN) or name.startswith("parameters/"):
             return _require(arrays, name)
         return made[name]  # a name that no earlier step wrote is a KeyError: the plan would not be whole
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 
 from glassformer import bundle
 from inventions import invent_decoder
@@ -214,6 +215,30 @@ def test_the_health_check_of_the_container(server: Place) -> None:
     assert subprocess.run(command, capture_output=True).returncode == 0
     command[-1] = command[-1].replace("/readyz", "/api/recordings")  # asks for a token
     assert subprocess.run(command, capture_output=True).returncode != 0
+
+
+def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+    program = shutil.which("systemd-analyze")
+    if program is None:
+        pytest.skip("systemd-analyze is not installed")
+    unit = (DEPLOY / "glassformer.service").read_text()
+    (tmp_path / "glassformer.service").write_text(re.sub(r"(?m)^ExecStart=\S+", "ExecStart=/bin/true", unit))
+    command = [program, "verify", "--man=no", tmp_path / "glassformer.service"]
+    told = subprocess.run(command, capture_output=True, text=True).stderr
+    assert "glassformer.service" not in told  # it warns of what it ignores
+
+
+def test_containers_have_the_same_proxy_as_machines() -> None:
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    inside = services["configs"]["caddyfile"]["content"].replace("glassformer:5000", "127.0.0.1:5000")
+    outside = (DEPLOY / "Caddyfile").read_text()
+    lines = [line for line in outside.splitlines() if not line.startswith("#")]
+    assert inside.split() == "\n".join(lines).split()
+    server = services["services"]["glassformer"]
+    assert "ports" not in server  # reached by the proxy alone, whose network is the only one believed
+    assert server["read_only"]
+    [network] = services["networks"]["inner"]["ipam"]["config"]
+    assert network["subnet"] in server["command"]
 
 
 def test_https_without_a_proxy(run: Callable[..., "subprocess.Popen[bytes]"], place: Place) -> None:

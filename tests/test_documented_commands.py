@@ -7,9 +7,12 @@ Servers and trainings have tests of their own; `SKIPPED` says why a verb is not 
 import gzip
 import shlex
 import shutil
+import wave
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from glassformer.api.searches import SHIPPED
 from glassformer.cli import main
@@ -81,6 +84,12 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(SHIPPED / "translation", tmp_path / "runs" / "search-search")
     with gzip.open(tmp_path / "en_ewt-ud-dev.conllu.gz", "wt") as file:
         file.write(TREES * 3)
+    for name in ("seven.png", "face.png"):
+        Image.new("RGB", (28, 28), "white").save(tmp_path / name)
+    with wave.open(str(tmp_path / "digits.wav"), "wb") as sound:
+        sound.setparams((1, 2, 8000, 0, "NONE", ""))
+        noise = np.random.default_rng(0).integers(-3000, 3000, 4000)
+        sound.writeframes(noise.astype("<i2").tobytes())
     return tmp_path
 
 

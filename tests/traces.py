@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 
 from glassformer.recording import Recording
@@ -59,3 +60,23 @@ def slim(recording: Recording) -> Recording:
         if name.startswith("parameters/") or name.rsplit("/", 1)[1] in KEPT
     }
     return replace(recording, trace=trace)
+
+
+@cache
+def record_perceived(reads: str, want: tuple[str, ...] = EVERYTHING, **settings: Any) -> Recording:
+    """A tiny network that describes a picture of 12 × 12 pixels, or 0.2 seconds of a tone of 1,000 hertz."""
+    torch = pytest.importorskip("torch")
+    from glassformer.config import ModelConfig
+    from glassformer.loaded.opening import load
+    from glassformer.media import Waveform
+    from glassformer.model.transformer import Transformer
+
+    torch.manual_seed(1)
+    size: dict[str, Any] = {"width": 16, "heads": 2, "layers": 1, "feed_forward": 24, "max_length": 40}
+    size |= {"picture_size": 12, "patch_size": 4, "sample_rate": 8000, "hop": 80, "mel_bins": 12}
+    names = {"vocabulary_size": 50, "start_id": 2, "end_id": 3, "reads": reads}
+    network = Transformer(ModelConfig(**{**size, **names, "frame_stride": 4, **settings}))
+    pixels = np.arange(12 * 12 * 3, dtype=np.uint16).reshape(12, 12, 3).astype(np.uint8)
+    tone = 0.5 * np.sin(2 * np.pi * 1000 / 8000 * np.arange(1600))
+    given = pixels if reads == "picture" else Waveform(tone, 8000)
+    return load(network, name="tiny").record(given, (6, 10), want=want)

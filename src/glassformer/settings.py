@@ -94,7 +94,12 @@ def read_settings(kind: type[SettingsType], values: Mapping[str, Any]) -> Settin
     ]
     if missing:
         raise ConfigurationError("settings.missing", kind=kind.__name__, names=missing)
-    return kind(**values)
+    hints = get_type_hints(kind)
+    frozen = {
+        name: tuple(value) if isinstance(value, list) and get_origin(hints[name]) is tuple else value
+        for name, value in values.items()
+    }  # JSON and TOML have lists only
+    return kind(**frozen)
 
 
 def check_names(kind: type[Settings], names: Iterable[str], also: Sequence[str] = ()) -> None:

@@ -31,6 +31,7 @@ from glassformer.workbench import LocalWorkbench, WorkbenchSettings
 from machine import find_chromium
 from rehearsal import Rehearsal
 
+MICROPHONE = ("--use-fake-device-for-media-stream", "--use-fake-ui-for-media-stream")  # it beeps
 FILES = ("decoder", "single", "wide", "translation", "long")  # as they are added to the library
 STATIC_HERE = Path(os.environ.get("GLASSFORMER_STATIC", STATIC))
 
@@ -206,7 +207,7 @@ def chromium() -> Browser:
     if not _browsers or not _browsers[0].is_connected():
         end_browser()
         playwright = _running.enter_context(sync_playwright())
-        words: dict[str, Any] = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
+        words: dict[str, Any] = {"executable_path": find_chromium(), "args": ["--no-sandbox", *MICROPHONE]}
         _browsers.append(playwright.chromium.launch(**words, timeout=PATIENCE))
         _running.callback(_browsers[0].close)
     return _browsers[0]

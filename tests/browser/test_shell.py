@@ -477,7 +477,9 @@ def test_the_page_is_small(served: Any, open_page: OpenPage, locale: str, other:
         "atlas",
         "atlases",
         "media",
+        "input",
         "patching",
+        "people",
     )  # chunks that are fetched when wanted
     unread = (f"{name}-{other}-" for name in ("words", "later", "more"))
     wanted_later = (*(f"{name}-" for name in alone), *unread)

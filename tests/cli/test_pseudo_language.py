@@ -208,7 +208,8 @@ def test_the_help(speak: Callable[[str], tuple[int, str]]) -> None:
 SENTENCES = "the white cat follows black dog le chat blanc suit chien noir th wh ca fo bl do"
 MODELS = " ".join(PRESETS) + " encoder decoder"
 PACKAGES = " ".join((*doctor.REQUIRED, *doctor.OPTIONAL))
-TOOLS = "Python dev albert bert gpt2 recurrent fixed reviews rotary sentiment translator Noto Sans CJK SC cpu"
+ZOO = "albert bert captioner digits gpt2 listener recurrent fixed reviews rotary sentiment translator"
+TOOLS = f"Python dev {ZOO} Noto Sans CJK SC cpu"
 PARAMETERS = (
     " ".join(each.name for name in METRICS for each in METRICS[name].parameters)
     + " False True all entering written"
@@ -343,7 +344,7 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
         ("export xq.bundle xq.pdf", "html"),
         (
             "figure xq.bundle xq.svg --view xq",
-            "heatmap heads lines bars rollout difference curves learning strip atlas",
+            "heatmap heads lines bars rollout difference curves learning strip atlas picture sound",
         ),
         ("figure xq.bundle xq.svg --view curves", "curves Recording RunLog"),
         ("figure xq.bundle xq.svg --width xq", "column page"),

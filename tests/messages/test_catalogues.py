@@ -9,7 +9,7 @@ from string import Formatter
 import pytest
 
 import glassformer
-from glassformer.messages import known_languages, read_catalogue
+from glassformer.messages import Message, known_languages, read_catalogue
 from glassformer.messages.catalogues import FALLBACK, SHIPPED
 
 PACKAGE = Path(glassformer.__file__).parent
@@ -117,3 +117,9 @@ BUILT_IN = (
     "AttributeError", "KeyError", "TypeError", "ValueError", "RuntimeError", "NotImplementedError", "OSError",
     "MemoryError", "AssertionError", "ImportError", "TimeoutError", "EOFError", "LookupError",
 )  # fmt: skip
+
+
+def test_a_code_from_a_file_is_never_the_name_of_a_file_that_cannot_be() -> None:
+    """Mutants 4777, 15150, 70818 and 79062: the system refuses names of more than 255 bytes."""
+    for area in ("x" * 5_000, "漢" * 100, "../en/api", "", "a/b", "\0", "\ud800"):
+        assert Message(f"{area}.key").text("en") == f"{area}.key"

@@ -5,6 +5,7 @@ Out:  a flat mapping from codes ("recorders.unknown_head") to templates ("There 
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -13,6 +14,7 @@ from typing import Any
 
 FALLBACK = "en"  # the language that has every text
 SHIPPED = Path(__file__).parent
+_AREA = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 
 
 def known_languages() -> tuple[str, ...]:
@@ -36,7 +38,7 @@ def read_catalogue(language: str) -> Mapping[str, str]:
 def read_area(language: str, area: str) -> Mapping[str, str]:
     """The texts of one area; a command reads only the areas that it needs."""
     texts: dict[str, str] = {}
-    if not area.isidentifier():  # codes may come from anybody's file: never a path
+    if not _AREA.fullmatch(area):  # codes may come from anybody's file: never a path, nor too long a name
         return texts
     for path in (folder / language / f"{area}.toml" for folder in _folders()):
         if path.is_file():

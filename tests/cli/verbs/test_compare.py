@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import glassformer as gf
 from cli.conftest import Command
 from glassformer import Recording, difference, from_arrays
 
@@ -29,3 +30,9 @@ def test_the_difference_is_printed_and_written(pair, run: Command, tmp_path: Pat
 def test_refusals(pair, complain: Command) -> None:
     assert "at least one TEXT" in complain("compare", pair[0], "zoo/bert")
     assert "--output" in complain("compare", "zoo/bert", "zoo/bert", "a text", "--output", "x.bundle")
+
+
+def test_two_atlases_side_by_side(run: Command, complain: Command) -> None:
+    printed = run("compare", "zoo/gpt2", "zoo/rotary")
+    assert printed.strip() == str(gf.open_atlas("zoo/gpt2").compare(gf.open_atlas("zoo/rotary")))
+    assert "--output" in complain("compare", "zoo/gpt2", "zoo/rotary", "--output", "x.html")

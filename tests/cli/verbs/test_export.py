@@ -44,6 +44,7 @@ def test_a_run_is_exported(tmp_path: Path, run: Command, monkeypatch: pytest.Mon
 
 
 @built
+@pytest.mark.slow
 def test_an_atlas_is_exported_and_drawn(
     tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -23,6 +23,12 @@ def test_a_study_of_a_file(texts: Path, run: Command, tmp_path: Path) -> None:
     printed = run(*command)
     assert "2 texts" in printed
     assert "texts.txt:3" in printed  # which is damaged
+    heads = open_study(folder).frame("heads").sort_values("value")
+    assert f"entropy: from {heads['value'].iloc[0]:.3g} (" in printed
+    assert f" to {heads['value'].iloc[-1]:.3g} (" in printed
+    effects = open_study(folder).frame("effects")
+    strongest = effects.loc[effects["value"][1:].abs().idxmax()]
+    assert f"{strongest['edit']}: {strongest['value']:+.3g}" in printed
     assert open_study(folder).frame("values")["metric"].unique().tolist() == ["entropy"]
     shown = json.loads(run("study", "--show", folder, "--json"))
     assert shown["complete"]

@@ -1,7 +1,8 @@
-"""`glassformer compare`: two recordings subtracted, or two models over texts.
+"""`glassformer compare`: two recordings subtracted, two models over texts, or two atlases side by side.
 
-In:   two bundles; or two models and texts.
-Out:  what differs most, how tokens were aligned, which heads do the same. Bundles are compared without torch.
+In:   two bundles; two models and texts; or two atlases, such as those of two checkpoints of one run.
+Out:  what differs most, how tokens were aligned, which heads do the same or have another type. Bundles and
+      atlases are compared without torch.
 """
 
 from pathlib import Path
@@ -16,13 +17,14 @@ EXAMPLES = (
     "glassformer compare before.bundle after.bundle",
     "glassformer compare before.bundle after.bundle --output difference.html",
     'glassformer compare zoo/bert zoo/albert "The cat sleeps." "A dog barks."',
+    "glassformer compare atlases/step-100 atlases/step-800",
 )
 
 
 def add_arguments(parser: Parser) -> None:
-    """Two recordings, or two models and texts."""
-    parser.add_argument("first", metavar="FIRST.bundle | MODEL")
-    parser.add_argument("second", metavar="SECOND.bundle | MODEL")
+    """Two recordings, two models and texts, or two atlases."""
+    parser.add_argument("first", metavar="FIRST.bundle | MODEL | ATLAS")
+    parser.add_argument("second", metavar="SECOND.bundle | MODEL | ATLAS")
     parser.add_argument("texts", metavar="TEXT", nargs="*")
     parser.add_argument("--output", metavar="FILE.bundle | FILE.html", type=Path)
 
@@ -30,6 +32,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: Arguments) -> None:
     """Print the differences, first minus second; write them with --output."""
     from glassformer import bundle
+    from glassformer.atlases.atlas import is_atlas, open_atlas
     from glassformer.comparison.difference import make_difference
     from glassformer.render.html.export import export
 
@@ -42,6 +45,11 @@ def run(arguments: Arguments) -> None:
         for source in sources:
             require_model(source)
         print(compare(sources, arguments.texts))
+        return
+    if all(map(is_atlas, sources)):
+        if output is not None:
+            raise InputError("cli.compare.output_of_atlases")
+        print(open_atlas(sources[0]).compare(open_atlas(sources[1])))
         return
     missing = next((each for each in sources if not Path(each).is_file()), None)
     if missing is not None:

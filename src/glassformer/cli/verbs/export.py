@@ -42,6 +42,7 @@ def run(arguments: Arguments) -> None:
     )
     if arguments.hidden and recording is not None and not recording.hidden:
         print(message("cli.export.no_hidden", path=arguments.file), file=sys.stderr)
-    if arguments.vectors and recording is not None and all(each.queries is None for each in recording.maps):
+    maps = () if recording is None else recording.maps
+    if arguments.vectors and recording is not None and all(each.peek("queries") is None for each in maps):
         print(message("cli.export.no_vectors", path=arguments.file), file=sys.stderr)
     print(message("cli.export.written", path=path, size=path.stat().st_size / 1e6))

@@ -2,18 +2,21 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from glassformer.cli.inputs import add_language, require_model
 from glassformer.cli.output import show_remaining
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
-from glassformer.messages import message
+from glassformer.messages import Message, message
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from glassformer.studies import Study
 
 POSITION = 76
+SHOWN = 3  # failed texts, and edits
 EXAMPLES = (
     "glassformer study zoo/bert texts.txt --output animals",
     "glassformer study zoo/gpt2 reviews.parquet --column text --loss --output reviews --engine ray",
@@ -33,7 +36,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--loss", action="store_true")
     parser.add_argument("--values", action="store_true")
     parser.add_argument("--examples", metavar="N", type=int, default=0)
-    parser.add_argument("--shard", metavar="N", type=int, default=512)
+    parser.add_argument("--shard", metavar="N", type=int, default=1024)
     parser.add_argument("--jobs", metavar="N", type=int, default=1)
     parser.add_argument("--engine", choices=("local", "ray"), default="local")
     parser.add_argument("--address", metavar="HOST:PORT")
@@ -53,7 +56,12 @@ def run(arguments: Arguments) -> None:
         found = open_study(arguments.show)
     else:
         found = _study(arguments)
-    print(json.dumps(_summarise(found), ensure_ascii=False, allow_nan=False) if arguments.json else found)
+    if arguments.json:
+        print(json.dumps(_summarise(found), ensure_ascii=False, allow_nan=False))
+        return
+    print(found)
+    for line in (*_list_failed(found), *_list_heads(found), *_list_effects(found)):
+        print(line)
 
 
 def _study(arguments: Arguments) -> "Study":
@@ -87,6 +95,45 @@ def _study(arguments: Arguments) -> "Study":
         for note in files.problems.notes():
             print(note)
     return found
+
+
+def _list_failed(study: "Study") -> "Iterator[Message]":
+    """A few of the texts that could not be measured, with the reasons."""
+    if study.failed:
+        failed = [row for row in study.table("texts").to_pylist() if row["failed"]]
+        for row in failed[:SHOWN]:
+            yield message("cli.study.failed_text", number=row["text"], reason=row["reason"])
+
+
+def _list_heads(study: "Study") -> "Iterator[Message]":
+    """Of each metric the heads with the smallest and the largest value."""
+    metrics: dict[str, list[dict[str, Any]]] = {}
+    for row in _read(study, "heads"):
+        metrics.setdefault(row["metric"], []).append(row)
+    for name, rows in metrics.items():
+        ordered = sorted(rows, key=lambda row: row["value"])
+        yield message("cli.study.metric", name=name, least=_name(ordered[0]), most=_name(ordered[-1]))
+
+
+def _list_effects(study: "Study") -> "Iterator[Message]":
+    """The edits that change the outcome most."""
+    rows = [row for row in _read(study, "effects") if row["edit"]]
+    for row in sorted(rows, key=lambda row: -abs(row["value"]))[:SHOWN]:
+        numbers = {name: row[name] for name in ("value", "low", "high")}
+        yield message("cli.study.effect", edit=row["edit"], outcome=row["outcome"], **numbers)
+
+
+def _name(row: dict[str, Any]) -> Message:
+    place = f"{row['stack']}.{row['kind']}.{row['layer']}"
+    numbers = {name: row[name] for name in ("value", "low", "high")}
+    return message("cli.study.head", place=place, head=row["head"], **numbers)
+
+
+def _read(study: "Study", name: str) -> list[dict[str, Any]]:
+    """The rows of a table that have a value; none where there is no such table yet."""
+    if not (study.folder / f"{name}.parquet").exists():
+        return []
+    return [row for row in study.table(name).to_pylist() if row["value"] == row["value"]]
 
 
 def _summarise(study: "Study") -> dict[str, object]:

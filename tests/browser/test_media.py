@@ -1,0 +1,128 @@
+"""A visitor's own picture: drawn in the page, and answered by a model."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from playwright.sync_api import Page, expect
+
+from browser.conftest import Bench, require_page, serve_workbench
+from browser.test_heatmap import read_pixels
+from browser.waiting import measure_overflow, rest
+from conftest import BuildOnce
+from glassformer import bundle, load
+from glassformer.media import Waveform
+from glassformer.recording import Recording
+from media_models import RATE, build_media_zoo
+
+pytestmark = pytest.mark.browser
+
+Open = Callable[..., Page]
+
+
+@pytest.fixture(scope="module")
+def bench(build_once: BuildOnce, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    """A server with tiny networks that look and listen."""
+    require_page()
+    zoo = build_once("media_zoo", build_media_zoo)
+    with serve_workbench(tmp_path_factory.mktemp("made"), zoo) as bench:
+        yield bench
+
+
+def choose_model(page: Page, name: str) -> None:
+    page.locator("[data-field=model]").select_option(f"zoo/{name}")
+
+
+def shown(page: Page) -> str:
+    """The id of the recording that is open."""
+    return re.findall(r"recording=([^&]+)", page.url)[0]
+
+
+def draw_line(page: Page, share: float = 0.5) -> None:
+    """From top to bottom, at this share of the width."""
+    pad = page.locator("[data-part=pad]")
+    pad.scroll_into_view_if_needed()
+    box = pad.bounding_box()
+    assert box is not None
+    x, y = box["x"] + share * box["width"], box["y"]
+    page.mouse.move(x, y + 0.2 * box["height"])
+    page.mouse.down()
+    for part in (0.4, 0.6, 0.8):
+        page.mouse.move(x, y + part * box["height"])
+    page.mouse.up()
+
+
+def test_a_stroke_is_looked_at_when_it_ends(open_page: Open, bench: Bench) -> None:
+    page = open_page(bench.url)
+    choose_model(page, "digits")
+    draw_line(page)
+    expect(page.locator("[data-outcome=classes]")).to_be_visible()
+    expect(page.locator(".patches")).to_be_visible()
+    first = shown(page)
+    recording = bundle.open(bench.library.path(first))
+    assert recording.source.picture is not None
+    pixels = recording.source.picture.pixels[..., 0]
+    ink = pixels > 127  # light on dark, in the middle, as the card of the model says
+    assert ink[8:20, 13:15].all()
+    assert not ink[:, :10].any()
+    assert 0.6 < ink.any(axis=1).mean() < 0.8
+    assert first not in [entry.id for entry in bench.library.entries()]
+    draw_line(page, 0.8)
+    expect(page).not_to_have_url(re.compile(first))
+    page.locator("[data-action=undo-stroke]").click()
+    page.locator("[data-action=clear-pad]").click()
+    expect(page.locator("[data-action=run]")).to_be_disabled()
+
+
+def test_the_keyboard_draws(open_page: Open, bench: Bench) -> None:
+    page = open_page(bench.url, width=360, height=740, locale="zh-CN")
+    choose_model(page, "digits")
+    pad = page.locator("[data-part=pad]")
+    pad.focus()
+    for key in ("Space", *["ArrowDown"] * 5, "Space"):
+        page.keyboard.press(key)
+    expect(page.locator("[data-outcome=classes]")).to_be_visible()
+    expect(pad).to_have_attribute("aria-label", re.compile("1 笔"))
+    assert measure_overflow(page) <= 0
+    page.keyboard.press("Delete")
+    expect(pad).to_have_attribute("aria-label", re.compile("0 笔"))
+
+
+def open_first_scene(open_page: Open, bench: Bench, recording: Recording) -> np.ndarray:
+    """The picture or the sound with which the walk begins, (row, column, red green blue alpha)."""
+    added = bench.library.add(recording)
+    page = open_page(f"{bench.url}/#recording={added}&view=walk")
+    rest(page)
+    return read_pixels(page.locator(".walk-media canvas")).astype(int)
+
+
+def test_the_walk_begins_with_the_picture_cut_into_patches(
+    open_page: Open, bench: Bench, build_once: BuildOnce
+) -> None:
+    pixels = np.random.default_rng(3).integers(0, 256, (28, 28), dtype=np.uint8)
+    digits: Any = load(build_once("media_zoo", build_media_zoo) / "digits")
+    recording = digits.record(pixels, want=("weights", "trace"))
+    image = open_first_scene(open_page, bench, recording)
+    middles = (np.arange(4) * 2 + 1) * len(image) // 8  # of 4 × 4 patches
+    edges = np.arange(1, 4) * len(image) // 4
+    np.testing.assert_array_equal(image[middles][:, middles, 0], pixels[3::7, 3::7])
+    assert (image[middles][:, middles, 3] == 255).all()
+    assert not image[edges][:, :, 3].any()  # patches stand apart
+
+
+def test_the_walk_begins_with_the_sound_cut_into_frames(
+    open_page: Open, bench: Bench, build_once: BuildOnce
+) -> None:
+    time = np.arange(RATE) / RATE
+    wave = Waveform((0.8 * np.sin(2 * np.pi * 1600 * time) * (time > 0.5)).astype(np.float32), RATE)
+    listener: Any = load(build_once("media_zoo", build_media_zoo) / "listener")
+    recording = listener.record(wave, want=("weights", "trace"))
+    image = open_first_scene(open_page, bench, recording)
+    middles = recording.source.sound.spans.mean(axis=1)
+    columns = (middles * image.shape[1]).astype(int)  # the sound lasts a second
+    painted = (image[:120, columns, 3] > 0).sum(axis=0)
+    assert (painted[::2] == 120).all()  # every second frame is shaded
+    assert (painted[1::2][middles[1::2] < 0.5] <= 2).all()  # silence is a line
+    assert (painted[1::2][middles[1::2] > 0.5] > 100).all()  # five samples are a wave
