@@ -6,9 +6,7 @@ import { lazyWords, WORDS } from "./vite.words.ts";
 
 /** Bytes, gzip, of scripts and styles in one language: the shell with the view that opens first, and all views. */
 const LIMITS = { landing: 110_000, workbench: 150_000 };
-const WANTED_LATER = new RegExp(
-  `^(${ALONE.join("|")}|media|input|atlases|runs|training|recipes|comparing|people)$`,
-); // fetched when opened
+const WANTED_LATER = new RegExp(`^(${ALONE.join("|")}|media|input|atlases|runs|training|recipes|comparing)$`); // fetched when opened
 const CHUNK = /\/([a-z-]+?)(?:-([a-z]{2}))?-[\w-]{8}\.(?:js|css)$/; // its name, and its language if it holds words
 
 /** Says how large the page is; tests/browser/test_shell.py keeps the limit. */
@@ -47,6 +45,7 @@ const RUNS = /src\/(?:views\/(?:runs|curves|learning|search)\/|i18n\/runs|data\/
 function viewChunk(id: string): string | undefined {
   const view = /src\/views\/(\w+)\//.exec(id)?.[1];
   if (view === "picture" || view === "sound") return "media"; // who wants one of them may want both
+  if (view === "effects") return "patching"; // the same
   if (view === undefined || view === "canvas" || ALONE.includes(view)) return view;
   return RUNS.test(id) ? "runs" : "more";
 }

@@ -5,8 +5,16 @@ import type { Spoken } from "./src/api/types";
 
 const NAME = "virtual:views";
 
-/** Views with a chunk of their own, fetched when they are opened: large, and not for everybody. A view named here needs no other line. */
-export const ALONE: readonly string[] = ["walk", "playground", "atlas", "patching", "picture", "sound"];
+/** Views that are fetched when they are opened: large, and not for everybody. A view named here needs no other line. */
+export const ALONE: readonly string[] = [
+  "walk",
+  "playground",
+  "atlas",
+  "effects",
+  "patching",
+  "picture",
+  "sound",
+];
 
 /** Titles need no styles, and a module for other pages has them inside: those that views bring are left out. */
 export const noStyles: Plugin = {

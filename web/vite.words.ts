@@ -5,7 +5,7 @@
 import type { Plugin } from "vite";
 
 export const WORDS =
-  /\/src\/(?:i18n|shell(?:\/later|\/recipes|\/training|\/comparing|\/people)?|views\/\w+)\/\w+\.([a-z-]{2,})\.ts$/; // a file of words, and its language
+  /\/src\/(?:i18n|shell(?:\/later|\/recipes|\/training|\/comparing|\/people|\/media)?|views\/\w+)\/\w+\.([a-z-]{2,})\.ts$/; // a file of words, and its language
 const EAGER = /(import\.meta\.glob(?:<[^(]*>)?\("\.\/\w+\.\*\.ts"), \{ eager: true \}\)/g;
 
 export function lazyWords(): Plugin {

@@ -479,7 +479,6 @@ def test_the_page_is_small(served: Any, open_page: OpenPage, locale: str, other:
         "media",
         "input",
         "patching",
-        "people",
     )  # chunks that are fetched when wanted
     unread = (f"{name}-{other}-" for name in ("words", "later", "more"))
     wanted_later = (*(f"{name}-" for name in alone), *unread)
