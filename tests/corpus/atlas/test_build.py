@@ -16,6 +16,17 @@ from glassformer.corpus.atlas.measuring import LEAST_TEXTS, Column, find_aims, m
 from glassformer.corpus.atlas.texts import place_marks
 from glassformer.errors import InputError
 from known_heads import build_known, build_random, write_texts
+from known_readers import (
+    CROSS,
+    GRAMMAR,
+    build_reader,
+    build_speller,
+    build_translator,
+    forget,
+    write_pairs,
+    write_sentences,
+    write_spellings,
+)
 from text_views import view_text
 
 TEXTS = write_texts(16)
@@ -41,6 +52,39 @@ def test_heads_of_an_encoder_set_by_hand_are_named() -> None:
     model, types = build_known("encoder")
     found = atlas(model, TEXTS, cost_texts=0)
     assert tuple(head.type for head in found.heads) == types[0]
+
+
+def test_heads_that_know_grammar_and_pronouns_are_named() -> None:
+    found = atlas(build_reader(), write_sentences(40), cost_texts=0)
+    assert [head.types for head in found.heads] == [*((each,) for each in GRAMMAR), ()]
+
+
+def test_a_head_that_joins_pieces_of_words_is_named() -> None:
+    found = atlas(build_speller(), write_spellings(16), cost_texts=0)
+    assert [head.types for head in found.heads] == [("subword",), (), (), ()]
+
+
+def test_heads_of_cross_attention_set_by_hand_are_named() -> None:
+    found = atlas(build_translator(), write_pairs(24), cost_texts=0, target_language="fr")
+    types = {head.place: [] for head in found.heads}
+    for head in found.heads:
+        types[head.place].append(head.type)
+    assert tuple(tuple(types.pop(f"decoder.cross.{layer}")) for layer in range(2)) == CROSS
+    assert {each for layer in types.values() for each in layer} == {None}  # self-attention: everywhere alike
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_readers_and_translators_that_learnt_nothing_have_no_types(seed: int) -> None:
+    """With everything that people can mark: trees, mentions, links, pieces of words, tags."""
+    made = [
+        atlas(forget(build_reader(), seed), write_sentences(40, seed), cost_texts=0),
+        atlas(forget(build_speller(), seed), write_spellings(16), cost_texts=0),
+        atlas(forget(build_translator(), seed), write_pairs(24), cost_texts=0, target_language="fr"),
+    ]
+    heads = [head for each in made for head in each.heads]
+    assert len(heads) == 32
+    assert [head.types for head in heads if head.types] == []  # 0 of 64 in all; at most 5 % may be
 
 
 @pytest.mark.slow
