@@ -50,6 +50,19 @@ def test_folders_and_parallel_files(tmp_path: Path) -> None:
     assert list(TextFiles(tmp_path / "a.txt", parallel=tmp_path / "in" / "b.txt")) == [("one", "two")]
 
 
+def test_a_damaged_file_of_a_folder_is_the_only_one_left_out(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("one\n")
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing else")
+    (tmp_path / "c.txt.gz").write_bytes(b"\x1f\x8b damaged")
+    (tmp_path / "d.txt").write_text("two\n")
+    texts = TextFiles(tmp_path)
+    assert list(texts) == ["one", "two"]
+    assert [each.path.name for each in texts.problems.first] == ["b.parquet", "c.txt.gz"]
+    with pytest.raises(InputError) as error:  # nothing is left: it says why
+        list(TextFiles(tmp_path / "b.parquet"))
+    assert error.value.message.code == "text.bad_arrow"
+
+
 def test_refusals(tmp_path: Path) -> None:
     for code, wrong in {
         "study.no_file": (tmp_path / "none.txt",),

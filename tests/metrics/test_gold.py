@@ -1,6 +1,7 @@
 """Readers of gold data: what is there, and what is wrong on which line."""
 
 import gzip
+import lzma
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,7 @@ def test_trees_are_read_plain_and_packed(tmp_path: Path) -> None:
         ("1\ta\tb\n", "line 1: There are 3 columns"),
         ("# x\n2\ta\t_\t_\t_\t_\t0\troot\t_\t_\n", "line 2: The word has number '2'. Expected 1"),
         ("1\ta\t_\t_\t_\t_\tx\troot\t_\t_\n", "line 1: The head is 'x'"),
+        (f"1\ta\t_\t_\t_\t_\t{'9' * 5000}\troot\t_\t_\n", "line 1: The head is '999"),
         ("\n\n1\ta\t_\t_\t_\t_\t7\tdep\t_\t_\n", "line 3: A head is word 7. Expected at most 1"),
     ],
 )
@@ -67,10 +69,15 @@ def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     bad.write_bytes(b"# fine\n1\t\xff\n")
     with pytest.raises(InputError, match="line 2: There are bytes that are not UTF-8"):
         list(read_conllu(bad))
-    cut = tmp_path / "cut.gz"
-    cut.write_bytes(gzip.compress(TREE.encode())[:-20])
-    with pytest.raises(InputError, match="cannot be read"):
-        list(read_conllu(cut))
+    whole = gzip.compress(TREE.encode())
+    for name, damaged in {
+        "cut.gz": whole[:-20],
+        "turned.gz": whole[:30] + bytes([whole[30] ^ 255]) + whole[31:],
+        "cut.xz": lzma.compress(TREE.encode())[:-20],
+    }.items():
+        (tmp_path / name).write_bytes(damaged)
+        with pytest.raises(InputError, match="cannot be read"):
+            list(read_conllu(tmp_path / name))
 
 
 def test_links_are_sure_or_possible(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import json
 import sys
 from pathlib import Path
 
@@ -9,7 +10,9 @@ from glassformer.studies import files
 
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     path = tmp_path / "study.json"
-    files.write_json(path, {"format": files.FORMAT})
+    manifest = {"format": files.FORMAT, "model": "m", "model_hash": "h", "settings": {}, "complete": False}
+    manifest |= {"texts": 0, "failed": 0, "tokens": 0, "digest": ""}
+    files.write_json(path, manifest)
 
     def fail(beside: Path) -> None:
         beside.write_text("half")
@@ -17,11 +20,12 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="disk full"):
         files.write_file(path, fail)
-    assert files.read_manifest(tmp_path) == {"format": files.FORMAT}
-    path.write_text("{")
-    with pytest.raises(InputError) as error:
-        files.read_manifest(tmp_path)
-    assert error.value.message.code == "study.not_a_study"
+    assert files.read_manifest(tmp_path) == manifest
+    for damaged in ("{", "[]", json.dumps({**manifest, "texts": "0"}), json.dumps({"format": files.FORMAT})):
+        path.write_text(damaged)
+        with pytest.raises(InputError) as error:
+            files.read_manifest(tmp_path)
+        assert error.value.message.code == "study.not_a_study"
 
 
 def test_without_pyarrow_there_is_an_error_to_act_on(monkeypatch: pytest.MonkeyPatch) -> None:

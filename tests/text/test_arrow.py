@@ -53,6 +53,20 @@ def test_rows_of_a_dataset_are_counted_over_its_files(tmp_path: Path) -> None:
     assert [row for _, row in rows][:3] == [("bad",), ("good",), ("good",)]
 
 
+def test_rows_that_point_outside_of_their_file_are_refused(tmp_path: Path) -> None:
+    """pyarrow reads what is written there, and the process ends."""
+    schema, rows = arrow.schema([("text", arrow.string())]), arrow.table({"text": ["one", "two"]})
+    path = tmp_path / "rows.arrow"
+    with arrow.OSFile(str(path), "wb") as file, arrow.ipc.new_stream(file, schema) as out:
+        out.write_table(rows)
+    whole, ends = path.read_bytes(), (3).to_bytes(4, "little") + (6).to_bytes(4, "little")
+    assert whole.count(ends) == 1  # where the texts end
+    path.write_bytes(whole.replace(ends, (1 << 30).to_bytes(4, "little") * 2))
+    with pytest.raises(InputError) as error:
+        list(read_arrow(path, ("text",), Problems(on_error="skip")))
+    assert error.value.message.code == "text.bad_arrow"
+
+
 def test_a_column_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="text") as error:
         find_names(tmp_path, ["text", "label"], ["txet"])

@@ -46,27 +46,36 @@ class TextFiles:
         if self.parallel is not None:
             yield from ((row[0], row[1]) for row in read_parallel(self.path, self.parallel, self.problems))
             return
+        any_text, first = False, None
         for path in list_text_files(Path(self.path)):
-            if _is_conllu(path):
-                yield from self._read_trees(path)
-            else:
-                for row in read_rows(path, self.columns, self.problems):
-                    yield row[0] if len(row) == 1 else (row[0], row[1])
+            try:
+                for text in self._read_file(path):
+                    any_text = True
+                    yield text
+            except InputError as error:  # the rest of this file cannot be read
+                self.problems.report(path, 0, error.message)
+                first = first or error
+        if first is not None and not any_text:
+            raise first
+
+    def _read_file(self, path: Path) -> Iterator[str | tuple[str, str]]:
+        if _is_conllu(path):
+            yield from self._read_trees(path)
+        else:
+            for row in read_rows(path, self.columns, self.problems):
+                yield row[0] if len(row) == 1 else (row[0], row[1])
 
     def _read_trees(self, path: Path) -> Iterator[str]:
         """Sentences; one that is damaged is left out, up to the blank line behind it."""
-        try:
-            for block in read_blocks(path):
-                try:
-                    sentence = read_tree(path, block)
-                except InputError as error:
-                    where = error.message.parameters
-                    self.problems.report(path, where["number"], where["reason"])
-                    continue
-                if sentence.words:
-                    yield sentence.text
-        except InputError as error:  # the rest cannot be read
-            self.problems.report(path, 0, error.message)
+        for block in read_blocks(path):
+            try:
+                sentence = read_tree(path, block)
+            except InputError as error:
+                where = error.message.parameters
+                self.problems.report(path, where["number"], where["reason"])
+                continue
+            if sentence.words:
+                yield sentence.text
 
     def count(self) -> int:
         """How many there are, by reading them all."""
@@ -85,4 +94,4 @@ def list_text_files(path: Path) -> list[Path]:
 
 
 def _is_conllu(path: Path) -> bool:
-    return path.name.endswith((".conllu", ".conllu.gz"))
+    return find_format(path) == "conllu"

@@ -1,11 +1,13 @@
 """Gold data: what people annotated by hand, for metrics to compare with.
 
-In:   CoNLL-U files (plain or .gz); word alignments, one line a sentence pair, with the sentences beside them.
+In:   CoNLL-U files (plain, .gz, .xz); word alignments, one line a sentence pair, with sentences beside them.
 Out:  Sentence and AlignedPair. A broken line is refused with its file and number.
 """
 
 import gzip
+import lzma
 import re
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +16,8 @@ from typing import Any
 from glassformer.errors import InputError
 from glassformer.messages import Message
 
-_LINK = re.compile(r"(\d+)([-p])(\d+)")
+_LINK = re.compile(r"(\d{1,9})([-p])(\d{1,9})")
+_HEAD = re.compile(r"\d{1,9}")  # longer ones are no number of a word, and Python refuses to read them
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +151,7 @@ def read_alignments(links: str | Path, source: str | Path, target: str | Path) -
 def _read_word(path: str | Path, number: int, fields: list[str], known: int) -> Word:
     if fields[0] != str(known + 1):
         raise _wrong_line(path, number, "word", seen=fields[0], wanted=known + 1)
-    if not fields[6].isdecimal():
+    if not _HEAD.fullmatch(fields[6]):
         raise _wrong_line(path, number, "head", seen=fields[6])
     return Word(fields[1], fields[3], int(fields[6]) - 1, fields[7])
 
@@ -168,11 +171,12 @@ def _read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
 
 def _read_raw_lines(path: str | Path) -> Iterator[tuple[int, bytes]]:
     place = Path(path)
+    unpack: Any = {".gz": gzip.open, ".xz": lzma.open}.get(place.suffix, open)
     try:
-        with gzip.open(place, "rb") if place.suffix == ".gz" else place.open("rb") as file:
+        with unpack(place, "rb") as file:
             for number, line in enumerate(file, 1):
                 yield number, line.rstrip(b"\r\n")
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise InputError("metrics.gold.unreadable", path=path, error=str(error)) from None
 
 

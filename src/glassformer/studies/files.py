@@ -15,11 +15,14 @@ Out:  `study.json`, `state.npz`, Parquet tables; the same read back.
 import json
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -64,7 +67,14 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError("study.not_a_study", folder=folder) from error
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError("study.not_a_study", folder=folder)
+    for name, kind in _MANIFEST.items():
+        if type(content.get(name)) is not kind:
+            raise InputError("study.not_a_study", folder=folder)
     return content
+
+
+_MANIFEST = {"model": str, "model_hash": str, "settings": dict, "complete": bool, "digest": str}
+_MANIFEST |= dict.fromkeys(("texts", "failed", "tokens"), int)
 
 
 def write_state(folder: Path, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:
@@ -79,21 +89,38 @@ def read_state(folder: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
     path = folder / STATE
     if not path.exists():
         return None
-    with np.load(path) as content:
+    with explain_damage(path), path.open("rb") as file, np.load(file) as content:
         arrays = {name: content[name] for name in content.files}
-    return arrays, json.loads(str(arrays.pop("about")))
+        about = json.loads(str(arrays.pop("about")))
+    return arrays, about
+
+
+@contextmanager
+def explain_damage(path: Path) -> Iterator[None]:
+    """Say which file of a study cannot be read."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, BadZipFile, EOFError, zlib.error) as error:
+        raise InputError("study.damaged", path=path, reason=str(error)[:200]) from error
 
 
 def write_table(path: Path, columns: Mapping[str, Sequence[Any] | np.ndarray]) -> None:
     """A Parquet file of these columns."""
     arrow, parquet = load_arrow()
-    write_file(path, lambda beside: parquet.write_table(arrow.table(dict(columns)), beside))
+    table = arrow.table(dict(columns))
+    write_file(path, lambda beside: parquet.write_table(table, beside, write_page_checksum=True))
 
 
-def read_tables(paths: Sequence[Path]) -> Any:
-    """Parquet files of the same columns as one table of pyarrow."""
+def read_tables(paths: Sequence[Path], columns: Sequence[str]) -> Any:
+    """These columns of Parquet files as one table of pyarrow; damaged files are refused."""
     arrow, parquet = load_arrow()
-    return arrow.concat_tables([parquet.read_table(path) for path in paths])
+    found = []
+    for path in paths:
+        with explain_damage(path):
+            table = parquet.read_table(path, page_checksum_verification=True)
+            table.validate(full=True)
+            found.append(table.select(columns))
+    return arrow.concat_tables(found)
 
 
 def load_arrow() -> tuple[Any, Any]:

@@ -17,6 +17,8 @@ from glassformer.messages import message
 from glassformer.studies.files import (
     FORMAT,
     MANIFEST,
+    STATE,
+    explain_damage,
     read_manifest,
     read_state,
     read_tables,
@@ -31,7 +33,13 @@ if TYPE_CHECKING:
 
 HEAD_KEYS = ("stack", "kind", "layer", "head", "metric")
 EFFECT_KEYS = ("edit", "outcome")
-TABLES = ("heads", "effects", "texts", "values")
+NUMBERS = ("texts", "value", "low", "high", "mean", "mean_low", "mean_high", "deviation", "least", "most")
+TABLES = {
+    "heads": (*HEAD_KEYS, *NUMBERS),
+    "effects": (*EFFECT_KEYS, *NUMBERS),
+    "texts": ("text", "tokens", "failed", "reason"),
+    "values": ("text", *HEAD_KEYS, "value"),
+}
 SAME = ("model_hash", "settings")  # of studies that are pooled
 
 
@@ -81,13 +89,16 @@ class State:
         if found is None:
             return cls()
         arrays, about = found
-        state = cls(**{name: about[name] for name in _PLAIN})
-        state.head_keys, state.effect_keys = (
-            tuple(map(tuple, each)) for each in (state.head_keys, state.effect_keys)
-        )
-        for part in ("heads", "effects"):
-            own = {name.partition("/")[2]: array for name, array in arrays.items() if name.startswith(part)}
-            setattr(state, part, Moments(**own) if own else None)
+        with explain_damage(folder / STATE):
+            state = cls(**{name: about[name] for name in _PLAIN})
+            state.head_keys, state.effect_keys = (
+                tuple(map(tuple, each)) for each in (state.head_keys, state.effect_keys)
+            )
+            for part in ("heads", "effects"):
+                own = {
+                    name.partition("/")[2]: array for name, array in arrays.items() if name.startswith(part)
+                }
+                setattr(state, part, Moments(**own) if own else None)
         return state
 
 
@@ -134,7 +145,7 @@ class Study:
     def paths(self, name: str) -> list[Path]:
         """The Parquet files of a table: "heads", "effects", "texts" or "values"."""
         if name not in TABLES:
-            raise InputError("study.unknown_table", name=name, known=TABLES)
+            raise InputError("study.unknown_table", name=name, known=tuple(TABLES))
         single = self.folder / f"{name}.parquet"
         found = [single] if single.exists() else sorted((self.folder / name).glob("[0-9]*.parquet"))
         if not found:
@@ -143,7 +154,7 @@ class Study:
 
     def table(self, name: str = "heads") -> Any:
         """A table of pyarrow."""
-        return read_tables(self.paths(name))
+        return read_tables(self.paths(name), TABLES[name])
 
     def frame(self, name: str = "heads") -> "pandas.DataFrame":
         """The same for pandas."""
@@ -244,7 +255,7 @@ def _copy_tables(studies: Sequence[Study], folder: Path) -> None:
             for name in ("texts", "values"):
                 source = each.folder / name / path.name
                 if source.exists():
-                    table = read_tables([source]).to_pydict()
+                    table = read_tables([source], TABLES[name]).to_pydict()
                     table["text"] = [number + before for number in table["text"]]
                     write_table(folder / name / f"{shard:05}.parquet", table)
             shard += 1

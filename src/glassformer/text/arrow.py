@@ -104,7 +104,10 @@ def _read_batches(
     for batch in batches:
         for start in range(0, batch.num_rows, ROWS):
             part = batch.slice(start, ROWS)
-            for values in zip(*(part.column(name).to_pylist() for name in names), strict=True):
+            chosen = [part.column(name) for name in names]
+            for column in chosen:
+                column.validate(full=True)  # of damaged ones, pyarrow would read memory that is not theirs
+            for values in zip(*(column.to_pylist() for column in chosen), strict=True):
                 number += 1
                 cells = [_write(value, known) for value, known in zip(values, classes, strict=True)]
                 wrong = next((place for place, cell in enumerate(cells) if cell is None), None)
