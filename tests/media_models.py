@@ -31,7 +31,8 @@ def build_media_zoo(folder: Path) -> Path:
     (folder / "digits" / "card.toml").write_text("[drawing]\ndark = true\nfill = 0.7\n")
     _write(folder / "words", {**HEARS, "shape": "encoder", "head": "classes", "classes": 10}, labels=DIGITS)
     _write(folder / "captioner", {**LOOKS, **SHORT}, tags=[">>en<<", ">>fr<<"])
-    _write(folder / "listener", {**HEARS, "shape": "encoder-decoder"})
+    heard = {"max_length": SHORT["max_length"], "sound_length": HEARS["max_length"]}
+    _write(folder / "listener", {**HEARS, **heard, "shape": "encoder-decoder"})
     return folder
 
 

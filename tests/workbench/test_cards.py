@@ -124,3 +124,10 @@ def test_an_unknown_key_of_a_card_is_told(tmp_path: Path, caplog: pytest.LogCapt
     (tmp_path / "card.toml").write_text("order = 5\nlanguage = 'en'\n")
     assert read_model_card(tmp_path).order == 5
     assert "unknown key 'language'. Did you mean 'languages'" in caplog.text
+
+
+def test_what_a_model_hears_is_as_long_as_its_sounds_not_its_texts(media_zoo: Path) -> None:
+    for name in ("words", "listener"):
+        described = describe_model(media_zoo / name, name, "folder")
+        assert described is not None
+        assert (described.reads, described.sample_rate, described.max_seconds) == ("sound", 8000, 2.0)

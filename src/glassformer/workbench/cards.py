@@ -128,13 +128,12 @@ def _describe_media(settings: Mapping[str, Any], reads: Reads, card: ModelCard) 
     if reads != "sound" or settings["model_type"] != OURS:
         return {"reads": reads, "drawing": card.drawing if reads == "picture" else None}
     usual = ModelConfig.__dataclass_fields__
-    values = {
-        name: settings.get(name, usual[name].default)
-        for name in ("sample_rate", "hop", "frame_stride", "max_length")
-    }
+    names = ("sample_rate", "hop", "frame_stride", "max_length")
+    values = {name: settings.get(name, usual[name].default) for name in names}
+    values["tokens"] = settings.get("sound_length") or values["max_length"]
     if not all(isinstance(each, int) and each > 0 for each in values.values()):
         return {"reads": reads}
-    seconds = values["max_length"] * values["hop"] * values["frame_stride"] / values["sample_rate"]
+    seconds = values["tokens"] * values["hop"] * values["frame_stride"] / values["sample_rate"]
     endless = _is_endless(settings)
     return {
         "reads": reads,

@@ -14,6 +14,7 @@ from glassformer.api.jobs import JobRequest
 from glassformer.config import Reads
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
+from glassformer.loaded.native import find_transformer
 from glassformer.loaded.perceiving import Percept
 from glassformer.media import read_picture, read_sound
 from glassformer.messages import Message, message
@@ -110,9 +111,12 @@ def _read_media(
 
 def _check_seconds(model: LoadedModel, percept: Percept) -> None:
     """Refuse a sound that the model has no positions for, in the unit that a person thinks in."""
-    if percept.sound is not None and model.limit is not None and len(percept) > model.limit:
-        seconds = percept.sound.seconds
-        limit = seconds * model.limit / len(percept)
+    network = find_transformer(model)
+    if percept.sound is None or network is None or model.limit is None:
+        return
+    config, seconds = network.config, percept.sound.seconds
+    if len(percept) > config.longest_sound:
+        limit = config.longest_sound * config.token_samples / config.sample_rate
         raise InputError("loaded.processor.long", name=model.name, seconds=seconds, limit=limit)
 
 
