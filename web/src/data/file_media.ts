@@ -30,7 +30,7 @@ export function cut(cell: Cell): Working {
 
 /** Samples of a Fourier transform, and how many of them are heard. */
 function measureTransform(hop: number): readonly [size: number, length: number] {
-  const length = Math.round(WINDOW * hop);
+  const length = roundHalf(WINDOW * hop);
   return [2 ** Math.max(5, Math.ceil(Math.log2(length))), length];
 }
 

@@ -74,6 +74,32 @@ function build(jobs: () => readonly Job[], session = memory(), resume?: ServerJo
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
+describe("what is drawn", () => {
+  test("is not looked at when something else was chosen while the one before was looked at", async () => {
+    const { app } = build(() => []);
+    const sent: string[] = [];
+    let finish = (): void => {};
+    Object.assign(app.server!, {
+      sendInput: async (file: File) => {
+        sent.push(file.name);
+        return "id";
+      },
+      run: () =>
+        new Promise((done) => {
+          finish = () => done("made");
+        }),
+    });
+    const [one, two] = ["one.png", "two.png"].map((name) => new File([""], name)) as [File, File];
+    const looking = app.runs.glance(one);
+    void app.runs.glance(two);
+    await vi.advanceTimersByTimeAsync(1);
+    app.runs.change({ model: "zoo/gpt2", file: null });
+    finish();
+    await looking;
+    expect(sent).toEqual(["one.png"]);
+  });
+});
+
 describe("samples of a task", () => {
   test("each run reads a new one, unless another was chosen meanwhile", () => {
     const { app } = build(() => []);

@@ -111,6 +111,7 @@ export class Runs {
       while (this.next && !this.stopped) {
         const now = this.next;
         this.next = null;
+        if (this.form.peek().file !== now) continue; // another model or file was chosen meanwhile
         const request = { ...requestOf(this.form.peek(), this.model()), listed: false };
         await this.openOwn(await this.runSoon(request, now));
         this.trouble.value = null;

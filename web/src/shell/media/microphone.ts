@@ -44,16 +44,29 @@ export async function listen(rate: number): Promise<Speaking> {
       const known = error instanceof DOMException ? HINDRANCES[error.name] : undefined;
       throw known ? new MicrophoneError(known) : error;
     });
+  try {
+    return record(stream, rate);
+  } catch (error) {
+    giveBack(stream);
+    throw error;
+  }
+}
+
+function giveBack(stream: MediaStream): void {
+  for (const track of stream.getTracks()) track.stop();
+}
+
+function record(stream: MediaStream, rate: number): Speaking {
+  const recorder = new MediaRecorder(stream);
+  const context = new AudioContext();
   const release = (): void => {
-    for (const track of stream.getTracks()) track.stop();
+    giveBack(stream);
     void context.close();
   };
-  const context = new AudioContext();
   const analyser = context.createAnalyser();
   analyser.fftSize = 1024;
   context.createMediaStreamSource(stream).connect(analyser);
   const wave = new Float32Array(analyser.fftSize);
-  const recorder = new MediaRecorder(stream);
   const parts: Blob[] = [];
   recorder.ondataavailable = ({ data }) => parts.push(data);
   const ended = new Promise((resolve) => recorder.addEventListener("stop", resolve, { once: true }));

@@ -28,6 +28,7 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
   const drawing = useRef<Point[] | null>(null); // the stroke that is being drawn
   const pen = useRef<Point | null>(null); // of the keyboard
   const [said, tell] = useState("");
+  const latest = useRef<readonly Stroke[]>([]); // what is to be looked at
 
   const paint = (): void => {
     const element = canvas.current;
@@ -40,13 +41,15 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
 
   const show = (next: readonly Stroke[], inDark = dark): void => {
     setStrokes(next);
+    latest.current = next;
     if (next.length === 0) {
       app.runs.change({ file: null });
       return;
     }
     const look = { dark: inDark, fill: model.drawing?.fill ?? null };
     void encodeStrokes(next, look).then((png) => {
-      if (png) void app.runs.glance(new File([png], say.drawingName, { type: png.type }));
+      if (png && latest.current === next)
+        void app.runs.glance(new File([png], say.drawingName, { type: png.type }));
     });
   };
   const end = (): void => {
@@ -72,8 +75,9 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
       pen.current = [within(x + move[0]), within(y + move[1])];
       drawing.current?.push(pen.current);
     } else if (event.key !== " ") {
+      const kept = drawing.current ? strokes : strokes.slice(0, -1); // the one that is being drawn goes first
       drawing.current = null;
-      show(event.key === "Delete" ? [] : strokes.slice(0, -1));
+      show(event.key === "Delete" ? [] : kept);
     } else if (drawing.current) end();
     else drawing.current = [pen.current];
     const [left, top] = pen.current.map((value) => Math.round(100 * value)) as [number, number];

@@ -20,6 +20,7 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
   const [said, tell] = useState("");
   const starting = useRef(false);
   const current = useRef<Speaking | null>(null);
+  const gone = useRef(false); // another model, another panel
   const most = Math.min(LONGEST, model.max_seconds ?? LONGEST);
   const shown = (value: number): string => fixed(value, 1);
 
@@ -45,8 +46,10 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
     starting.current = true;
     tell("");
     try {
-      current.current = await listen(model.sample_rate ?? USUAL_RATE);
-      setSpeaking(current.current);
+      const now = await listen(model.sample_rate ?? USUAL_RATE);
+      if (gone.current) return now.discard(); // the person was asked, and left meanwhile
+      current.current = now;
+      setSpeaking(now);
     } catch (error) {
       complain(error);
     } finally {
@@ -62,7 +65,13 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
     }, TICK);
     return () => clearInterval(timer);
   }, [speaking]);
-  useEffect(() => () => current.current?.discard(), []); // another model, another panel
+  useEffect(() => {
+    gone.current = false;
+    return () => {
+      gone.current = true;
+      current.current?.discard();
+    };
+  }, []);
 
   return (
     <div class="field">

@@ -8,7 +8,7 @@ export const media = {
   drawHint: "With the mouse, a finger or a pen. Each stroke is looked at as soon as it ends.",
   pad: "Drawing pad",
   padKeys:
-    "By keyboard: arrows move, Space puts the pen down and lifts it, Backspace takes back the last stroke, Delete clears.",
+    "By keyboard: arrows move, Space puts the pen down and lifts it, Backspace removes the last stroke, Delete removes all.",
   penAt: (x: number, y: number, down: boolean) => `${x} %, ${y} %, pen ${down ? "down" : "up"}`,
   strokes: (count: number) => (count === 1 ? "1 stroke" : `${count} strokes`),
   undo: "Undo",
@@ -21,7 +21,7 @@ export const media = {
   chosen: (name: string, size: string) => `${name}, ${size}`,
   preview: (name: string) => `The picture ${name}`,
   tooLarge: (size: string, most: string) =>
-    `The file has ${size}; at most ${most} are taken. Make it smaller.`,
+    `The file has ${size}, and the server takes at most ${most}. Make it smaller.`,
   speak: "Speak",
   stop: "Stop",
   play: "Play",
@@ -29,12 +29,12 @@ export const media = {
   drawingName: "drawing.png",
   level: "Level of the microphone",
   listening: (seconds: string, most: string) => `Recording: ${seconds} of ${most} s`,
-  reached: (most: string) => `Stopped after ${most} s, the most that is heard at once.`,
+  reached: (most: string) => `Stopped after ${most} s, the longest sound that the model hears.`,
   denied: "The browser does not allow the microphone. Allow it in the settings of this page, and try again.",
   noDevice: "There is no microphone. Connect one, or choose a file.",
-  inUse: "The microphone cannot be used; another program may have it. Close that, and try again.",
+  inUse: "The microphone cannot be used; perhaps another program uses it. Close that program, and try again.",
   insecure:
-    "A browser gives the microphone only to pages on this machine or behind https. Open the page so, or choose a file.",
+    "Browsers allow the microphone only for pages on this machine or with https. Open the page that way, or choose a file.",
   unplayable: "The browser cannot play this file. The model may read it all the same.",
   failed: (reason: string) => `Recording failed: ${reason}. Try again, or choose a file.`,
 };
