@@ -109,8 +109,9 @@ def test_ids_need_no_tokenizer() -> None:
     assert recording.model == "Transformer"
     with pytest.raises(InputError, match="without a tokenizer"):
         record(build(), TEXT)
-    with pytest.raises(InputError, match="give both as text"):
-        record(build(shape="encoder"), [5, 6], second_text="x")
+    for read_before in ([5, 6], WORDS.encode(TEXT)):
+        with pytest.raises(InputError, match="give both as text"):
+            record(build(shape="encoder"), read_before, second_text="x")
 
 
 def test_a_language_is_named_in_front() -> None:

@@ -97,6 +97,18 @@ def test_strings_of_train_grow_and_their_voices_differ(task: SpeechRecognition, 
     assert others <= set(np.diff(task._heard["dev"].starts).tolist())
 
 
+def test_recordings_at_other_speeds_are_kept_while_there_is_room(
+    task: SpeechRecognition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = [task.speak("train", index).samples for index in range(12)]
+    assert task._spoken
+    monkeypatch.setattr("glassformer.tasks.speech_recognition.MOST_KEPT", 0)
+    task._spoken.clear()
+    again = [task.speak("train", index).samples for index in range(12)]
+    assert not task._spoken
+    assert all(map(np.array_equal, kept, again))
+
+
 def test_the_loss_of_the_encoder_is_that_of_all_ways_to_say_the_words(task: SpeechRecognition) -> None:
     """Every path of frames through words and blanks, one by one, in double precision."""
     torch.manual_seed(0)

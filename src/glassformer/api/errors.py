@@ -112,7 +112,8 @@ def _lacks_room(error: OSError | sqlite3.OperationalError) -> bool:
     """Whether the disk is full, as a file or a database says it."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+    code: int = getattr(error, "sqlite_errorcode", 0)  # errors of the module itself have none
+    return code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def _explain_http(error: ClientDisconnect | HTTPException) -> ApiError:

@@ -84,10 +84,10 @@ class Reader:
             if self.tokenizer is None:
                 raise InputError("loaded.cannot.reads_text", name=self.name)
             return self.tokenizer.encode(inputs, second_text, special=not target, target=target)
-        if isinstance(inputs, Encoding):  # read before, together with others
-            return inputs
         if second_text is not None:
             raise InputError("loaded.reading.second_text_beside_ids")
+        if type(inputs) is Encoding:  # read before, together with others; patches and frames are no text
+            return inputs
         if is_percept(inputs):
             raise InputError("loaded.reading.no_text", name=self.name, kind=type(inputs).__name__)
         ids, segments = _read_mapping(inputs) if isinstance(inputs, Mapping) else (_read_ids(inputs), None)

@@ -54,6 +54,7 @@ from glassformer.text.random_numbers import draw_uniform
 FOR_ALL = 4  # numbers that are drawn for a string: speaker, last gap, noise, voice
 EACH = 4  # and for a word: which recording, gap, speed, loudness
 SPEEDS = 20  # a word is heard at a multiple of 1 / SPEEDS of its speed: few, so that each is made once
+MOST_KEPT = 1 << 30  # bytes of recordings at other speeds that are kept for the next time
 LENGTHS = 25  # batches have a multiple of so many frames: GPUs make ready for each length anew
 SPLIT_KEYS = {"train": 10, "dev": 11, "test": 12}  # what numbers are drawn for
 
@@ -104,6 +105,7 @@ class SpeechRecognition(MediaTask):
         super().__init__(settings, tokenizer, seed=seed)
         self._heard: dict[Split, Recordings] = {}
         self._spoken: dict[tuple[Split, int, int], NDArray[np.float32]] = {}
+        self._spoken_bytes = 0
 
     @classmethod
     def texts(cls, settings: SpeechRecognitionSettings) -> Iterator[str]:
@@ -168,13 +170,15 @@ class SpeechRecognition(MediaTask):
             yield samples, places
 
     def _speak_word(self, split: Split, number: int, faster: float) -> NDArray[np.float32]:
-        """A recording at one of a few speeds, kept for the next time."""
+        """A recording at one of a few speeds; kept for the next time while there is room."""
         parts = max(1, round(SPEEDS * faster))
         known = self._spoken.get((split, number, parts))
         if known is None:
             taken = self._heard[split].take(number)
             known = taken if parts == SPEEDS else resample(taken, parts, SPEEDS)
-            self._spoken[split, number, parts] = known
+            self._spoken_bytes += known.nbytes
+            if self._spoken_bytes <= MOST_KEPT:
+                self._spoken[split, number, parts] = known
         return known
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:

@@ -6,7 +6,7 @@ import pytest
 from glassformer.errors import InputError
 from glassformer.recording import Sound
 from glassformer.render.figures import figure
-from glassformer.render.figures.sound import divide_time
+from glassformer.render.figures.sound import divide_time, find_peaks
 from inventions import invent_captioner, invent_listener
 
 
@@ -45,6 +45,12 @@ def test_frames_that_overlap_meet_in_the_middle():
     order, edges = divide_time(sound)
     assert order.tolist() == [2, 1]
     np.testing.assert_allclose(edges, [0.0, 0.45, 0.8])
+
+
+def test_the_largest_weight_is_sought_among_frames():
+    sound = Sound(np.zeros(100, np.int16), 100, [[-1, -1], [0.0, 0.4], [0.4, 0.8]])
+    weights = np.array([[0.9, 0.02, 0.08], [0.5, 0.3, 0.2]])  # the first token is no frame
+    np.testing.assert_allclose(find_peaks(sound, weights, divide_time(sound)[0]), [0.6, 0.2])
 
 
 def test_without_frames_it_is_refused():

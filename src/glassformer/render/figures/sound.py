@@ -36,9 +36,10 @@ def draw(sheet: Sheet) -> None:
         raise InputError("render.figures.too_many_panels", count=len(names), most=ROWS)
     cross = attention_map.kind == "cross"
     order, edges = divide_time(sound)
+    peaks = find_peaks(sound, weights, order)
     colours = sheet.choose_scale(float(weights[:, order].max()) or 1.0, signed=False)
     about = message("render.figures.sound_of_words" if cross else "render.figures.sound_of_heads")
-    said = [about, *(_count_hits(sheet, attention_map, sound, weights) if cross else ()), colours.about]
+    said = [about, *(_count_hits(sheet, attention_map, sound, peaks) if cross else ()), colours.about]
     sheet.caption = " ".join((*map(sheet.text, said), parts.describe_evidence(sheet)))
     title, seconds = parts.name_heads(sheet, attention_map, heads), sheet.text("seconds")
     sheet.choose_fonts(*names, *(word.text for word in sound.words), title, seconds)
@@ -49,7 +50,6 @@ def draw(sheet: Sheet) -> None:
     mesh = below.pcolormesh(edges, rows, weights[:, order], **colours.options, gid="weights")
     below.invert_yaxis()
     if cross:
-        peaks = sound.spans[weights.argmax(axis=1)].mean(axis=1)
         below.plot(peaks, np.arange(len(names)), ".", color="0.1", markersize=3, gid="peaks")
     _draw_boundaries(above, below, sound)
     below.set_yticks(np.arange(len(names)), names)
@@ -103,12 +103,17 @@ def divide_time(sound: Sound) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     heard = np.flatnonzero(sound.spans[:, 0] >= 0)
     order = heard[np.argsort(middles[heard], kind="stable")]
     between = [(one + other) / 2 for one, other in pairwise(middles[order])]
-    first, last = sound.spans[order[0], 0], min(sound.seconds, sound.spans[order[-1], 1])
+    first, last = sound.spans[order[0], 0], sound.spans[order[-1], 1]
     return order, np.array([first, *between, last])
 
 
+def find_peaks(sound: Sound, weights: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The second (row,) at which each row has its largest weight, of all keys that are frames."""
+    return sound.spans[order[weights[:, order].argmax(axis=1)]].mean(axis=1)
+
+
 def _count_hits(
-    sheet: Sheet, attention_map: AttentionMap, sound: Sound, weights: NDArray[np.float64]
+    sheet: Sheet, attention_map: AttentionMap, sound: Sound, peaks: NDArray[np.float64]
 ) -> tuple[Message, ...]:
     """How many words have their largest weight where they are spoken; nothing where that is not known."""
     rows = [text.strip().lower() for text in label_rows(sheet.recording, attention_map, "written")]
@@ -116,7 +121,6 @@ def _count_hits(
     words = [(row, text) for row, text in enumerate(rows) if text in spoken]
     if sheet.choice.reading != "written" or not spoken or [text for _, text in words] != spoken:
         return ()
-    peaks = sound.spans[weights.argmax(axis=1)].mean(axis=1)
     hits = sum(
         word.start - TOLERANCE <= peaks[row] <= word.end + TOLERANCE
         for (row, _), word in zip(words, sound.words, strict=True)
