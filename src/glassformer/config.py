@@ -86,18 +86,17 @@ class ModelConfig(Settings):
     patch_size: Width = 16  # pixels on each side of a patch, which becomes one token
     color: bool = True  # red, green and blue; otherwise brightness alone
     class_token: bool = True  # a learned vector in front of the patches, for `pooling = "first"`
-    picture_fit: Literal["crop", "stretch"] = "crop"  # a picture that is no square: its middle, or all of it
+    picture_fit: Literal["crop", "stretch"] = "crop"  # of a picture that is not square: the middle, or all
     resampling: Literal["bicubic", "bilinear"] = "bicubic"  # how a picture of another size is resized
-    pixel_mean: tuple[UpToOne, ...] = (
-        0.5,
-    )  # from pixels between 0 and 1: one number, or one for each colour
+    # Subtracted from pixels between 0 and 1: one number, or one for each colour.
+    pixel_mean: tuple[UpToOne, ...] = (0.5,)
     pixel_deviation: tuple[Positive, ...] = (0.5,)  # what they are divided by then
     sample_rate: Size = 16_000  # of a sound, in samples per second
     hop: Size = 160  # samples from one column of the spectrogram to the next
     mel_bins: Width = 80  # bands of frequency in the spectrogram
     frame_stride: Annotated[int, Limits(least=1, most=4)] = 2  # columns of the spectrogram in one token
     sound_length: Size | None = None  # the longest sound, in tokens; None: `max_length`
-    # Loudness from silence on; or below the loudest moment, of sounds that silence fills up (Whisper).
+    # Loudness above silence; or, as Whisper has it, below the loudest moment, of sounds padded with silence.
     spectrogram: Literal["absolute", "relative"] = "absolute"
 
     def check(self) -> None:

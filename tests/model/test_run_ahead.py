@@ -42,7 +42,7 @@ def ahead(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr("glassformer.model.transformer.CachedDecoding", EagerDecoding)
     monkeypatch.setattr(generating, "run_ahead", run)
-    monkeypatch.setattr("glassformer.model.run_ahead.ASKED", 3)
+    monkeypatch.setattr("glassformer.model.run_ahead.CHECK_EVERY", 3)
     return seen
 
 

@@ -49,7 +49,8 @@ def compress(data: bytes, kind: str, encoding: Encoding, level: int = 1) -> Enco
     if kind == "image/png":
         return Encoded(data, kind, "identity")
     if encoding == "zstd" and len(data) >= _SHORT:
-        packed = zstandard.ZstdCompressor(level=level).compress(data)  # in as much memory as the data took
+        packed = zstandard.ZstdCompressor(level=level).compress(data)
+        # A copy: the result itself still occupies the memory of the unpacked data.
         return Encoded(bytes(memoryview(packed)), kind, "zstd")
     if encoding == "gzip" and len(data) >= _SHORT:
         return Encoded(gzip.compress(data, level, mtime=0), kind, "gzip")

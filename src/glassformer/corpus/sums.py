@@ -143,5 +143,5 @@ def add_rows(maps: Sequence[DeviceMap], names: Sequence[str], marked: Tensor | N
     sums = torch.stack([torch.stack(pair) for pair in pairs], dim=2)  # (2, map, metric, head)
     given = rows.arrays["mass"].sum(-1, dtype=torch.float64)
     given = given if rows.sink is None else given + rows.total(rows.sink)
-    far = (given - rows.rows).abs() <= row_tolerance(maps[0].dtype) * rows.rows.clamp_min(1)
-    return sums, far.all() & torch.stack([each.finite for each in found]).all()
+    close = (given - rows.rows).abs() <= row_tolerance(maps[0].dtype) * rows.rows.clamp_min(1)
+    return sums, close.all() & torch.stack([each.finite for each in found]).all()

@@ -49,7 +49,7 @@ class CachedLayer:
         if sources is not None:
             filled = filled.index_select(0, sources)
         if sources is not None and self.capacity == buffer.shape[2]:
-            moved = buffer[: len(filled)]  # memory that is in use already: new pages would take longer
+            moved = buffer[: len(filled)]  # the same memory: allocating new pages would take longer
         else:
             moved = buffer.new_empty(len(filled), buffer.shape[1], self.capacity, buffer.shape[3])
         moved[:, :, : filled.shape[2]] = filled

@@ -82,9 +82,9 @@ class GraphDecoding(CachedDecoding):
     def choosing(
         self, choose: Callable[[Tensor], None], ids: Tensor, changing: Sequence[Tensor]
     ) -> Iterator[Callable[[], None]]:
-        """A function that takes a step and lets `choose` write the next `ids` (source, beam): one graph.
+        """A function that replays one graph: a step, then `choose`, which writes new `ids` (source, beam).
 
-        `changing` are tensors that `choose` writes to and reads again.
+        `changing` are the tensors that `choose` both reads and writes.
         """
         self._release()
         self._choose = choose

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from glassformer.model.cuda_graph import StaticCache
     from glassformer.model.transformer import Transformer
 
-MOST_ROWS = 64  # of more, a product is bound by arithmetic
-MOST_WIDTH = 8192  # of a vector that one program reads
+MOST_ROWS = 64  # with more rows, arithmetic and no longer memory limits a product
+MOST_WIDTH = 8192  # of the vectors that one program reads
 TYPES = (torch.float32, torch.bfloat16, torch.float16)
 # How much a program does at once; found by trying on an H200.
-SHORT = 2048  # inputs; of longer vectors a program makes one output
+SHORT = 2048  # inputs; with more, a program computes one output only
 COLUMNS, WARPS, LONG_WARPS = 4, 2, 8
 SLOTS, ATTEND_WARPS = 128, 8
 EARLY = True  # kernels read their weights before the one before them ends, where the GPU can (Hopper)
@@ -41,9 +41,9 @@ class Stream(NamedTuple):
 
 
 def can_fuse(network: "Transformer", memories: Sequence[Memory] | None, rows: int, beams: int = 1) -> bool:
-    """Whether these kernels compute what this network does, and faster, and nobody watches it doing so.
+    """Whether these kernels compute the same as this network, and faster, and no hook reads its states.
 
-    Several rows in single precision, and beams, are as fast by the kernels of torch, or faster.
+    With several rows in single precision, and with beams, torch's own kernels are as fast or faster.
     """
     weight = network.embeddings.tokens.weight
     return (
@@ -65,7 +65,7 @@ def has_kernels(device: torch.device) -> bool:
 def is_usual(network: "Transformer", memories: Sequence[Memory] | None) -> bool:
     """Whether every part of a network is one that these kernels know, on whichever device."""
     head, decoder, embeddings = network.head, network.decoder, network.embeddings
-    # A weight that is computed anew at each look, such as an adapter's, has a module of another type.
+    # A module whose weight is computed at each access, such as an adapter, has another type.
     if decoder is None or type(head) is not LanguageHead or type(embeddings.tokens) is not nn.Embedding:
         return False
     special = (
@@ -118,7 +118,7 @@ class FusedStep:
             self.table = table(places).to(network.embeddings.tokens.weight.dtype).contiguous()
 
     def run(self, ids: Tensor, following: Tensor, cache: "StaticCache") -> Tensor:
-        """Read one token for each row (row, 1); `following` is their position, which is counted on."""
+        """Read one token for each row (row, 1); `following` is their position, and is increased by one."""
         decoder, head = self.network.decoder, self.network.head
         assert decoder is not None
         assert isinstance(head, LanguageHead)

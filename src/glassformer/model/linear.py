@@ -26,9 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 FEW_ROWS = 64  # up to here packed weights win clearly; beyond, arithmetic hides the reading of weights
-FEWEST_ROWS = (
-    4  # with AVX-512 fewer are filled up with zeros: those kernels are slower with one to three rows
-)
+FEWEST_ROWS = 4  # with AVX-512, whose kernels are slower with one to three rows, zeros are added up to this
 PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
 SAMPLES = 1024  # numbers of a weight that are compared when a generation begins to use it
 _TINY = torch.finfo(torch.float32).tiny
@@ -132,7 +130,7 @@ class PackedWeight:
         self._key: tuple[int, int] | None = None
         self._calls = 0
         self._weight: Tensor | None = None
-        self._rows = 0  # calls with one row in this generation: a search that begins with one has no more
+        self._rows = 0  # calls with one row in this generation; a search that starts with one never has more
         self._columns: Tensor | None = None
         self._sample: Tensor | None = None  # a view of the weight: its memory stays taken, its address unique
         self._sampled: Tensor | None = None  # the same numbers when it was first used

@@ -3,9 +3,10 @@
 In:   a search of one path for each row, whose first tokens are chosen; a decoding that replays a graph.
 Out:  the same search, finished: its steps are fetched at the end, all at once.
 
-Fetching each token to look at it, and launching the small operations that choose it, takes longer than a
-small network needs for a step. Here a graph holds step and choice; whether all rows have ended is asked now
-and then only. Rows that ended before the others run on, and what they say is left out.
+Copying each token to the CPU, and launching the small operations that choose it, takes longer than a small
+network needs for a step. Here one graph holds both the step and the choice of the token. Whether all rows
+have ended is checked every `CHECK_EVERY` steps only; a row that ends before the others runs until then, and
+its further tokens are dropped.
 """
 
 from typing import TYPE_CHECKING
@@ -21,8 +22,8 @@ from glassformer.model.sampling import NEVER, best_of, draw, likeliest
 if TYPE_CHECKING:
     from glassformer.model.generate import SinglePathSearch
 
-ASKED = 16  # steps from one look at the ends to the next
-PART = 1024  # words that one program compares
+CHECK_EVERY = 16  # steps between two checks whether all rows have ended
+PART = 1024  # words of the vocabulary that one program compares
 
 
 class Chooser:
@@ -55,7 +56,7 @@ class Chooser:
 
     @property
     def changing(self) -> tuple[Tensor, ...]:
-        """What a trial run must leave as it was."""
+        """The tensors that have to be restored after the trial run."""
         return self.step, self.so_far, self.running, self.ids
 
     def __call__(self, logits: Tensor) -> None:
@@ -104,7 +105,7 @@ class Chooser:
         )
 
     def _choose(self, logits: Tensor) -> None:
-        """The same by torch, for all other settings: as `SinglePathSearch` does step by step."""
+        """The same by torch, for all other settings, as `SinglePathSearch._choose` does."""
         short = (self.step < self.settings.min_new_tokens)[:, None] & (self.words == self.end)
         scores = logits.float().masked_fill(self.banned | short, NEVER)
         if self.rules.forces_end:
@@ -132,10 +133,10 @@ class Chooser:
 
 
 def can_run_ahead(search: "SinglePathSearch") -> bool:
-    """Whether the rest of a search needs nobody to look at it."""
+    """Whether the steps that are left can run on the GPU alone, without Python between them."""
     return (
         isinstance(search.decoding, GraphDecoding)
-        # A row that ran on beyond its own limit would leave the table of positions.
+        # A row that kept running beyond its own limit would read past the end of the table of positions.
         and len({search.start.limits[row] for row in search.rows}) == 1
         and search.last is not None
         and len(search.trace.steps) >= len(search.forced.tokens)
@@ -145,7 +146,7 @@ def can_run_ahead(search: "SinglePathSearch") -> bool:
 
 
 def run_ahead(search: "SinglePathSearch") -> None:
-    """Choose all tokens that are left, and put them into the trace of the search."""
+    """Choose all tokens that are left, and add them to the trace of the search."""
     decoding = search.decoding
     assert isinstance(decoding, GraphDecoding)
     assert search.last is not None
@@ -153,7 +154,7 @@ def run_ahead(search: "SinglePathSearch") -> None:
     taken, least = 0, search.settings.min_new_tokens
     with decoding.choosing(chooser, chooser.ids, chooser.changing) as replay:
         while taken < chooser.count:
-            steps = min(ASKED, chooser.count - taken)
+            steps = min(CHECK_EVERY, chooser.count - taken)
             for _ in range(steps):
                 replay()
             taken += steps
@@ -163,7 +164,7 @@ def run_ahead(search: "SinglePathSearch") -> None:
 
 
 def _write_steps(search: "SinglePathSearch", chooser: Chooser, taken: int) -> None:
-    """Steps as a search would have made them one by one: each of the rows that still went on."""
+    """Add the steps that a search would have made one by one; a row is in each step until it ends."""
     tokens, logarithms, totals = (
         each[:, :taken].cpu() for each in (chooser.tokens, chooser.log_probabilities, chooser.totals)
     )

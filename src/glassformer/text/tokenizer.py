@@ -138,14 +138,12 @@ class Tokenizer(ABC):
             segments=tuple(encoding.type_ids),
             text=text,
             offsets=tuple(encoding.offsets),
-            words=tuple(words)
-            if None not in words
-            else tuple(-1 if word is None else word for word in words),
+            words=tuple(words),
         )
 
 
 class _Shown(dict[int, str]):
-    """What to show for each id that was asked for, as long as the vocabulary has the same size."""
+    """The text that is shown for each id, kept until the vocabulary changes its size."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         super().__init__()
@@ -159,7 +157,7 @@ class _Shown(dict[int, str]):
 
     def __missing__(self, token_id: int) -> str:
         text = self.tokenizer._display(token_id)
-        if len(self) < MOST_SHOWN:  # ids that the vocabulary lacks have no end
+        if len(self) < MOST_SHOWN:  # a bound: ids may also be numbers that the vocabulary lacks
             self[token_id] = text
         return text
 

@@ -17,7 +17,7 @@ FULL = 2**15  # of a sample of 16 bits
 
 
 def perceives(words: Words) -> bool:
-    """Whether the encoder reads pictures or sounds; recordings of before know nothing else than text."""
+    """Whether the encoder reads pictures or sounds; older recordings do not say, and are of texts."""
     return words.get("reads", "text") != "text"
 
 

@@ -1,8 +1,8 @@
 """A model folder in and out: config.json, model.safetensors or shards, tokenizer, generation_config.json.
 
 In:   a folder that `transformers` or we wrote; or one of our networks.
-Out:  a `Checkpoint`; or a folder, written completely or not at all. What is a GPT-2, BERT, ALBERT, Marian or
-      ViT opens in `transformers` too; anything else is written under our own names.
+Out:  a `Checkpoint`; or a folder, written completely or not at all. What is a GPT-2, BERT, ALBERT, Marian,
+      ViT or Whisper opens in `transformers` too; anything else is written under our own names.
 """
 
 from collections.abc import Mapping, Sequence

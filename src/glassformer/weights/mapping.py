@@ -28,7 +28,7 @@ class Operation:
 
     read: Callable[[Sequence[Tensor]], Tensor]
     write: Callable[[Tensor, int], list[Tensor]]
-    leave: Callable[[Tensor], Tensor] | None = None  # what of ours has no place there and must be zero
+    leave: Callable[[Tensor], Tensor] | None = None  # the part of ours that is not written, and must be zero
 
 
 PLAIN = Operation(lambda theirs: theirs[0], lambda ours, _: [ours])
@@ -138,18 +138,16 @@ def write(table: Table, ours: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 def unwritable(table: Table, ours: Mapping[str, Tensor]) -> list[str]:
     """Our names whose numbers would be lost: they have no such tensor, and ours is not zero."""
-    lost = []
-    for rule in expand(table.rules, ours):
-        if rule.ours is None:
-            continue
-        left = (
-            ours[rule.ours]
-            if not rule.theirs
-            else rule.operation.leave and rule.operation.leave(ours[rule.ours])
-        )
-        if left is not None and bool(left.any()):
-            lost.append(rule.ours)
-    return lost
+    rules = [rule for rule in expand(table.rules, ours) if rule.ours is not None]
+    return [str(rule.ours) for rule in rules if _loses_numbers(rule, ours)]
+
+
+def _loses_numbers(rule: Rule, ours: Mapping[str, Tensor]) -> bool:
+    assert rule.ours is not None
+    if not rule.theirs:
+        return bool(ours[rule.ours].any())
+    leave = rule.operation.leave
+    return leave is not None and bool(leave(ours[rule.ours]).any())
 
 
 def expand(rules: Iterable[Rule], ours: Mapping[str, Tensor]) -> list[Rule]:

@@ -1,4 +1,4 @@
-"""Configurations that people know by name: published sizes of GPT-2, BERT, ALBERT, ViT, the paper, Marian.
+"""Configurations that people know by name: published sizes of GPT-2, BERT, ALBERT, ViT, Whisper and others.
 
 In:   a name such as "gpt2-medium".
 Out:  a `ModelConfig`: the shape of that network, without its weights.

@@ -1,7 +1,7 @@
-"""Whisper: an encoder of sounds that silence fills up, norms first, learned positions, no bias of keys.
+"""Whisper: sounds padded with silence, norms first, learned positions, keys without a bias.
 
-The sines of its encoder are kept in files like weights, and are another table than ours: they are read as the
-learned positions that they could be.
+The sines that its encoder adds differ from ours, and are stored in its files like weights: they are read as
+learned positions.
 """
 
 from typing import Any
@@ -50,7 +50,7 @@ FIXED: Settings = {
     "norm_position": "pre",
     "norm_epsilon": 1e-5,  # no setting there: torch's default
     "embedding_norm": False,
-    "scale_embeddings": False,  # a setting there that nothing reads
+    "scale_embeddings": False,  # transformers has the setting, and never reads it
     "segments": 0,
     "tie_embeddings": True,
     "output_bias": False,
@@ -95,38 +95,33 @@ def write_config(config: ModelConfig) -> dict[str, Any] | Message:
 
 def read_processor(config: ModelConfig, settings: Settings) -> ModelConfig:
     """The same configuration; refuses a WhisperFeatureExtractor that hears otherwise."""
-    length = config.longest_sound * config.token_samples
-    require_equal(
-        settings,
-        {
-            "feature_size": config.mel_bins,
-            "sampling_rate": config.sample_rate,
-            "hop_length": config.hop,
-            "n_fft": 5 * config.hop // 2,
-            "chunk_length": length // config.sample_rate,
-            "n_samples": length,
-            "dither": 0.0,
-            "do_normalize": False,
-        },
-    )
+    require_equal(settings, {**_describe_processor(config), "dither": 0.0, "do_normalize": False})
     return config
 
 
 def write_processor(config: ModelConfig) -> dict[str, Any]:
     """The WhisperFeatureExtractor that hears as ours does."""
-    length = config.longest_sound * config.token_samples
+    numbers = _describe_processor(config)
     return {
         "feature_extractor_type": "WhisperFeatureExtractor",
+        **numbers,
+        "nb_max_frames": numbers["n_samples"] // config.hop,
+        "padding_side": "right",
+        "padding_value": 0.0,
+        "return_attention_mask": False,
+    }
+
+
+def _describe_processor(config: ModelConfig) -> dict[str, int]:
+    """The numbers that decide what a WhisperFeatureExtractor hears."""
+    length = config.longest_sound * config.token_samples
+    return {
         "feature_size": config.mel_bins,
         "sampling_rate": config.sample_rate,
         "hop_length": config.hop,
         "n_fft": 5 * config.hop // 2,
         "chunk_length": length // config.sample_rate,
         "n_samples": length,
-        "nb_max_frames": length // config.hop,
-        "padding_side": "right",
-        "padding_value": 0.0,
-        "return_attention_mask": False,
     }
 
 

@@ -9,23 +9,13 @@ from fastapi import APIRouter, Request
 from glassformer.api.inputs import InputStore
 from glassformer.api.limits import ClientCounts, find_client
 from glassformer.api.responses import Context
-from glassformer.api.routes.recordings import Added, write_body
+from glassformer.api.routes.recordings import FILE_BODY, Added, write_body
 from glassformer.errors import ApiError
 
 router = APIRouter(prefix="/api", tags=["jobs"])
 
 
-@router.post(
-    "/inputs",
-    status_code=201,
-    response_model=Added,
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-        }
-    },
-)
+@router.post("/inputs", status_code=201, response_model=Added, openapi_extra=FILE_BODY)
 async def add_input(request: Request, context: Context) -> Added:
     """Send a picture (PNG, JPEG, WebP) or a sound (WAV, FLAC); it is kept until a job has read it."""
     if request.headers.get("content-type", "").startswith("multipart/"):

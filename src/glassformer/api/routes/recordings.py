@@ -55,6 +55,15 @@ _RANGE = re.compile(r"(\d{0,18})-(\d{0,18})")
 Position = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
 
+# What OpenAPI says of a request whose whole body is a file.
+FILE_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
 class Added(ResponseModel):
     """Where a recording is now."""
 
@@ -175,17 +184,7 @@ def _check_range(wanted: str | None, size: int) -> None:
             raise ApiError("api.wrong_range", "out_of_range", 416, range=str(wanted)[:80], size=size)
 
 
-@router.post(
-    "",
-    status_code=201,
-    response_model=Added,
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
-        }
-    },
-)
+@router.post("", status_code=201, response_model=Added, openapi_extra=FILE_BODY)
 async def add_recording(request: Request, context: Context) -> Added:
     """Add a bundle, which is the whole body."""
     if request.headers.get("content-type", "").startswith("multipart/"):

@@ -1,7 +1,7 @@
 """Statistics of attention that stay where they were computed: sums over many texts need no copies of rows.
 
 In:   what the kernels of a GPU, or the blocks of a CPU, found.
-Out:  `DeviceStatistics`: the numbers of `HeadStatistics`, less its pictures, as tensors.
+Out:  `DeviceStatistics`: the numbers of `HeadStatistics` as tensors, without thumbnails.
 """
 
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class DeviceStatistics:
 
 @dataclass(frozen=True, slots=True)
 class DeviceMap:
-    """They, and where they were measured: stands for the `AttentionMap` of a batch."""
+    """The statistics of one attention of a batch, in the place of its `AttentionMap`."""
 
     place: Place
     shape: tuple[int, int, int]  # (head, query, key)

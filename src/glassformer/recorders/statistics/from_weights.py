@@ -28,25 +28,12 @@ CELLS = 1 << 18  # weights at once: what fits the cache
 
 def can_measure(weights: Tensor, queries: Tensor, scoring: Scoring) -> bool:
     """Whether weights can be measured here: of a short text, in float32, with no mask but a causal one."""
-    plain = (
-        scoring.window,
-        scoring.key_mask,
-        scoring.bias,
-        scoring.distance_bias,
-        scoring.softcap,
-        scoring.sink,
-    )
     single = (
         weights.dtype == queries.dtype == torch.float32
         and weights.device == queries.device == torch.device("cpu")
     )
     enough = weights.numel() > 0 and scoring.offset >= 0  # then every query sees a key
-    return (
-        single
-        and enough
-        and max(weights.shape[1:]) <= LONGEST[scoring.causal]
-        and all(each is None for each in plain)
-    )
+    return single and enough and max(weights.shape[1:]) <= LONGEST[scoring.causal] and scoring.is_plain
 
 
 @torch.inference_mode()

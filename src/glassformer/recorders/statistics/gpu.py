@@ -169,19 +169,11 @@ def _pad(width: int) -> int:
 
 def _suits_flash(queries: Tensor, keys: Tensor, scoring: Scoring) -> bool:
     """Whether torch's flash attention scores like this attention."""
-    special = (
-        scoring.window,
-        scoring.key_mask,
-        scoring.bias,
-        scoring.distance_bias,
-        scoring.softcap,
-        scoring.sink,
-    )
     square = scoring.offset == 0 and queries.shape[1] == keys.shape[1]
     return (
         queries.is_cuda
         and queries.dtype in HALVES
-        and all(each is None for each in special)
+        and scoring.is_plain
         and (square or not scoring.causal)
         and keys.shape[1] > 0
         and queries.shape[2] <= 256

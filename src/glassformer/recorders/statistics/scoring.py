@@ -31,6 +31,12 @@ class Scoring:
     softcap: float | None = None
     sink: Tensor | None = None  # (head,) the logit of a column that belongs to no key
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether scores are scaled products, and nothing but causality hides a key."""
+        special = self.window, self.key_mask, self.bias, self.distance_bias, self.softcap, self.sink
+        return all(each is None for each in special)
+
     def to(self, device: str | torch.device) -> "Scoring":
         """The same with its tensors on a device."""
         tensors = {
