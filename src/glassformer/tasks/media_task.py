@@ -129,10 +129,13 @@ def play(
 ) -> tuple[Tensor, Tensor | None]:
     """Sounds of any length as one batch, each to the end of a frame, and which frames are real.
 
-    The batch has a `multiple` of frames.
+    The batch has a `multiple` of frames, but no more than the network has positions for. With a relative
+    spectrogram all sounds are padded to the longest, and the silence is real, too, as in `play_sound`.
     """
     real = frame_mask(config, torch.tensor([len(sound) for sound in sounds]))
-    real = F.pad(real, (0, -real.shape[1] % multiple))
+    frames, relative = real.shape[1], config.spectrogram == "relative"
+    wanted = config.longest_sound if relative else min(frames + -frames % multiple, config.longest_sound)
+    real = F.pad(real, (0, max(0, wanted - frames)), value=relative) | relative
     padded = np.zeros((len(sounds), real.shape[1] * config.token_samples), np.float32)
     for row, sound in zip(padded, sounds, strict=True):
         row[: len(sound)] = sound
