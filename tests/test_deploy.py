@@ -228,17 +228,19 @@ def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     assert "glassformer.service" not in told  # it warns of what it ignores
 
 
-def test_containers_have_the_same_proxy_as_machines() -> None:
+def test_containers_have_the_same_proxy_and_check_of_health_as_machines() -> None:
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
-    inside = services["configs"]["caddyfile"]["content"].replace("glassformer:5000", "127.0.0.1:5000")
-    outside = (DEPLOY / "Caddyfile").read_text()
-    lines = [line for line in outside.splitlines() if not line.startswith("#")]
-    assert inside.split() == "\n".join(lines).split()
-    server = services["services"]["glassformer"]
+    proxy, server = services["services"]["proxy"], services["services"]["glassformer"]
+    assert "./Caddyfile:/etc/caddy/Caddyfile:ro" in proxy["volumes"]
+    [(name, address)] = proxy["environment"].items()
+    assert f"reverse_proxy {{${name}:127.0.0.1:5000}}" in (DEPLOY / "Caddyfile").read_text()
+    assert address.split(":")[0] in services["services"]
     assert "ports" not in server  # reached by the proxy alone, whose network is the only one believed
     assert server["read_only"]
     [network] = services["networks"]["inner"]["ipam"]["config"]
     assert network["subnet"] in server["command"]
+    [check] = re.findall(r"^  CMD (\[.*\])$", (DEPLOY / "Containerfile").read_text(), re.M)
+    assert server["healthcheck"]["test"] == ["CMD", *json.loads(check)]
 
 
 def test_https_without_a_proxy(run: Callable[..., "subprocess.Popen[bytes]"], place: Place) -> None:

@@ -53,6 +53,22 @@ def test_passwords_are_kept_as_hashes_that_nobody_else_reads(path: Path) -> None
         assert not check_password(damaged, "x")
 
 
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root writes for others")
+def test_what_root_writes_belongs_to_the_service_that_reads_it(path: Path, tmp_path: Path) -> None:
+    def add(people: dict[str, Person]) -> None:
+        add_person(people, "carol", "viewer")
+
+    os.chown(path, 12345, 12346)
+    change_people(path, add)
+    folder = tmp_path / "state"
+    folder.mkdir()
+    os.chown(folder, 12345, 12346)
+    change_people(folder / "users.json", add, create=True)
+    for file in (path, folder / "users.json"):
+        status = file.stat()
+        assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (12345, 12346, 0o600)
+
+
 def test_an_unknown_name_takes_the_same_work_as_a_wrong_password(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

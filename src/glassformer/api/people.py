@@ -183,12 +183,20 @@ def write_private(path: Path, data: bytes) -> None:
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+            _keep_owner(file.fileno(), path)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _keep_owner(handle: int, path: Path) -> None:
+    """What root writes belongs to whoever had the file, or has the folder: a service has to read it."""
+    if os.name == "posix" and os.geteuid() == 0:
+        known = (path if path.exists() else path.parent).stat()
+        os.fchown(handle, known.st_uid, known.st_gid)
 
 
 def add_person(people: dict[str, Person], name: str, role: Role) -> None:
