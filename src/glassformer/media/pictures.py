@@ -7,6 +7,7 @@ Out:  pixels (height, width, 4): red, green, blue and opacity, upright. The size
 
 import struct
 import warnings
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 FORMATS = ("PNG", "JPEG", "WebP")
 MOST_PIXELS = 50_000_000
 MOST_BYTES = 64 << 20  # of a file: WebP is read whole before it is decoded
+
+_TURNED = 0x0112  # of EXIF: which side is up
+_STRIP = (
+    1 << 20
+)  # pixels that are converted at once, so that a large picture is in memory twice, not six times
 
 # What Pillow raises for files that are broken or made to do harm.
 _BROKEN = (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, struct.error)
@@ -75,11 +81,24 @@ def convert_image(image: "Image", name: str | Message = "image") -> NDArray[np.u
     width, height = image.size
     if width * height > MOST_PIXELS:
         raise _too_large(name, width * height)
-    image = ImageOps.exif_transpose(image)
-    if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
-        grey = (np.asarray(image).astype(np.uint32) >> 8).clip(max=255).astype(np.uint8)
-        return np.stack((grey, grey, grey, np.full_like(grey, 255)), axis=-1)
-    return np.array(image.convert("RGBA"))
+    if image.getexif().get(_TURNED, 1) != 1:
+        image = ImageOps.exif_transpose(image)
+    width, height = image.size
+    pixels = np.empty((height, width, 4), np.uint8)
+    for rows in _strips(height, width):
+        strip = image.crop((0, rows.start, width, rows.stop))
+        if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would cut off at 255
+            pixels[rows, :, :3] = (np.asarray(strip).astype(np.uint32) >> 8).clip(max=255)[..., None]
+            pixels[rows, :, 3] = 255
+        else:
+            pixels[rows] = strip.convert("RGBA")
+    return pixels
+
+
+def _strips(height: int, width: int) -> Iterator[slice]:
+    """Rows of a picture, some at a time."""
+    step = max(1, _STRIP // max(1, width))
+    return (slice(top, min(top + step, height)) for top in range(0, height, step))
 
 
 def fit_picture(
@@ -95,15 +114,19 @@ def fit_picture(
     Cropped to its middle, or all of it, squeezed. Without colour all three channels are the brightness. A
     picture that fits already is not changed.
     """
-    opaque = drop_opacity(pixels)
-    if not color:
-        shares = np.array([299, 587, 114], np.uint32)
-        opaque = np.repeat((opaque @ shares // 1000)[..., None], 3, axis=-1).astype(np.uint8)
-    height, width, _ = opaque.shape
+    pixels = _check_pixels(pixels)
+    height, width, _ = pixels.shape
     if fit == "crop":
         side = min(height, width)
         top, left = (height - side) // 2, (width - side) // 2
-        opaque = opaque[top : top + side, left : left + side]
+        pixels = pixels[top : top + side, left : left + side]
+    opaque = drop_opacity(pixels)
+    if not color:
+        shares = np.array([299, 587, 114], np.uint32)
+        grey = np.empty(opaque.shape, np.uint8)
+        for rows in _strips(*opaque.shape[:2]):
+            grey[rows] = (opaque[rows] @ shares // 1000)[..., None]
+        opaque = grey
     if opaque.shape[:2] == (size, size):
         return np.ascontiguousarray(opaque)
     from PIL import Image
@@ -131,5 +154,9 @@ def drop_opacity(pixels: NDArray[np.uint8]) -> NDArray[np.uint8]:
     pixels = _check_pixels(pixels)
     if pixels.shape[2] == 3:
         return pixels
-    opacity = pixels[..., 3:].astype(np.uint16)
-    return ((pixels[..., :3] * opacity + 255 * (255 - opacity) + 127) // 255).astype(np.uint8)
+    height, width, _ = pixels.shape
+    opaque = np.empty((height, width, 3), np.uint8)
+    for rows in _strips(height, width):
+        opacity = pixels[rows, :, 3:].astype(np.uint16)
+        opaque[rows] = (pixels[rows, :, :3] * opacity + 255 * (255 - opacity) + 127) // 255
+    return opaque

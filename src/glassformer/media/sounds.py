@@ -22,6 +22,7 @@ MOST_SECONDS = 60.0
 RATES = (1_000, 384_000)  # samples per second
 MOST_CHANNELS = 64
 SILENCE = 1e-4  # a peak below it (-80 dB) is noise of the converter
+LOUDEST = 2.0**32  # floating-point samples beyond it are no sound, whatever they are counted in
 
 _BLOCK = 1 << 16  # samples of each channel that are decoded at once
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE  # kinds of WAV
@@ -48,7 +49,7 @@ class Waveform:
             raise InputError("media.not_samples", shape=str(samples.shape), type=str(samples.dtype))
         if samples.dtype.kind != "f":  # as files hold them
             samples = samples / -float(np.iinfo(samples.dtype).min)
-        if not np.isfinite(samples).all():
+        if not _is_sound(samples):
             raise InputError("media.not_finite_sound", name="Waveform")
         if not RATES[0] <= self.rate <= RATES[1]:
             raise InputError("media.rate", name="Waveform", rate=self.rate, least=RATES[0], most=RATES[1])
@@ -84,7 +85,7 @@ def read_sound(content: Content) -> Waveform:
         samples = np.concatenate([np.zeros(0, np.float32), *_limit(opened, blocks, rate)])
     if samples.size == 0:
         raise InputError("media.no_samples", name=opened.name)
-    if not np.isfinite(samples).all():
+    if not _is_sound(samples):
         raise InputError("media.not_finite_sound", name=opened.name)
     if float(np.abs(samples).max()) < SILENCE:
         raise InputError("media.silent", name=opened.name, seconds=len(samples) / rate)
@@ -105,13 +106,19 @@ def resample(samples: NDArray[np.float32], before: int, after: int) -> NDArray[n
     return (np.fft.irfft(spectrum, wanted)[:count] * (wanted / padded)).astype(np.float32)
 
 
+def _is_sound(samples: NDArray[Any]) -> bool:
+    """Whether all numbers are finite, and small enough to be computed with."""
+    return bool((np.abs(samples) <= LOUDEST).all())
+
+
 def _limit(opened: Opened, blocks: Iterator[NDArray[np.float32]], rate: int) -> Iterator[NDArray[np.float32]]:
     """Blocks (sample, channel) as one channel, whatever a header promised about their number."""
     count = 0
     for block in blocks:
         count += len(block)
         _check_length(opened, count, rate)
-        yield block.mean(axis=1, dtype=np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield block.mean(axis=1, dtype=np.float32)
 
 
 def _check(opened: Opened, rate: int, channels: int, count: int) -> None:
@@ -178,7 +185,8 @@ def _read_blocks(stream: BinaryIO, size: int, frame: int) -> Iterator[bytes]:
 
 
 def _decode_floats(block: bytes, width: int) -> NDArray[np.float32]:
-    return np.frombuffer(block, f"<f{width}").astype(np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # what becomes infinite is refused later
+        return np.frombuffer(block, f"<f{width}").astype(np.float32)
 
 
 def _decode_integers(block: bytes, width: int) -> NDArray[np.float32]:
