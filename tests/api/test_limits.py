@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from starlette.requests import Request
 
@@ -243,6 +244,41 @@ def test_a_body_that_drips_gets_no_more_time_for_it(build_site: Callable[..., An
             yield {"type": "http.request", "body": b"x", "more_body": True}
 
     assert send_file(site, drips())[0] == 408
+
+
+def test_a_body_that_is_here_is_taken_however_busy_the_server_was(build_site: Callable[..., Any]) -> None:
+    site = build_site(body_pause=0.0)  # its time is up before anybody looks
+    whole = {"type": "http.request", "body": b"no bundle", "more_body": False}
+    assert send_file(site, [whole])[0] == 422  # it was read
+    assert send_file(site, [{**whole, "more_body": True}, whole])[0] == 408
+
+
+def test_a_body_that_never_comes_does_not_end_an_answer_that_has_begun() -> None:
+    """As of an event stream, which listens for its client to leave."""
+    anyio.run(_answer_before_the_body)
+
+
+async def _answer_before_the_body() -> None:
+    waiting = asyncio.Event()
+    heard: list[Any] = []
+
+    async def receive() -> dict[str, Any]:
+        await waiting.wait()
+        return {"type": "http.disconnect"}
+
+    async def app(_: Any, hear: Any, send: Any) -> None:
+        leaving = asyncio.ensure_future(hear())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.sleep(0.1)  # longer than a body may pause
+        waiting.set()
+        heard.append(await leaving)
+
+    async def send(message: Any) -> None:
+        heard.append(message["type"])
+
+    scope = {"type": "http", "method": "GET", "path": "/events", "headers": []}
+    await limits.BodyLimit(app, Settings(body_pause=0.02))(scope, receive, send)
+    assert heard == ["http.response.start", {"type": "http.disconnect"}]
 
 
 def test_a_client_has_a_share_of_uploads() -> None:

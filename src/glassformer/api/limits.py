@@ -51,25 +51,23 @@ class BodyLimit:
         if not declared.isdecimal() or int(declared) > limit:
             await respond_with_error(body.too_long, choose_language(scope))(scope, receive, send)
             return
-        started = False
 
         async def send_unless_refused(message: Message) -> None:
-            nonlocal started
-            if started or body.refusal is None:  # the framework may have made another error of ours
-                started = True
+            if body.answered or body.refusal is None:  # the framework may have made another error of ours
+                body.answered = True
                 await send(message)
 
         try:
             await self.app(scope, body.receive, send_unless_refused)
         except ApiError as error:  # while a body was read before any route
-            if started or error is not body.refusal:
+            if body.answered or error is not body.refusal:
                 raise
-        if body.refusal is not None and not started:
+        if body.refusal is not None and not body.answered:
             await respond_with_error(body.refusal, choose_language(scope))(scope, receive, send)
 
 
 class _Body:
-    """One body as it arrives; `refusal` is the error that its limits made."""
+    """One body as it arrives; `refusal` is the error that its limits made. Once answered it has none."""
 
     def __init__(self, receive: Receive, limit: int, pause: float, rate: int) -> None:
         self._receive = receive
@@ -78,20 +76,17 @@ class _Body:
         self._begin = time.monotonic()
         self._pause: float | None = pause  # None: the whole body is here
         self._taken = 0
+        self._looked = False  # whether there was more when its time was up
+        self.answered = False
         self.too_long = ApiError("api.body_too_long", status=413, limit=limit)
         self.refusal: ApiError | None = None
 
     async def receive(self) -> Message:
-        pause = self._pause
-        if pause is not None:  # a client that sends a byte now and then does not get more time for it
-            allowed = self._begin + pause + self._taken / self._rate - time.monotonic()
-            pause = min(pause, allowed)
         try:
-            if pause is not None and pause <= 0:
-                raise TimeoutError
-            async with asyncio.timeout(pause):  # not wait_for, which may lose a cancellation
-                message = await self._receive()
+            message = await self._take()
         except TimeoutError:
+            if self.answered:
+                return await self._receive()
             self.refusal = ApiError(
                 "api.body_too_slow", "too_slow", 408, seconds=self._pause, rate=self._rate
             )
@@ -99,10 +94,28 @@ class _Body:
         self._taken += len(message.get("body", b""))
         if not message.get("more_body", False):
             self._pause = None
-        if self._taken > self._limit:
+        if self._taken > self._limit and not self.answered:
             self.refusal = self.too_long
             raise self.refusal
         return message
+
+    async def _take(self) -> Message:
+        """The next part; TimeoutError where it is not here in time."""
+        pause = self._pause
+        if pause is not None:  # a client that sends a byte now and then does not get more time for it
+            allowed = self._begin + pause + self._taken / self._rate - time.monotonic()
+            pause = min(pause, allowed)
+        if pause is None or pause > 0:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pause):  # not wait_for, which may lose a cancellation
+                    return await self._receive()
+        if self._looked:
+            raise TimeoutError
+        self._looked = True  # once: it may be here, and the server have been too busy to see it
+        for _ in range(2):
+            await asyncio.sleep(0)
+        async with asyncio.timeout(0):
+            return await self._receive()
 
 
 class ClientCounts:
