@@ -21,7 +21,11 @@ def test_a_checkpoint_before_the_head_was_learned(build_atlas: Callable[..., Atl
         ("decoder.self.1", 0),
     ]
     assert found.changed[0].changes[0].detector == "previous_token"
-    assert "late" in str(found)
+    text = str(found)
+    assert "late" in text
+    change = found.changed[0].changes[0]
+    assert f"previous_token {change.first:.2f} → 0.15: head 0 of decoder.self.0" in text
+    assert "→" not in str(build_atlas().compare(build_atlas()))
 
 
 def test_other_architectures_are_matched_by_behaviour(build_atlas: Callable[..., Atlas]) -> None:

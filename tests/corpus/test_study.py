@@ -1,10 +1,13 @@
 """A study gives what recordings of its texts give, however often it is interrupted and wherever it runs."""
 
+import multiprocessing
 import os
+import random
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +19,7 @@ import torch
 import transformers as hf
 
 import glassformer as gf
-from campaigns import campaign
+from campaigns import campaign, rounds
 from engine import tasks
 from glassformer.corpus import study as module
 from glassformer.corpus.measuring import Settings, choose_metrics, prepare_shard
@@ -158,6 +161,41 @@ def test_a_study_survives_kill_9(tmp_path: Path) -> None:
     assert as_bytes(parts) == as_bytes(whole)
 
 
+def study_some(model: Path, texts: list[str], folder: Path, most: int, call: dict[str, Any]) -> None:
+    """A study that waits for ever behind some of its texts."""
+
+    def read() -> Iterator[str]:
+        yield from texts[:most]
+        while True:
+            time.sleep(1)
+
+    gf.study(model, read(), folder, **call)
+
+
+@pytest.mark.slow
+@pytest.mark.long
+def test_a_study_killed_again_and_again_equals_one_that_was_not(tmp_path: Path) -> None:
+    """By SIGKILL at random moments, twenty times (three in `make test`); then it goes on to its end."""
+    path = build_model(tmp_path / "model", "encoder")
+    texts, kills = tasks.TEXTS * 12, rounds(3, 20)
+    call: Any = {"metrics": ["entropy", "distance"], "values": True, "shard": 2}
+    whole = gf.study(path, texts, tmp_path / "whole", **call)
+    randomness, parts = random.Random(0), tmp_path / "parts"
+    for kill in range(1, kills + 1):
+        wanted = len(texts) // 2 * kill // (kills + 1)  # shards
+        given = (path, texts, parts, 2 * wanted + 10, call)
+        process = multiprocessing.get_context("fork").Process(target=study_some, args=given)
+        process.start()
+        while process.is_alive() and len(list(parts.glob("texts/[0-9]*"))) < wanted:
+            time.sleep(0.001)
+        time.sleep(randomness.uniform(0, 0.01))
+        process.kill()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+    assert as_bytes(gf.study(path, texts, parts, **call)) == as_bytes(whole)
+    assert not [each for each in parts.rglob("*") if each.name.startswith(".")]
+
+
 OTHER_WORDS = gf.build_words(["dog", "the", "cat", "sees"])  # the same words, other numbers
 CHANGES: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     "another metric": (lambda model: {"metrics": ["distance"]}, "study.other_setting"),
@@ -183,6 +221,17 @@ def test_what_has_changed_is_refused(model: Any, tmp_path: Path) -> None:
         with pytest.raises(InputError) as error:
             gf.study(**{**call, **change(model)})
         assert error.value.message.code == code, name
+
+
+def test_a_study_that_has_measured_nothing_may_be_changed(model: Any, tmp_path: Path) -> None:
+    def fail() -> Iterator[str]:
+        raise InputError("study.no_file", path="texts.txt")
+        yield ""
+
+    with pytest.raises(InputError, match="There is no file"):
+        gf.study(model, fail(), tmp_path, metrics=["distance"])
+    study = gf.study(model, TEXTS, tmp_path, metrics=["entropy"])
+    assert study.manifest["settings"]["metrics"] == {"entropy": {}}
 
 
 def test_wrong_calls_are_refused(model: Any) -> None:

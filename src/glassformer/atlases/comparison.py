@@ -23,6 +23,19 @@ class ScoreChange(NamedTuple):
     first: float
     second: float
 
+    def as_message(self, pair: "HeadPair") -> Message:
+        """For a person."""
+        return message(
+            "atlases.change",
+            detector=self.detector,
+            first=self.first,
+            second=self.second,
+            first_place=pair.first.place,
+            first_head=pair.first.head,
+            second_place=pair.second.place,
+            second_head=pair.second.head,
+        )
+
 
 class HeadPair(NamedTuple):
     """A head of the first model and its counterpart in the second."""
@@ -70,7 +83,15 @@ class AtlasComparison:
         count, changed = len(self.pairs), self.changed
         code = "atlases.by_place" if self.same_architecture else "atlases.by_behaviour"
         lines = [message(code, first=first, second=second, pairs=count, changed=len(changed))]
-        return "\n".join(map(str, [*lines, *(pair.as_message() for pair in changed[:_SHOWN])]))
+        lines += [pair.as_message() for pair in changed[:_SHOWN]]
+        largest = sorted(
+            ((abs(each.first - each.second), pair, each) for pair in self.pairs for each in pair.changes[:1]),
+            key=lambda found: -found[0],
+        )
+        if largest:
+            lines.append(message("atlases.changes"))
+        lines += [each.as_message(pair) for _, pair, each in largest[:_SHOWN]]
+        return "\n".join(map(str, lines))
 
     __repr__ = __str__
 

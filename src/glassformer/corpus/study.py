@@ -203,7 +203,7 @@ def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dic
     manifest |= {"texts": 0, "failed": 0, "tokens": 0, "digest": ""}
     folder.mkdir(parents=True, exist_ok=True)
     remove_unfinished(folder)
-    if not any(folder.iterdir()):
+    if {path.name for path in folder.iterdir()} <= {MANIFEST}:  # nothing that other settings could contradict
         write_json(folder / MANIFEST, manifest)
         return manifest
     found = read_manifest(folder)

@@ -11,7 +11,6 @@ import { button } from "../../marks/controls";
 import { make } from "../../marks/make";
 import { type CardLook, drawPart } from "./card";
 import { nameType } from "./colouring";
-import { layerOf } from "./map";
 
 const MOST = 20;
 
@@ -40,7 +39,7 @@ export function drawPairs(beside: Beside, look: CardLook): HTMLElement {
     .map((pair) => {
       const first = atlas.heads.find((head) => isHead(head, pair.first));
       const largest = pair.changes[0];
-      const opener = button(describe(pair.first, look), () => first && look.choose(first));
+      const opener = button(look.mapName(pair.first), () => first && look.choose(first));
       opener.className = "link";
       opener.dataset.key = `pair ${pair.first.place}/${pair.first.head}`;
       return make(
@@ -48,7 +47,7 @@ export function drawPairs(beside: Beside, look: CardLook): HTMLElement {
         { "data-changed": pair.first.type !== pair.second.type },
         make("th", { scope: "row" }, opener),
         make("td", {}, nameType(atlas, pair.first.type, look)),
-        make("td", {}, describe(pair.second, look)),
+        make("td", {}, look.mapName(pair.second)),
         make("td", {}, nameType(beside.atlas, pair.second.type, look)),
         make("td", { class: "number" }, fixed(pair.distance, 2)),
         make(
@@ -93,8 +92,4 @@ type Found = AtlasPair["first"];
 
 export function isHead(head: AtlasHead, { place, head: number }: Pick<Found, "place" | "head">): boolean {
   return head.place === place && head.head === number;
-}
-
-function describe(found: Found, { say }: CardLook): string {
-  return `${found.place.slice(0, found.place.lastIndexOf("."))}, ${say.headName(layerOf(found), found.head)}`;
 }

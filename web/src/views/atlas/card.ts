@@ -21,7 +21,7 @@ const BY_POSITION = ["entropy", "distance", "first_token", "self_token"] as cons
 
 export interface CardLook extends Palette {
   readonly atlas: AtlasDescription;
-  mapName(head: AtlasHead): string;
+  mapName(head: Pick<AtlasHead, "place" | "head">): string;
   examples(head: AtlasHead): readonly Element[];
   choose(head: AtlasHead | null): void;
 }

@@ -118,6 +118,7 @@ test("another atlas beside: pairs of different types are marked and listed first
   ]);
   const row = element.querySelector(".pairs tbody tr")!;
   expect(row.textContent).toContain("looks at objects: 0.70 → 0.10");
+  expect(row.querySelector("button")!.textContent).toBe("Decoder, layer 1, self-attention, head 1");
   expect(element.querySelector(".beside p")!.textContent).toContain("1 of them");
 });
 

@@ -241,7 +241,7 @@ class AtlasView extends MountedView<Words, Asked, "study", StudySource> implemen
     };
   }
 
-  private mapName(head: AtlasHead): string {
+  private mapName(head: Pick<AtlasHead, "place" | "head">): string {
     const place = readPlace(head.place);
     if (!place) return head.place;
     const map = this.names.mapName(place.stack, place.layer, place.kind === "cross");
