@@ -49,6 +49,15 @@ def test_the_gold_moments_are_those_of_the_tones(task: SpeechRecognition) -> Non
     assert np.array_equal(task.speak("dev", 4, epoch=0).samples, task.speak("dev", 4, epoch=1).samples)
 
 
+def test_a_string_says_who_speaks(tmp_path: Path) -> None:
+    write_tones(tmp_path)
+    task = build_task(TABLE | {"folder": str(tmp_path), "speaker": "bob"}, WORDS, seed=3)
+    assert isinstance(task, SpeechRecognition)
+    task.accept(gf.ModelConfig(**task.network_settings(), width=16, heads=2, layers=1))
+    for split, name in (("train", "ada"), ("test", "bob")):
+        assert {task.speak(split, index).speaker for index in range(6)} == {name}
+
+
 def test_a_network_can_be_taught_and_its_errors_counted(task: SpeechRecognition) -> None:
     assert task.config is not None
     torch.manual_seed(0)

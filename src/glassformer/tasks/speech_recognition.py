@@ -90,6 +90,7 @@ class SpokenString:
 
     samples: NDArray[np.float32]
     words: tuple[SpokenWord, ...]
+    speaker: str  # of the first word; "" where files do not say
 
 
 @TASKS.register("speech_recognition")
@@ -129,9 +130,10 @@ class SpeechRecognition(MediaTask):
     def speak(self, split: Split, index: int, epoch: int = 0) -> SpokenString:
         """One string: its samples, and when each word is spoken."""
         ((samples, places),) = self._join(split, [index], epoch)
-        labels, rate = self._heard[split].labels, self.network_config.sample_rate
+        heard, rate = self._heard[split], self.network_config.sample_rate
+        labels = heard.labels
         words = [SpokenWord(labels[number], start / rate, end / rate) for number, start, end in places]
-        return SpokenString(samples, tuple(words))
+        return SpokenString(samples, tuple(words), heard.speakers[places[0][0]])
 
     def _join(
         self, split: Split, indices: Sequence[int] | Indices, epoch: int
