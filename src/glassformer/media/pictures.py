@@ -91,7 +91,7 @@ def convert_image(image: "Image", name: str | Message = "image") -> NDArray[np.u
             pixels[rows, :, :3] = (np.asarray(strip).astype(np.uint32) >> 8).clip(max=255)[..., None]
             pixels[rows, :, 3] = 255
         else:
-            pixels[rows] = strip.convert("RGBA")
+            pixels[rows] = np.asarray(strip.convert("RGBA"))
     return pixels
 
 
