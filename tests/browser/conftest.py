@@ -2,11 +2,12 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
 
-from browser.waiting import COUNT, PATIENCE
+from browser.waiting import COUNT, PATIENCE, chosen, go, settle
 from glassformer.api.app import create_app
 from glassformer.api.jobs import Workbench
 from glassformer.api.library import Library
@@ -199,6 +200,7 @@ def bench(tiny_zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 _running = ExitStack()  # Playwright and its browser
 _browsers: list[Browser] = []  # the one that runs, if any
 _idle: dict[str, list[BrowserContext]] = {}  # by their settings: contexts that a test has given back
+_seen: dict[tuple[str, str], list["Seen"]] = {}  # by server and settings: pages that were only looked at
 
 
 @pytest.fixture
@@ -215,6 +217,7 @@ def chromium() -> Browser:
 
 def end_browser() -> None:
     _idle.clear()
+    _seen.clear()
     _browsers.clear()
     _running.close()
 
@@ -239,9 +242,35 @@ def open_blank(context: BrowserContext, url: str) -> Page:
     return page
 
 
+def take_context(chromium: Browser, words: Mapping[str, Any]) -> tuple[str, BrowserContext]:
+    """A context with these settings (see `open_page`) and their name; if any, one that a test gave back."""
+    chosen = {
+        "width": 1440,
+        "height": 900,
+        "locale": "en-GB",
+        "dark": False,
+        "reduced_motion": True,
+        **words,
+    }
+    settings = str(chosen)
+    if _idle.get(settings):
+        return settings, _idle[settings].pop()
+    context = chromium.new_context(
+        viewport={"width": chosen.pop("width"), "height": chosen.pop("height")},
+        locale=chosen.pop("locale"),
+        color_scheme="dark" if chosen.pop("dark") else "light",
+        reduced_motion="reduce" if chosen.pop("reduced_motion") else "no-preference",
+        accept_downloads=True,
+    )
+    assert not chosen, f"unknown settings: {chosen}"
+    context.add_init_script(COUNT)
+    context.set_default_timeout(PATIENCE)
+    return settings, context
+
+
 @pytest.fixture
 def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
-    """Open pages: `open_page(url, width=360, height=740, locale="zh-CN", dark=True)`.
+    """Open pages: `open_page(url, width=360, height=740, locale="zh-CN", dark=True)`; `reduced_motion=False`.
 
     Pages of one test share nothing. Contexts are kept for later tests, since a new one takes a third longer
     to open a page. To look at many places, open one page and `go` from each to the next: that takes a tenth.
@@ -252,28 +281,8 @@ def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
     used: list[tuple[str, BrowserContext]] = []
     faults: list[str] = []
 
-    def open_one(
-        url: str,
-        *,
-        width: int = 1440,
-        height: int = 900,
-        locale: str = "en-GB",
-        dark: bool = False,
-        reduced_motion: bool = True,
-    ) -> Page:
-        settings = f"{width} {height} {locale} {dark} {reduced_motion}"
-        if _idle.get(settings):
-            context = _idle[settings].pop()
-        else:
-            context = chromium.new_context(
-                viewport={"width": width, "height": height},
-                locale=locale,
-                color_scheme="dark" if dark else "light",
-                reduced_motion="reduce" if reduced_motion else "no-preference",
-                accept_downloads=True,
-            )
-            context.add_init_script(COUNT)
-            context.set_default_timeout(PATIENCE)
+    def open_one(url: str, **words: Any) -> Page:
+        settings, context = take_context(chromium, words)
         used.append((settings, context))
         page = open_blank(context, url)
         watch(page, url, faults)
@@ -288,6 +297,72 @@ def open_page(chromium: Browser) -> Iterator[Callable[..., Page]]:
         context.clear_permissions()
         context.set_offline(False)
         _idle.setdefault(settings, []).append(context)
+    assert not faults, "\n".join(faults)
+
+
+@dataclass
+class Seen:
+    """A page at rest that tests look at, one after the other."""
+
+    page: Page
+    faults: list[str]
+    fresh: str  # what it had stored and how it looked when it was opened
+
+
+# What is no part of the selection: what the page has stored, its language and colours, and open dialogs.
+APART = """() => {
+    const { lang, dataset } = document.documentElement;
+    const open = [...document.querySelectorAll('dialog[open]')].length;
+    return JSON.stringify([{ ...localStorage }, { ...sessionStorage }, lang, { ...dataset }, open]);
+}"""
+
+
+def leave(page: Page, url: str) -> None:
+    """Away from what an earlier test looked at: the view is made anew, and nothing is pointed at."""
+    page.mouse.move(0, 0)
+    page.evaluate("() => document.activeElement?.blur()")
+    (view,) = re.findall(r"view=(\w+)", urlsplit(url).fragment)
+    if chosen(page).get("view") == view:
+        go(page, url.replace(f"view={view}", "view=lines" if view == "text" else "view=text"))
+        settle(page)
+
+
+@pytest.fixture
+def look(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
+    """As `open_page`, but the page may be one that earlier tests have looked at: that takes half the time.
+
+    For tests that change nothing but what the address says: it is given back unless a test has failed, or has
+    changed what the page stores, its language, its colours. The page is at rest.
+    """
+    used: list[tuple[tuple[str, str], Seen]] = []
+    failed = request.session.testsfailed
+
+    def look_at(url: str, **words: Any) -> Page:
+        home = urlsplit(url).netloc
+        key = (home, str(words))
+        if _seen.get(key):
+            seen = _seen[key].pop()
+            leave(seen.page, url)
+            go(seen.page, url)
+            settle(seen.page)
+        else:
+            _, context = take_context(chromium, words)
+            page = open_blank(context, url)
+            faults: list[str] = []
+            watch(page, url, faults)
+            page.goto(url)
+            settle(page)
+            seen = Seen(page, faults, page.evaluate(APART))
+        used.append((key, seen))
+        return seen.page
+
+    yield look_at
+    faults = [fault for _, seen in used for fault in seen.faults]
+    for key, seen in used:
+        if not faults and request.session.testsfailed == failed and seen.page.evaluate(APART) == seen.fresh:
+            _seen.setdefault(key, []).append(seen)
+        else:
+            seen.page.context.close()
     assert not faults, "\n".join(faults)
 
 

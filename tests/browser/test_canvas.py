@@ -34,8 +34,8 @@ def picture(page: Page) -> dict[str, str]:
     return {name: page.locator(f"[data-canvas={name}]").evaluate(PIXELS) for name in PANELS}
 
 
-def test_four_panels_move_together(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("translation", view="canvas", place="decoder.cross.0", head=0, query=2))
+def test_four_panels_move_together(served: Served, look: Open) -> None:
+    page = look(served.address("translation", view="canvas", place="decoder.cross.0", head=0, query=2))
     settle(page)
     heading = [page.locator(f"[data-canvas={name}] h2").inner_text() for name in PANELS]
     assert heading == ["Encoder", "Attention weights", "Input embeddings", "Output embeddings"]
@@ -81,8 +81,8 @@ def test_on_a_telephone_they_stand_below_one_another(served: Served, open_page: 
     page.wait_for_function("() => document.scrollingElement.scrollTop > 200")  # scrolling is the page's
 
 
-def test_without_hidden_states_the_weights_are_shown(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("long", view="canvas"))
+def test_without_hidden_states_the_weights_are_shown(served: Served, look: Open) -> None:
+    page = look(served.address("long", view="canvas"))
     settle(page)
     expect(page.locator("[data-canvas=output]")).to_contain_text("no hidden states")
     expect(page.locator("[data-canvas=attention] .heat-cells canvas")).to_be_visible()

@@ -52,8 +52,8 @@ def read_plane(page: Page) -> np.ndarray:
     return np.array([[float(cell.replace("−", "-")) for cell in row[2:4]] for row in texts])
 
 
-def test_the_plane_is_the_principal_one(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="embeddings", embeddings__layer=2))
+def test_the_plane_is_the_principal_one(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="embeddings", embeddings__layer=2))
     wait(page)
     points, shares = project(states(served, 2))
     assert read_plane(page) == pytest.approx(points, abs=2e-3)
@@ -75,8 +75,8 @@ def test_the_plane_is_the_principal_one(served: Served, open_page: Open) -> None
     assert places == pytest.approx(points * scale, abs=0.02)
 
 
-def test_points_can_be_pointed_at_and_chosen(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="embeddings", embeddings__layer=1))
+def test_points_can_be_pointed_at_and_chosen(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="embeddings", embeddings__layer=1))
     wait(page)
     points, _ = project(states(served, 1))
     box = page.locator(".cloud canvas").bounding_box()
@@ -101,8 +101,8 @@ def test_points_can_be_pointed_at_and_chosen(served: Served, open_page: Open) ->
     assert float(title) == near(float(cosines.max()))
 
 
-def test_layers_by_slider_button_and_play(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="embeddings"))
+def test_layers_by_slider_button_and_play(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="embeddings"))
     wait(page)
     page.get_by_role("button", name="Output embeddings").click()
     expect(page).to_have_url(re.compile("embeddings.layer=3"))
@@ -117,10 +117,10 @@ def test_layers_by_slider_button_and_play(served: Served, open_page: Open) -> No
     expect(page).to_have_url(re.compile("query=1"))
 
 
-def test_umap_is_the_same_every_time(served: Served, open_page: Open) -> None:
+def test_umap_is_the_same_every_time(served: Served, look: Open) -> None:
     planes = []
     for _ in range(2):
-        page = open_page(served.address("decoder", view="embeddings", embeddings__by="umap"))
+        page = look(served.address("decoder", view="embeddings", embeddings__by="umap"))
         wait(page)
         planes.append(read_plane(page))
     assert np.isfinite(planes[0]).all()
@@ -128,8 +128,8 @@ def test_umap_is_the_same_every_time(served: Served, open_page: Open) -> None:
     assert (planes[0] == planes[1]).all()
 
 
-def test_distributions_of_values_and_norms(served: Served, open_page: Open) -> None:
-    page = open_page(
+def test_distributions_of_values_and_norms(served: Served, look: Open) -> None:
+    page = look(
         served.address("decoder", view="embeddings", embeddings__as="distributions", embeddings__layer=3)
     )
     hidden = served.library.get(served.ids["decoder"]).hidden["decoder"]
@@ -145,17 +145,15 @@ def test_distributions_of_values_and_norms(served: Served, open_page: Open) -> N
     expect(page.locator('figure[data-of="values"] .ridges path[data-layer]')).to_have_count(4)
 
 
-def test_both_stacks_and_a_single_token(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("translation", view="embeddings", map=0, key=1))
+def test_both_stacks_and_a_single_token(served: Served, look: Open) -> None:
+    page = look(served.address("translation", view="embeddings", map=0, key=1))
     wait(page)
     page.locator(".embeddings-view").get_by_role("radio", name="Decoder").check()
     expect(page).to_have_url(re.compile("embeddings.stack=decoder"))
     page.locator(".cloud").focus()
     page.keyboard.press("End")
     expect(page).to_have_url(re.compile("query=8"))
-    page = open_page(
-        served.address("single", view="embeddings"), width=360, height=740, locale="zh-CN", dark=True
-    )
+    page = look(served.address("single", view="embeddings"), width=360, height=740, locale="zh-CN", dark=True)
     wait(page)
     expect(page.locator(".embeddings-view")).to_contain_text("精确主成分")
     assert measure_overflow(page) <= 0

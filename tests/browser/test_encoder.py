@@ -39,9 +39,9 @@ def expect_value(page: Page, value: float) -> None:
     assert float(readout.get_attribute("title") or "nan") == near(value)
 
 
-def test_hovering_reads_norm_change_and_neuron(served: Served, open_page: Open) -> None:
+def test_hovering_reads_norm_change_and_neuron(served: Served, look: Open) -> None:
     hidden = states(served, "decoder")
-    page = open_page(served.address("decoder", view="encoder"))
+    page = look(served.address("decoder", view="encoder"))
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
     settle(page)
     point_at(page, 7, 3, 4)
@@ -87,8 +87,8 @@ def test_darker_cells_have_larger_norms(served: Served, open_page: Open) -> None
     assert all(light[one] >= light[other] - 12 for one, other in pairwise(order))
 
 
-def test_a_click_focuses_and_keys_move(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="encoder") + "&encoder.by=norm")
+def test_a_click_focuses_and_keys_move(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="encoder") + "&encoder.by=norm")
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
     settle(page)
     box = page.locator(".encoder-view .field-grid canvas").bounding_box()
@@ -102,8 +102,8 @@ def test_a_click_focuses_and_keys_move(served: Served, open_page: Open) -> None:
     expect_value(page, np.linalg.norm(states(served, "decoder")[1, 5]))
 
 
-def test_both_stacks_of_a_translator(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("translation", view="encoder", place="decoder.self.0"))
+def test_both_stacks_of_a_translator(served: Served, look: Open) -> None:
+    page = look(served.address("translation", view="encoder", place="decoder.self.0"))
     expect(page.locator(".encoder-view .field-labels span")).to_have_count(6)
     page.get_by_role("radio", name="Decoder").and_(page.locator(".encoder-view input")).check()
     expect(page.locator(".encoder-view .field-labels span")).to_have_count(9)
@@ -112,8 +112,8 @@ def test_both_stacks_of_a_translator(served: Served, open_page: Open) -> None:
     expect(page.locator(".pictures [data-name=encoder]")).to_have_text("Decoder")
 
 
-def test_the_picture_and_the_table(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="encoder"))
+def test_the_picture_and_the_table(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="encoder"))
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
     settle(page)
     with page.expect_download() as download:
@@ -152,8 +152,8 @@ def test_a_tab_clicked_while_a_recording_opens_stays(served: Served, open_page: 
     expect(page.get_by_text("no hidden states")).to_be_visible()
 
 
-def test_one_token_in_chinese_on_a_small_screen(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("single", view="encoder"), width=360, height=740, locale="zh-CN")
+def test_one_token_in_chinese_on_a_small_screen(served: Served, look: Open) -> None:
+    page = look(served.address("single", view="encoder"), width=360, height=740, locale="zh-CN")
     expect(page.locator(".encoder-view .field-labels span")).to_have_count(1)
     expect(page.locator(".encoder-view")).to_contain_text("色条对应当前层")
     assert measure_overflow(page) <= 0

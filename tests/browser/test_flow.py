@@ -50,8 +50,8 @@ def shares(page: Page, count: int) -> list[float]:
     return [float(text.removesuffix("\u202f%") or 0) for text in texts]
 
 
-def test_shares_at_the_input_are_the_rollout(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="flow", map=0, query=17))
+def test_shares_at_the_input_are_the_rollout(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="flow", map=0, query=17))
     settle(page)
     wanted = 100 * roll_out(served, "decoder", "decoder")[17]
     for found, share in zip(shares(page, 24), wanted, strict=True):
@@ -60,8 +60,8 @@ def test_shares_at_the_input_are_the_rollout(served: Any, open_page: Open) -> No
     assert answer.ok  # the metric of the same name
 
 
-def test_another_token_by_click_and_keyboard(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="flow", map=0))
+def test_another_token_by_click_and_keyboard(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="flow", map=0))
     settle(page)
     page.locator(".columns-list[data-axis=query] [data-row='2']").click()
     expect(page).to_have_url(re.compile("query=2"))
@@ -74,8 +74,8 @@ def test_another_token_by_click_and_keyboard(served: Any, open_page: Open) -> No
     expect(page).to_have_url(re.compile("query=3"))
 
 
-def test_bands_in_the_saved_picture_carry_the_shares(served: Any, open_page: Open, tmp_path: Path) -> None:
-    page = open_page(served.address("decoder", view="flow", map=0, query=17))
+def test_bands_in_the_saved_picture_carry_the_shares(served: Any, look: Open, tmp_path: Path) -> None:
+    page = look(served.address("decoder", view="flow", map=0, query=17))
     settle(page)
     with page.expect_download() as download:
         page.locator("button:has-text('SVG')").click()
@@ -100,16 +100,16 @@ def test_bands_in_the_saved_picture_carry_the_shares(served: Any, open_page: Ope
         assert abs(thick - max(0.35, share * 15)) < 0.02  # 15 pixels are everything
 
 
-def test_the_part_of_one_input_token_is_shown(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="flow", map=0, query=17, key=4))
+def test_the_part_of_one_input_token_is_shown(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="flow", map=0, query=17, key=4))
     settle(page)
     share = 100 * roll_out(served, "decoder", "decoder")[17, 4]
     said = float(re.findall(r"[\d.]+", page.locator(".flow-readout").inner_text())[0])
     assert abs(said - share) <= 0.51
 
 
-def test_encoder_and_decoder_stacks(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("translation", view="flow", map=0))
+def test_encoder_and_decoder_stacks(served: Any, look: Open) -> None:
+    page = look(served.address("translation", view="flow", map=0))
     settle(page)
     assert page.locator(".columns-list[data-axis=key] .columns-token").count() == 6
     page.locator(".flow-stacks").get_by_label("Decoder").check()
@@ -119,8 +119,8 @@ def test_encoder_and_decoder_stacks(served: Any, open_page: Open) -> None:
     assert np.allclose(shares(page, 9), wanted, atol=0.51)
 
 
-def test_heat_at_every_layer_is_drawn(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="flow", map=0, query=17))
+def test_heat_at_every_layer_is_drawn(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="flow", map=0, query=17))
     settle(page)
     script = """canvas => {
       const { width, height } = canvas;
@@ -134,14 +134,14 @@ def test_heat_at_every_layer_is_drawn(served: Any, open_page: Open) -> None:
     assert layers == ["input", "0", "1", "2"]
 
 
-def test_too_long_texts_are_refused_with_the_reason(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("long", view="lines", map=0))
+def test_too_long_texts_are_refused_with_the_reason(served: Any, look: Open) -> None:
+    page = look(served.address("long", view="lines", map=0))
     page.get_by_role("tab", name="Flow").click()  # also while the recording is still being opened
     expect(page.get_by_text(re.compile("3,000 tokens; rollout"))).to_be_visible()
 
 
-def test_one_token_and_a_narrow_screen(served: Any, open_page: Open) -> None:
-    page = open_page(
+def test_one_token_and_a_narrow_screen(served: Any, look: Open) -> None:
+    page = look(
         served.address("single", view="flow", map=0), width=360, height=740, locale="zh-CN", dark=True
     )
     settle(page)

@@ -176,8 +176,8 @@ def darkness(page: Page, text: int) -> np.ndarray:
     return np.array(page.locator(".generation .passage").nth(text).evaluate(script))
 
 
-def test_words_stand_in_order_with_their_chances(written: Any, open_page: Open) -> None:
-    page = open_page(written.address("written", view="generation"))
+def test_words_stand_in_order_with_their_chances(written: Any, look: Open) -> None:
+    page = look(written.address("written", view="generation"))
     settle(page)
     assert page.locator(".words-word bdi").all_inner_texts() == ["le", "␣chat", "␣dort", "␣bien"]
     script = "all => all.map(each => parseFloat(each.querySelector('.words-line').style.width))"
@@ -186,8 +186,8 @@ def test_words_stand_in_order_with_their_chances(written: Any, open_page: Open) 
     expect(page.locator(".generation-note").first).to_contain_text("no model behind this page")
 
 
-def test_bars_of_a_step_are_as_long_as_its_chances(written: Any, open_page: Open) -> None:
-    page = open_page(written.address("written", view="generation", map=2, query=1))  # the second word
+def test_bars_of_a_step_are_as_long_as_its_chances(written: Any, look: Open) -> None:
+    page = look(written.address("written", view="generation", map=2, query=1))  # the second word
     settle(page)
     found = bars(page)
     assert [text for text, _ in found] == ["␣chat", "␣w0", "␣w1", "␣w2"]
@@ -196,8 +196,8 @@ def test_bars_of_a_step_are_as_long_as_its_chances(written: Any, open_page: Open
     expect(page.locator(".generation-where")).to_have_text("step 2 of 4")
 
 
-def test_texts_are_coloured_by_where_the_model_looked(written: Any, open_page: Open) -> None:
-    page = open_page(written.address("written", view="generation", map=5, head=1, query=2))
+def test_texts_are_coloured_by_where_the_model_looked(written: Any, look: Open) -> None:
+    page = look(written.address("written", view="generation", map=5, head=1, query=2))
     settle(page)
     maps = written.library.get(written.ids["written"]).maps
     cross, self_ = maps[5].weights(1)[2], maps[4].weights(1)[2]
@@ -210,14 +210,14 @@ def test_texts_are_coloured_by_where_the_model_looked(written: Any, open_page: O
     expect(page.locator(".generation-layer")).to_have_text("layer 1, head 1")
 
 
-def test_opening_the_view_turns_to_the_decoder(written: Any, open_page: Open) -> None:
-    page = open_page(written.address("written", view="generation", map=0))
+def test_opening_the_view_turns_to_the_decoder(written: Any, look: Open) -> None:
+    page = look(written.address("written", view="generation", map=0))
     settle(page)
     expect(page).to_have_url(re.compile(r"place=decoder\.cross\.0"))
 
 
-def test_slider_words_keyboard_and_play_walk_through_the_steps(written: Any, open_page: Open) -> None:
-    page = open_page(written.address("written", view="generation", map=2, query=0))
+def test_slider_words_keyboard_and_play_walk_through_the_steps(written: Any, look: Open) -> None:
+    page = look(written.address("written", view="generation", map=2, query=0))
     settle(page)
     page.locator(".words-word").nth(2).click()
     expect(page).to_have_url(re.compile("query=2"))
@@ -259,8 +259,8 @@ def test_the_tree_can_be_clicked_and_walked(written: Any, open_page: Open) -> No
     expect(page).not_to_have_url(re.compile("generation.node"))
 
 
-def test_the_view_can_be_zoomed_and_the_tree_scrolls(written: Any, open_page: Open) -> None:
-    page = open_page(written.address("written", view="generation", map=2, query=3))
+def test_the_view_can_be_zoomed_and_the_tree_scrolls(written: Any, look: Open) -> None:
+    page = look(written.address("written", view="generation", map=2, query=3))
     settle(page)
     expect(page.locator("[data-action=step]")).to_have_count(0)  # the view has the only slider of time
     page.locator(".tree").focus()
@@ -288,12 +288,12 @@ def test_the_view_can_be_zoomed_and_the_tree_scrolls(written: Any, open_page: Op
     assert fitted["width"] == pytest.approx(before["width"], rel=0.01)
 
 
-def test_classes_and_masked_words(written: Any, open_page: Open) -> None:
-    page = open_page(written.address("classes", view="generation"))
+def test_classes_and_masked_words(written: Any, look: Open) -> None:
+    page = look(written.address("classes", view="generation"))
     settle(page)
     assert [text for text, _ in bars(page)] == ["word0", "word1", "word2"]
     assert [share for _, share in bars(page)] == pytest.approx([0.625, 0.25, 0.125], abs=0.01)
-    page = open_page(written.address("masks", view="generation"))
+    page = look(written.address("masks", view="generation"))
     settle(page)
     assert bars(page)[0][0] == "word20"  # the masked position comes first
     page.locator(".generation [data-token='1']").click()
@@ -301,8 +301,8 @@ def test_classes_and_masked_words(written: Any, open_page: Open) -> None:
     expect(page).to_have_url(re.compile("query=1"))
 
 
-def test_the_saved_picture_has_bars_words_and_tree(written: Any, open_page: Open, tmp_path: Path) -> None:
-    page = open_page(written.address("written", view="generation", map=2, query=1))
+def test_the_saved_picture_has_bars_words_and_tree(written: Any, look: Open, tmp_path: Path) -> None:
+    page = look(written.address("written", view="generation", map=2, query=1))
     settle(page)
     with page.expect_download() as download:
         page.locator("button:has-text('SVG')").click()
@@ -321,9 +321,9 @@ def test_the_saved_picture_has_bars_words_and_tree(written: Any, open_page: Open
     assert "writer" in text
 
 
-def test_a_narrow_screen_in_chinese(written: Any, open_page: Open) -> None:
+def test_a_narrow_screen_in_chinese(written: Any, look: Open) -> None:
     address = written.address("written", view="generation", map=2, query=1)
-    page = open_page(address, width=360, height=740, locale="zh-CN", dark=True)
+    page = look(address, width=360, height=740, locale="zh-CN", dark=True)
     settle(page)
     assert measure_overflow(page) <= 0
     expect(page.locator(".generation-where")).to_have_text("第 2 步，共 4 步")
@@ -449,9 +449,9 @@ def test_a_prediction_is_cancelled_in_the_language_it_is_shown_in(
     expect(page.locator(".decoding-said")).to_have_text("Cancelled.")
 
 
-def test_a_prediction_goes_on_behind_another_tab(reciting: Reciting, open_page: Open) -> None:
+def test_a_prediction_goes_on_behind_another_tab(reciting: Reciting, look: Open) -> None:
     address, reciter, after = reciting
-    page = open_page(address + "&generation.predict=1")
+    page = look(address + "&generation.predict=1")
     expect(page.locator(".generation-live .words-word")).to_have_count(2)
     page.get_by_role("tab", name="Heat map").click()
     settle_view(page)
@@ -516,8 +516,8 @@ def test_a_prediction_that_another_window_stops_did_not_fail(reciting: Reciting,
     expect(page.locator("form.decoding [type=submit]")).to_be_enabled()
 
 
-def test_a_branch_by_a_listed_word_is_in_the_tree_and_in_the_link(bench: Bench, open_page: Open) -> None:
-    page = open_page(bench.url)
+def test_a_branch_by_a_listed_word_is_in_the_tree_and_in_the_link(bench: Bench, look: Open) -> None:
+    page = look(bench.url)
     run = {"model": "zoo/decoder", "text": "the animal was too tired", "decode": {"max_new_tokens": 3}}
     job = page.request.post(f"{bench.url}/api/jobs", data={"kind": "generate", **run}).json()["id"]
     page.request.get(f"{bench.url}/api/jobs/{job}/events")  # ends with the job
@@ -540,7 +540,7 @@ def test_a_branch_by_a_listed_word_is_in_the_tree_and_in_the_link(bench: Bench, 
         expect(page.locator(".branch-table caption")).to_have_text("The texts part at step 2.")
 
     check(page)
-    check(open_page(page.url))
+    check(look(page.url))
     page.get_by_role("button", name="Rename").click()
     page.keyboard.type("yours")  # the field has the focus, and its name is selected
     page.keyboard.press("Enter")

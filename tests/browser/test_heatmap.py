@@ -115,16 +115,16 @@ def compare(page: Page, weights: np.ndarray, top: float | np.ndarray = 1.0, *, c
 @pytest.mark.parametrize("renderer", ["webgl", "canvas"])
 @pytest.mark.parametrize(("name", "number", "causal"), [("decoder", 1, True), ("translation", 2, False)])
 def test_pixels_are_the_weights(
-    served: Served, open_page: Callable[..., Page], renderer: str, name: str, number: int, causal: bool
+    served: Served, look: Callable[..., Page], renderer: str, name: str, number: int, causal: bool
 ) -> None:
-    page = open_page(served.address(name, view="heatmap", map=number, head=2, heatmap__renderer=renderer))
+    page = look(served.address(name, view="heatmap", map=number, head=2, heatmap__renderer=renderer))
     settle(page)
     assert cells(page).get_attribute("data-renderer") == renderer
     compare(page, served.library.get(served.ids[name]).maps[number].weights(2), causal=causal)
 
 
-def test_emulated_webgl_is_not_used_unless_asked_for(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=1, head=2))
+def test_emulated_webgl_is_not_used_unless_asked_for(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("decoder", view="heatmap", map=1, head=2))
     settle(page)
     name = page.evaluate(
         """() => {
@@ -138,8 +138,8 @@ def test_emulated_webgl_is_not_used_unless_asked_for(served: Served, open_page: 
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_scales(served: Served, open_page: Callable[..., Page], dark: bool) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=0, head=1), dark=dark)
+def test_scales(served: Served, look: Callable[..., Page], dark: bool) -> None:
+    page = look(served.address("decoder", view="heatmap", map=0, head=1), dark=dark)
     weights = served.library.get(served.ids["decoder"]).maps[0].weights(1)
     for how, name in (("absolute", "1"), ("map", "map maximum"), ("row", "row maximum")):
         go(page, served.address("decoder", view="heatmap", map=0, head=1, heatmap__scale=how))
@@ -166,7 +166,7 @@ def compare_scale(page: Page, weights: np.ndarray, how: str) -> None:
         assert (seen[allowed & (bytes_ == peaks)] == table[255]).all(), "the largest has the last colour"
 
 
-def test_both_renderers_give_the_same_pixels(served: Served, open_page: Callable[..., Page]) -> None:
+def test_both_renderers_give_the_same_pixels(served: Served, look: Callable[..., Page]) -> None:
     moved = {"heatmap__at": "70.3_66.1_37", "heatmap__scale": "row", "heatmap__leave": "first"}
     places: list[dict[str, object]] = [
         {"map": 5, "head": 3},
@@ -177,7 +177,7 @@ def test_both_renderers_give_the_same_pixels(served: Served, open_page: Callable
     images: dict[str, list[np.ndarray]] = {}
     for renderer in ("webgl", "canvas"):
         words = {"view": "heatmap", "heatmap__renderer": renderer}
-        page = open_page(served.address("wide", **words))
+        page = look(served.address("wide", **words))
         images[renderer] = []
         for place in places:
             address = served.address("wide", **words, **place)
@@ -216,11 +216,11 @@ def test_signed_values_are_drawn_around_zero(tmp_path: Path, open_page: Callable
     library.close()
 
 
-def test_averages(served: Served, open_page: Callable[..., Page]) -> None:
+def test_averages(served: Served, look: Callable[..., Page]) -> None:
     maps = served.library.get(served.ids["decoder"]).maps
-    page = open_page(served.address("decoder", view="heatmap", map=1, head="mean"))
+    page = look(served.address("decoder", view="heatmap", map=1, head="mean"))
     compare(page, maps[1].weights().mean(axis=0), causal=True)
-    page = open_page(served.address("decoder", view="heatmap", map=1, head="model"))
+    page = look(served.address("decoder", view="heatmap", map=1, head="model"))
     settle(page)
     page.locator(".heat-plot").focus()
     for _ in range(2):
@@ -235,9 +235,9 @@ def fetch_tile(served: Served, path: str) -> frames.FrameArray:
 
 
 @pytest.mark.parametrize("how", ["mean", "max"])
-def test_tiles(served: Served, open_page: Callable[..., Page], how: str) -> None:
+def test_tiles(served: Served, look: Callable[..., Page], how: str) -> None:
     """Far, nearer, near: every pixel is that of the tile that the server gives for it."""
-    page = open_page(served.address("long", view="heatmap"))
+    page = look(served.address("long", view="heatmap"))
     for at, level in ((None, 3), ("1500_1500_1400", 1), ("2000_2100_500", 0), ("2900_2900_90", 0)):
         words = {"heatmap__pool": how, "heatmap__scale": "absolute"}
         words |= {} if at is None else {"heatmap__at": at}
@@ -286,8 +286,8 @@ def compare_tiles(page: Page, served: Served, at: str | None, level: int, how: s
     assert tested > 500
 
 
-def test_the_crosshair_tells_the_exact_weight(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=1, head=0))
+def test_the_crosshair_tells_the_exact_weight(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("decoder", view="heatmap", map=1, head=0))
     settle(page)
     weights = served.library.get(served.ids["decoder"]).maps[1].weights(0)
     box = cells(page).bounding_box()
@@ -323,8 +323,8 @@ def test_about_first_then_exact(served: Served, open_page: Callable[..., Page]) 
     expect(value).not_to_have_text(re.compile("≈"))
 
 
-def test_zoom_and_pan_are_in_the_link(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("wide", view="heatmap", map=2, head=5))
+def test_zoom_and_pan_are_in_the_link(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("wide", view="heatmap", map=2, head=5))
     settle(page)
     whole = read_pixels(cells(page))
     box = cells(page).bounding_box()
@@ -349,7 +349,7 @@ def test_zoom_and_pan_are_in_the_link(served: Served, open_page: Callable[..., P
     page.mouse.move(5, 5)
     page.wait_for_function("near => !location.hash.includes(`heatmap.at=${near}`)", arg=near)
     settle(page)
-    again = open_page(page.evaluate("location.href"))
+    again = look(page.evaluate("location.href"))
     settle(again)
     np.testing.assert_array_equal(read_pixels(cells(page)), read_pixels(cells(again)))
     assert not np.array_equal(whole, read_pixels(cells(again)))
@@ -397,8 +397,8 @@ def test_keyboard_only(served: Served, open_page: Callable[..., Page]) -> None:
     expect(pinned).to_be_hidden()
 
 
-def test_a_click_selects_and_options_are_in_the_link(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("translation", view="heatmap", map=2, head=1))
+def test_a_click_selects_and_options_are_in_the_link(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("translation", view="heatmap", map=2, head=1))
     settle(page)
     box = cells(page).bounding_box()
     assert box is not None
@@ -422,13 +422,13 @@ def test_a_click_selects_and_options_are_in_the_link(served: Served, open_page: 
     assert not {tuple(colour) for colour in last} & others
 
 
-def test_one_token(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("single", view="heatmap", map=0, head=0))
+def test_one_token(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("single", view="heatmap", map=0, head=0))
     compare(page, np.ones((1, 1), np.float32), causal=False)
 
 
-def test_switching_heads_keeps_the_place(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("wide", view="heatmap", map=2, head=5, heatmap__at="64_64_32"))
+def test_switching_heads_keeps_the_place(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("wide", view="heatmap", map=2, head=5, heatmap__at="64_64_32"))
     settle(page)
     before = read_pixels(cells(page))
     page.evaluate("() => { location.hash = location.hash.replace('head=5', 'head=6') }")
@@ -438,8 +438,8 @@ def test_switching_heads_keeps_the_place(served: Served, open_page: Callable[...
     assert not np.array_equal(before, read_pixels(cells(page)))
 
 
-def test_chinese_on_a_telephone(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(
+def test_chinese_on_a_telephone(served: Served, look: Callable[..., Page]) -> None:
+    page = look(
         served.address("decoder", view="heatmap", map=1, head=1), width=360, height=740, locale="zh-CN"
     )
     settle(page)
@@ -454,9 +454,9 @@ def test_chinese_on_a_telephone(served: Served, open_page: Callable[..., Page]) 
     compare(page, served.library.get(served.ids["decoder"]).maps[1].weights(1), causal=True)
 
 
-def test_saved_pictures(served: Served, open_page: Callable[..., Page]) -> None:
+def test_saved_pictures(served: Served, look: Callable[..., Page]) -> None:
     """Small maps as rectangles in the cells' very colours; large ones as an embedded image."""
-    page = open_page(served.address("decoder", view="heatmap", map=1, head=0))
+    page = look(served.address("decoder", view="heatmap", map=1, head=0))
     settle(page)
     table = read_table(page)
     with page.expect_download() as download:
@@ -475,15 +475,15 @@ def test_saved_pictures(served: Served, open_page: Callable[..., Page]) -> None:
         "text => !new DOMParser().parseFromString(text, 'image/svg+xml').querySelector('parsererror')",
         text,
     )
-    page = open_page(served.address("wide", view="heatmap", map=1, head=0))
+    page = look(served.address("wide", view="heatmap", map=1, head=0))
     settle(page)
     with page.expect_download() as download:
         page.get_by_role("button", name=re.compile("SVG")).click()
     assert 'href="data:image/png;base64,' in download.value.path().read_text("utf-8")
 
 
-def test_the_table_holds_the_floats(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=1, head=0, query=12, key=5))
+def test_the_table_holds_the_floats(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("decoder", view="heatmap", map=1, head=0, query=12, key=5))
     settle(page)
     page.get_by_role("button", name=re.compile("table", re.IGNORECASE)).first.click()
     rows = page.get_by_role("dialog").locator("tbody tr")
@@ -494,9 +494,9 @@ def test_the_table_holds_the_floats(served: Served, open_page: Callable[..., Pag
     assert float(cells[6].replace("\u2212", "-")) == shown(float(weights[12, 5]))
 
 
-def test_long_maps_move_without_waiting(served: Served, open_page: Callable[..., Page]) -> None:
+def test_long_maps_move_without_waiting(served: Served, look: Callable[..., Page]) -> None:
     """While tiles are on their way an ancestor stands in for them. What has come is not asked for again."""
-    page = open_page(served.address("long", view="heatmap", map=0, head=0))
+    page = look(served.address("long", view="heatmap", map=0, head=0))
     settle(page)
     page.evaluate(
         """() => {

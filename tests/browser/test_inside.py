@@ -39,8 +39,8 @@ def term(page: Page, name: str) -> Locator:
     return page.locator(f'.equation [data-term="{name}"]')
 
 
-def test_distributions_count_what_was_recorded(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="inside", map=1, head=2))
+def test_distributions_count_what_was_recorded(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="inside", map=1, head=2))
     attention_map = map_of(served, "decoder", 1)
     hidden = served.library.get(served.ids["decoder"]).hidden["decoder"]
     scores = np.asarray(attention_map.scores(2), dtype=np.float64)
@@ -67,8 +67,8 @@ def test_distributions_count_what_was_recorded(served: Served, open_page: Open) 
     assert bars.count("M") == np.count_nonzero(counts)
 
 
-def test_values_are_the_floats_themselves(served: Served, open_page: Open) -> None:
-    page = open_page(
+def test_values_are_the_floats_themselves(served: Served, look: Open) -> None:
+    page = look(
         served.address("decoder", view="inside", map=1, head=2, inside__part="values", inside__array="keys")
     )
     attention_map = map_of(served, "decoder", 1)
@@ -87,8 +87,8 @@ def test_values_are_the_floats_themselves(served: Served, open_page: Open) -> No
     expect(page).to_have_url(re.compile("query=7&key=3"))
 
 
-def test_products_add_up_to_the_score(served: Served, open_page: Open) -> None:
-    page = open_page(
+def test_products_add_up_to_the_score(served: Served, look: Open) -> None:
+    page = look(
         served.address("translation", view="inside", map=5, head=1, query=4, key=2, inside__part="products")
     )
     attention_map = map_of(served, "translation", 5)  # cross
@@ -117,17 +117,15 @@ def test_products_add_up_to_the_score(served: Served, open_page: Open) -> None:
     expect(page).to_have_url(re.compile(f"key={strongest}"))
 
 
-def test_a_masked_pair_says_so(served: Served, open_page: Open) -> None:
-    page = open_page(
+def test_a_masked_pair_says_so(served: Served, look: Open) -> None:
+    page = look(
         served.address("decoder", view="inside", map=0, head=0, query=2, key=9, inside__part="products")
     )
     expect(page.locator(".verdict")).to_contain_text("The mask hides this key")
 
 
-def test_the_multiplier_shows_what_softmax_does(served: Served, open_page: Open) -> None:
-    page = open_page(
-        served.address("decoder", view="inside", map=1, head=2, query=11, inside__part="multiplier")
-    )
+def test_the_multiplier_shows_what_softmax_does(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="inside", map=1, head=2, query=11, inside__part="multiplier"))
     slider = page.locator(".multiplier input[type=range]")
     expect(page.locator(".pairs rect[data-key]").first).to_be_visible()
     settle(page)
@@ -151,9 +149,9 @@ def test_the_multiplier_shows_what_softmax_does(served: Served, open_page: Open)
     expect(page.get_by_role("button", name="Run again")).to_be_hidden()
 
 
-def test_pictures_are_whole(served: Served, open_page: Open) -> None:
+def test_pictures_are_whole(served: Served, look: Open) -> None:
     for part in ("distributions", "values", "products", "multiplier"):
-        page = open_page(served.address("decoder", view="inside", map=1, head=2, query=11, inside__part=part))
+        page = look(served.address("decoder", view="inside", map=1, head=2, query=11, inside__part=part))
         expect(page.locator(".inside-view .part > div")).to_be_visible()
         settle(page)
         with page.expect_download() as download:
@@ -164,15 +162,15 @@ def test_pictures_are_whole(served: Served, open_page: Open) -> None:
         assert "var(" not in text
 
 
-def test_chinese_on_a_small_screen(served: Served, open_page: Open) -> None:
+def test_chinese_on_a_small_screen(served: Served, look: Open) -> None:
     address = served.address("translation", view="inside", map=2)
-    page = open_page(address, width=360, height=740, locale="zh-CN", dark=True)
+    page = look(address, width=360, height=740, locale="zh-CN", dark=True)
     expect(page.locator('figure[data-of="queries"] figcaption')).to_contain_text("标准差")
     assert measure_overflow(page) <= 0
 
 
-def test_the_model_runs_again_with_other_scores(bench: Bench, open_page: Open) -> None:
-    page = open_page(bench.url)
+def test_the_model_runs_again_with_other_scores(bench: Bench, look: Open) -> None:
+    page = look(bench.url)
     fill(page, "decoder", TEXT)
     recording = press_run(page)
     page.goto(f"{bench.url}/#recording={recording}&view=inside&inside.part=multiplier&query=4")

@@ -53,8 +53,8 @@ def middle_of(page: Page, axis: str, row: int) -> float:
     return box["y"] + box["height"] / 2 - frame["y"]
 
 
-def test_tokens_stand_in_order_under_their_labels(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="lines", map=0, head=0))
+def test_tokens_stand_in_order_under_their_labels(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="lines", map=0, head=0))
     settle(page)
     shown = page.request.get(f"{served.url}/api/recordings/{served.ids['decoder']}/tokens/source").json()[
         "shown"
@@ -66,9 +66,9 @@ def test_tokens_stand_in_order_under_their_labels(served: Any, open_page: Open) 
     assert "Key" in page.locator(".lines-axis").last.inner_text()
 
 
-def test_a_line_is_as_opaque_as_its_weight(served: Any, open_page: Open) -> None:
+def test_a_line_is_as_opaque_as_its_weight(served: Any, look: Open) -> None:
     """At their right ends lines are apart, so a pixel there is one line."""
-    page = open_page(served.address("decoder", view="lines", map=1, head=2, query=9, lines__threshold=0))
+    page = look(served.address("decoder", view="lines", map=1, head=2, query=9, lines__threshold=0))
     settle(page)
     weights = weights_of(served, "decoder", 1)[2, 9]
     lane = page.locator(".columns-list[data-axis=key]").bounding_box()
@@ -84,8 +84,8 @@ def test_a_line_is_as_opaque_as_its_weight(served: Any, open_page: Open) -> None
         assert abs(box[3] - 255 * weights[key]) <= 2, f"key {key}"
 
 
-def test_pointing_at_a_token_writes_its_weights(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="lines", map=2, head="mean"))
+def test_pointing_at_a_token_writes_its_weights(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="lines", map=2, head="mean"))
     settle(page)
     weights = weights_of(served, "decoder", 2).mean(axis=0)
     token(page, "query", 12).hover()
@@ -106,8 +106,8 @@ def test_pointing_at_a_token_writes_its_weights(served: Any, open_page: Open) ->
     assert names[best] in page.locator(".lines-readout").inner_text()
 
 
-def test_a_threshold_hides_weak_lines_and_says_how_much(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="lines", map=0, head="mean", lines__threshold=0.1))
+def test_a_threshold_hides_weak_lines_and_says_how_much(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="lines", map=0, head="mean", lines__threshold=0.1))
     settle(page)
     weights = weights_of(served, "decoder", 0)
     wanted = 100 * weights[weights < 0.1].sum() / weights.sum()
@@ -169,8 +169,8 @@ def test_a_click_keeps_a_token_and_a_link_brings_it_back(served: Any, open_page:
     expect(token(page, "query", 7)).to_have_attribute("aria-selected", "false")
 
 
-def test_the_keyboard_walks_along_and_across(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="lines", map=0, head=0))
+def test_the_keyboard_walks_along_and_across(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="lines", map=0, head=0))
     settle(page)
     page.locator(".columns-list[data-axis=query]").focus()
     for _ in range(3):
@@ -186,8 +186,8 @@ def test_the_keyboard_walks_along_and_across(served: Any, open_page: Open) -> No
     assert active == last.get_attribute("id")
 
 
-def test_only_rows_in_view_exist(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("wide", view="lines", map=5, head="mean", query=120))
+def test_only_rows_in_view_exist(served: Any, look: Open) -> None:
+    page = look(served.address("wide", view="lines", map=5, head="mean", query=120))
     settle(page)
     assert 10 < page.locator(".columns-list[data-axis=query] .columns-token").count() < 80
     expect(token(page, "query", 120)).to_be_visible()  # the chosen one is scrolled to
@@ -224,8 +224,8 @@ def weights_of_row(served: Any, query: int) -> np.ndarray:
     return np.asarray(row)[0]
 
 
-def test_cross_attention_names_source_and_target(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("translation", view="lines", map=2, head=0, query=4))
+def test_cross_attention_names_source_and_target(served: Any, look: Open) -> None:
+    page = look(served.address("translation", view="lines", map=2, head=0, query=4))
     settle(page)
     assert "target" in page.locator(".lines-axis").first.inner_text()
     assert "source" in page.locator(".lines-axis").last.inner_text()
@@ -236,8 +236,8 @@ def test_cross_attention_names_source_and_target(served: Any, open_page: Open) -
     assert abs(float(text or 0) - weights[5]) <= 0.006
 
 
-def test_the_saved_picture_has_every_line(served: Any, open_page: Open, tmp_path: Path) -> None:
-    page = open_page(served.address("decoder", view="lines", map=1, head=1, lines__threshold=0.05))
+def test_the_saved_picture_has_every_line(served: Any, look: Open, tmp_path: Path) -> None:
+    page = look(served.address("decoder", view="lines", map=1, head=1, lines__threshold=0.05))
     settle(page)
     with page.expect_download() as download:
         page.locator("[data-action=svg], button:has-text('SVG')").first.click()
@@ -260,8 +260,8 @@ def test_the_saved_picture_has_every_line(served: Any, open_page: Open, tmp_path
 
 
 @pytest.mark.parametrize("name", ["single", "decoder"])
-def test_a_narrow_screen_in_chinese(served: Any, open_page: Open, name: str) -> None:
-    page = open_page(
+def test_a_narrow_screen_in_chinese(served: Any, look: Open, name: str) -> None:
+    page = look(
         served.address(name, view="lines", map=0, head=0), width=360, height=740, locale="zh-CN", dark=True
     )
     settle(page)

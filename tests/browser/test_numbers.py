@@ -60,8 +60,8 @@ def recording_of(served: Served, name: str) -> Recording:
     return served.library.get(served.ids[name])
 
 
-def test_cards_show_the_whole_model(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="numbers"))
+def test_cards_show_the_whole_model(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="numbers"))
     settle(page)
     for metric in PANEL:
         see(page, metric, score(recording_of(served, "decoder"), metric, over="model").value)
@@ -70,8 +70,8 @@ def test_cards_show_the_whole_model(served: Served, open_page: Open) -> None:
     expect(page.locator(".cards")).to_contain_text("Higher = attention is more random")
 
 
-def test_the_table_shows_every_head(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="numbers", map=1, head=2))
+def test_the_table_shows_every_head(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="numbers", map=1, head=2))
     settle(page)
     recording = recording_of(served, "decoder")
     rows = page.locator(".sort-table tr[data-row]")
@@ -87,8 +87,8 @@ def test_the_table_shows_every_head(served: Served, open_page: Open) -> None:
     expect(page.locator(".sort-table .spark svg path").first).to_have_attribute("d", re.compile("^M"))
 
 
-def test_the_threshold_measures_anew(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="numbers", map=0, head=0))
+def test_the_threshold_measures_anew(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="numbers", map=0, head=0))
     settle(page)
     slider = page.locator(".numbers-view input[type=range]")
     slider.focus()
@@ -104,11 +104,11 @@ def test_the_threshold_measures_anew(served: Served, open_page: Open) -> None:
         see(page, metric, score(recording, metric, over="model", threshold=1.0, relative=True).value)
 
 
-def test_levels_and_other_metrics(served: Served, open_page: Open) -> None:
+def test_levels_and_other_metrics(served: Served, look: Open) -> None:
     address = served.address(
         "translation", view="numbers", numbers__level="layer", numbers__metrics="distance"
     )
-    page = open_page(address)
+    page = look(address)
     settle(page)
     recording = recording_of(served, "translation")
     cells = page.locator('.sort-table td[data-column="distance"]')
@@ -124,8 +124,8 @@ def test_levels_and_other_metrics(served: Served, open_page: Open) -> None:
     expect(page.locator(".sort-table tr[data-row]")).to_have_count(1)
 
 
-def test_undefined_values_say_why(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("single", view="numbers"))
+def test_undefined_values_say_why(served: Served, look: Open) -> None:
+    page = look(served.address("single", view="numbers"))
     settle(page)
     expect(card(page, "entropy_share")).to_contain_text("undefined")
     expect(card(page, "entropy_share")).to_contain_text("one key only")
@@ -134,15 +134,15 @@ def test_undefined_values_say_why(served: Served, open_page: Open) -> None:
     expect(cell).to_have_attribute("title", re.compile("nothing to divide by"))
 
 
-def test_reasons_are_said_in_chinese(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("single", view="numbers"), locale="zh-CN")
+def test_reasons_are_said_in_chinese(served: Served, look: Open) -> None:
+    page = look(served.address("single", view="numbers"), locale="zh-CN")
     settle(page)
     expect(card(page, "entropy_share")).to_contain_text("最大熵为零")
     expect(card(page, "overall_sparsity")).to_contain_text("未定义")
 
 
-def test_sorting_and_choosing(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="numbers"))
+def test_sorting_and_choosing(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="numbers"))
     settle(page)
     page.locator('.sort-table th[data-column="entropy"] button').click()
     expect(page).to_have_url(re.compile("numbers.sort=-entropy"))
@@ -160,8 +160,8 @@ def test_sorting_and_choosing(served: Served, open_page: Open) -> None:
     expect(page.locator(".sort-table tr.chosen")).to_have_attribute("data-row", "4")
 
 
-def test_the_grid_colours_and_chooses_heads(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("wide", view="numbers", map=0, head=0))
+def test_the_grid_colours_and_chooses_heads(served: Served, look: Open) -> None:
+    page = look(served.address("wide", view="numbers", map=0, head=0))
     settle(page)
     cells = page.locator(".grids rect[data-head]")
     expect(cells).to_have_count(144)
@@ -178,8 +178,8 @@ def test_the_grid_colours_and_chooses_heads(served: Served, open_page: Open) -> 
     expect(page).to_have_url(re.compile(r"place=\w+\.self\.6&head=6"))
 
 
-def test_the_table_can_be_saved(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="numbers"))
+def test_the_table_can_be_saved(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="numbers"))
     settle(page)
     with page.expect_download() as download:
         page.locator(".numbers-view").get_by_role("button", name="Save as CSV").click()
@@ -193,8 +193,8 @@ def test_the_table_can_be_saved(served: Served, open_page: Open) -> None:
     assert [float(row[column]) for row in rows[1:]] == pytest.approx(wanted, rel=1e-12)
 
 
-def test_chinese_on_a_small_screen(served: Served, open_page: Open) -> None:
-    page = open_page(
+def test_chinese_on_a_small_screen(served: Served, look: Open) -> None:
+    page = look(
         served.address("translation", view="numbers"), width=360, height=740, locale="zh-CN", dark=True
     )
     settle(page)

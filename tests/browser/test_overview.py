@@ -57,11 +57,11 @@ def ranking(page: Page) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_pictures_are_the_thumbnails(served: Served, open_page: Callable[..., Page], dark: bool) -> None:
+def test_pictures_are_the_thumbnails(served: Served, look: Callable[..., Page], dark: bool) -> None:
     """Every pixel of the larger picture: the root of its share of the head's largest."""
-    page = open_page(served.address("decoder", view="overview", map=2, head=1), dark=dark)
+    page = look(served.address("decoder", view="overview", map=2, head=1), dark=dark)
     settle(page, 12)
-    heat = open_page(served.address("decoder", view="heatmap", map=0, head=0), dark=dark)
+    heat = look(served.address("decoder", view="heatmap", map=0, head=0), dark=dark)
     wait_for_map(heat)
     table = read_pixels(heat.locator(".legend-bar"))[0, :, :3].astype(int)
     statistics = served.library.get(served.ids["decoder"]).maps[2].statistics
@@ -82,8 +82,8 @@ def test_pictures_are_the_thumbnails(served: Served, open_page: Callable[..., Pa
     assert len(np.unique(seen[~allowed], axis=0)) == 1, "masked pixels have one colour"
 
 
-def test_the_grid_shows_every_head(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("wide", view="overview"), height=1000)
+def test_the_grid_shows_every_head(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("wide", view="overview"), height=1000)
     settle(page, 144)
     image = read_pixels(page.locator(".over-canvas")).astype(int)
     assert (image[..., 3] > 0).mean() > 0.3
@@ -92,8 +92,8 @@ def test_the_grid_shows_every_head(served: Served, open_page: Callable[..., Page
     assert len(ranking(page)) == 144
 
 
-def test_groups_of_a_translator(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("translation", view="overview"))
+def test_groups_of_a_translator(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("translation", view="overview"))
     settle(page, 18)
     titles = page.locator(".over-titles h3").all_inner_texts()
     assert titles == ["Encoder · self-attention", "Decoder · self-attention", "Decoder · cross-attention"]
@@ -101,8 +101,8 @@ def test_groups_of_a_translator(served: Served, open_page: Callable[..., Page]) 
 
 @pytest.mark.parametrize(("order", "sign"), [("high", -1), ("low", 1)])
 @pytest.mark.parametrize("metric", ["entropy", "first_token"])
-def test_order(served: Served, open_page: Callable[..., Page], order: str, sign: int, metric: str) -> None:
-    page = open_page(served.address("decoder", view="overview"))
+def test_order(served: Served, look: Callable[..., Page], order: str, sign: int, metric: str) -> None:
+    page = look(served.address("decoder", view="overview"))
     settle(page, 12)
     page.locator(".over-bar select").select_option(metric)
     label = {"high": "High first", "low": "Low first"}[order]
@@ -114,10 +114,10 @@ def test_order(served: Served, open_page: Callable[..., Page], order: str, sign:
     assert ranking(page) == wanted
 
 
-def test_filter(served: Served, open_page: Callable[..., Page]) -> None:
+def test_filter(served: Served, look: Callable[..., Page]) -> None:
     values = scores(served, "decoder", "entropy")
     bound = sorted(values.values())[8]
-    page = open_page(served.address("decoder", view="overview", overview__keep=f"at_least_{bound:.6g}"))
+    page = look(served.address("decoder", view="overview", overview__keep=f"at_least_{bound:.6g}"))
     settle(page, 12)
     expect(count(page)).to_have_text("4 of 12 heads")
     assert sorted(ranking(page)) == sorted(place for place, value in values.items() if value >= bound - 1e-9)
@@ -135,7 +135,7 @@ def test_filter(served: Served, open_page: Callable[..., Page]) -> None:
     expect(count(page)).to_have_text("1 of 12 heads")
     page.wait_for_function("() => location.hash.includes('overview.keep')")
     kept = chosen(page)["overview.keep"]
-    again = open_page(page.evaluate("location.href"))
+    again = look(page.evaluate("location.href"))
     settle(again, 12)
     expect(count(again)).to_have_text("1 of 12 heads")
     assert chosen(again)["overview.keep"] == kept
@@ -165,8 +165,8 @@ def test_keyboard_only(served: Served, open_page: Callable[..., Page]) -> None:
     assert (words["view"], words["place"], words["head"]) == ("heatmap", "decoder.self.1", "2")
 
 
-def test_pointing_and_opening(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("decoder", view="overview", map=0, head=0))
+def test_pointing_and_opening(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("decoder", view="overview", map=0, head=0))
     settle(page, 12)
     box = scroller(page).bounding_box()
     assert box is not None
@@ -197,10 +197,8 @@ def test_long_recordings_and_refusals(served: Served, open_page: Callable[..., P
     expect(page.locator(".over-trouble")).to_have_count(0)
 
 
-def test_chinese_on_a_telephone(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(
-        served.address("wide", view="overview"), width=360, height=740, locale="zh-CN", dark=True
-    )
+def test_chinese_on_a_telephone(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("wide", view="overview"), width=360, height=740, locale="zh-CN", dark=True)
     expect(count(page)).to_have_text("144 个头中的 144 个")
     assert measure_overflow(page) <= 0
     area = scroller(page).bounding_box()
@@ -214,8 +212,8 @@ def test_chinese_on_a_telephone(served: Served, open_page: Callable[..., Page]) 
     )
 
 
-def test_saved_picture(served: Served, open_page: Callable[..., Page]) -> None:
-    page = open_page(served.address("decoder", view="overview"))
+def test_saved_picture(served: Served, look: Callable[..., Page]) -> None:
+    page = look(served.address("decoder", view="overview"))
     settle(page, 12)
     with page.expect_download() as download:
         page.get_by_role("button", name=re.compile("SVG")).click()

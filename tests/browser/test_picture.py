@@ -63,10 +63,10 @@ def expected(weights: np.ndarray) -> np.ndarray:
 
 
 def test_pointing_shows_where_a_patch_looks_and_a_click_keeps_it(
-    served: Any, open_page: Open, captioner: Recording
+    served: Any, look: Open, captioner: Recording
 ) -> None:
     weights = captioner.maps[1].weights(2)  # (query, key); token 0 is the class token
-    page = open_page(served.address("captioner", view="picture", place="encoder.self.1", head=2))
+    page = look(served.address("captioner", view="picture", place="encoder.self.1", head=2))
     settle(page)
     assert readout(page).startswith("[CLS] looks at")
     np.testing.assert_array_equal(covers(page), expected(weights[0, 1:]))
@@ -88,10 +88,10 @@ def test_pointing_shows_where_a_patch_looks_and_a_click_keeps_it(
 
 
 def test_a_word_shows_its_patches_and_a_patch_its_words(
-    served: Any, open_page: Open, captioner: Recording
+    served: Any, look: Open, captioner: Recording
 ) -> None:
     weights = captioner.maps[3].weights(0)
-    page = open_page(served.address("captioner", view="picture", place="decoder.cross.0", head=0, query=1))
+    page = look(served.address("captioner", view="picture", place="decoder.cross.0", head=0, query=1))
     settle(page)
     np.testing.assert_array_equal(covers(page), expected(weights[1, 1:]))
     page.get_by_role("option", name="␣car").hover()  # row 2: the word that it writes

@@ -125,8 +125,8 @@ def test_the_back_button_undoes_views_and_recordings_not_every_move(served: Any,
     expect(page.locator("[data-name=heatmap]")).to_have_attribute("aria-selected", "true")
 
 
-def test_choosing_a_layer_a_head_and_an_average(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="heatmap"))
+def test_choosing_a_layer_a_head_and_an_average(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="heatmap"))
     settle(page)
     maps = served.library.get(served.ids["decoder"]).maps
     page.locator("[data-action=next-layer]").click()
@@ -142,8 +142,8 @@ def test_choosing_a_layer_a_head_and_an_average(served: Any, open_page: OpenPage
     page.wait_for_url(re.compile(r"place=decoder\.self\.0&head=0$"))
 
 
-def test_the_weight_in_focus_is_the_recordings(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=1, head=2, query=9, key=4))
+def test_the_weight_in_focus_is_the_recordings(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="heatmap", map=1, head=2, query=9, key=4))
     settle(page)
     weights = served.library.get(served.ids["decoder"]).maps[1].weights(2, slice(9, 10), slice(4, 5))
     shown = page.locator("[data-weight]")
@@ -209,8 +209,8 @@ def test_saved_png_is_the_same_picture_twice_as_fine(
     assert len(data) > 5_000  # not one flat colour
 
 
-def test_the_data_table_and_its_file(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="heatmap"))
+def test_the_data_table_and_its_file(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="heatmap"))
     settle(page)
     page.locator("[data-action=table]").click()
     dialog = page.locator("[data-dialog=table]")

@@ -43,8 +43,8 @@ def darkness(page: Page, pane: int = 0) -> list[float]:
     return found
 
 
-def test_the_text_is_as_it_was_written(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="text", map=0, head=0, query=5))
+def test_the_text_is_as_it_was_written(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="text", map=0, head=0, query=5))
     settle(page)
     text = served.library.get(served.ids["decoder"]).source.text
     words = [word for word in re.split(r"\s+", text) if word][:6]
@@ -55,8 +55,8 @@ def test_the_text_is_as_it_was_written(served: Any, open_page: Open) -> None:
     assert token(page, 4).inner_text() == "⏎"
 
 
-def test_words_are_the_darker_the_more_the_chosen_one_looks_at_them(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="text", map=1, head=3, query=15))
+def test_words_are_the_darker_the_more_the_chosen_one_looks_at_them(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="text", map=1, head=3, query=15))
     settle(page)
     weights = weights_of(served, "decoder", 1, 3)[15]
     found = darkness(page)
@@ -72,8 +72,8 @@ def test_words_are_the_darker_the_more_the_chosen_one_looks_at_them(served: Any,
     assert abs(float(said.replace("\u2212", "-")) - weights[3]) < 6e-4
 
 
-def test_who_looks_at_it_and_what_all_look_at(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="text", map=0, head="mean"))
+def test_who_looks_at_it_and_what_all_look_at(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="text", map=0, head="mean"))
     settle(page)
     page.get_by_label("what attends to it").check()
     token(page, 4).click()
@@ -88,8 +88,8 @@ def test_who_looks_at_it_and_what_all_look_at(served: Any, open_page: Open) -> N
     assert abs(float(page.locator(".text-largest").inner_text()) - mass.max()) < 6e-3
 
 
-def test_arrow_keys_choose_the_token(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="text", map=0, head=0, query=5))
+def test_arrow_keys_choose_the_token(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="text", map=0, head=0, query=5))
     settle(page)
     page.locator(".passage").focus()
     page.keyboard.press("ArrowRight")
@@ -109,8 +109,8 @@ def test_arrow_keys_choose_the_token(served: Any, open_page: Open) -> None:
     expect(page).to_have_url(re.compile("query=23"))
 
 
-def test_two_texts_side_by_side_and_a_click_in_either(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("translation", view="text", map=2, head=1, query=4))
+def test_two_texts_side_by_side_and_a_click_in_either(served: Any, look: Open) -> None:
+    page = look(served.address("translation", view="text", map=2, head=1, query=4))
     settle(page)
     headings = page.locator(".text-heading").all_inner_texts()
     assert "Source" in headings[0]
@@ -130,8 +130,8 @@ def test_two_texts_side_by_side_and_a_click_in_either(served: Any, open_page: Op
     assert darkness(page, 0) == [0.0] * 6
 
 
-def test_texts_are_stacked_on_a_narrow_screen(served: Any, open_page: Open) -> None:
-    page = open_page(
+def test_texts_are_stacked_on_a_narrow_screen(served: Any, look: Open) -> None:
+    page = look(
         served.address("translation", view="text", map=2, head=0, query=1),
         width=360,
         height=740,
@@ -146,16 +146,16 @@ def test_texts_are_stacked_on_a_narrow_screen(served: Any, open_page: Open) -> N
     assert measure_overflow(page) <= 0
 
 
-def test_layer_and_model_averages(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="text", map=1, head="model", query=10))
+def test_layer_and_model_averages(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="text", map=1, head="model", query=10))
     settle(page)
     layers = [weights_of(served, "decoder", layer).mean(axis=0) for layer in range(3)]
     wanted = np.mean(layers, axis=0)[10].max()
     assert abs(float(page.locator(".text-largest").inner_text()) - wanted) < 4e-3
 
 
-def test_long_texts_are_read_through_a_window(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("long", view="text", map=0, head=1, query=2900))
+def test_long_texts_are_read_through_a_window(served: Any, look: Open) -> None:
+    page = look(served.address("long", view="text", map=0, head=1, query=2900))
     settle(page)
     assert page.locator(".passage-token").count() == 2000
     row: Any = served.library.get(served.ids["long"]).maps[0].weights(1, queries=slice(2900, 2901))
@@ -172,8 +172,8 @@ def test_long_texts_are_read_through_a_window(served: Any, open_page: Open) -> N
     expect(page).to_have_url(re.compile("text.queries=0"))
 
 
-def test_the_saved_picture_shows_the_same_numbers(served: Any, open_page: Open, tmp_path: Path) -> None:
-    page = open_page(served.address("decoder", view="text", map=1, head=3, query=15), dark=True)
+def test_the_saved_picture_shows_the_same_numbers(served: Any, look: Open, tmp_path: Path) -> None:
+    page = look(served.address("decoder", view="text", map=1, head=3, query=15), dark=True)
     settle(page)
     with page.expect_download() as download:
         page.locator("button:has-text('SVG')").click()

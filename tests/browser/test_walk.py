@@ -89,8 +89,8 @@ def settled(page: Page, step: str) -> None:
 
 
 @campaign("name", ["encoder", "decoder", "encoder-decoder"], sample=["decoder", "encoder-decoder"])
-def test_every_step_is_shown_with_its_arithmetic(walks: Walks, open_page: Open, name: str) -> None:
-    page = open_page(walks.address(name))
+def test_every_step_is_shown_with_its_arithmetic(walks: Walks, look: Open, name: str) -> None:
+    page = look(walks.address(name))
     expect(page.locator(".walk[data-scene]")).to_be_visible()
     rest(page)
     for step in walks.steps(name):
@@ -134,9 +134,9 @@ def test_the_result_of_a_step_is_on_a_small_page_without_scrolling(
         assert shown["y"] + shown["height"] <= host["y"] + host["height"] + 1, scene
 
 
-def test_a_cell_tells_the_number_that_the_server_has(walks: Walks, open_page: Open) -> None:
+def test_a_cell_tells_the_number_that_the_server_has(walks: Walks, look: Open) -> None:
     address = walks.address("decoder", head=1, walk__step="decoder.1.self.queries", walk__cell="3,2")
-    page = open_page(address)
+    page = look(address)
     settled(page, "decoder.1.self.queries")
     true = walks.array("decoder", "decoder/1/self/queries", 1)[3, 2]
     shown = page.locator(".walk-arithmetic h3 > b")
@@ -154,8 +154,8 @@ def test_a_cell_tells_the_number_that_the_server_has(walks: Walks, open_page: Op
     )
 
 
-def test_hovering_shows_another_cell_and_clicking_pins_it(walks: Walks, open_page: Open) -> None:
-    page = open_page(walks.address("decoder", walk__step="decoder.0.self.weights"))
+def test_hovering_shows_another_cell_and_clicking_pins_it(walks: Walks, look: Open) -> None:
+    page = look(walks.address("decoder", walk__step="decoder.0.self.weights"))
     settled(page, "decoder.0.self.weights")
     board = page.locator('[data-role="result"] .walk-board')
     box = board.bounding_box()
@@ -173,9 +173,9 @@ def test_hovering_shows_another_cell_and_clicking_pins_it(walks: Walks, open_pag
     assert "query=6" in page.evaluate("location.hash")
 
 
-def test_colours_are_those_of_the_numbers(walks: Walks, open_page: Open) -> None:
+def test_colours_are_those_of_the_numbers(walks: Walks, look: Open) -> None:
     """Masked cells are clear; the largest weight of a row is the darkest of it."""
-    page = open_page(walks.address("decoder", walk__step="decoder.0.self.weights"))
+    page = look(walks.address("decoder", walk__step="decoder.0.self.weights"))
     settled(page, "decoder.0.self.weights")
     weights = walks.array("decoder", "decoder/0/self/weights", 0)
     light = page.evaluate(
@@ -196,8 +196,8 @@ def test_colours_are_those_of_the_numbers(walks: Walks, open_page: Open) -> None
     assert (np.diff(np.array(light)[allowed][order]) <= 0).all()  # more weight is never lighter
 
 
-def test_scrubbing_and_chapters(walks: Walks, open_page: Open) -> None:
-    page = open_page(walks.address("encoder-decoder"))
+def test_scrubbing_and_chapters(walks: Walks, look: Open) -> None:
+    page = look(walks.address("encoder-decoder"))
     settled(page, "encoder.text")
     whole = "(all) => all.every((each) => each.scrollWidth <= each.clientWidth)"
     assert page.locator(".walk-marks button").evaluate_all(whole)  # no chapter's name is cut
@@ -212,8 +212,8 @@ def test_scrubbing_and_chapters(walks: Walks, open_page: Open) -> None:
     settled(page, "encoder.text")
 
 
-def test_the_diagram_is_the_models_own(walks: Walks, open_page: Open) -> None:
-    page = open_page(walks.address("encoder-decoder"))
+def test_the_diagram_is_the_models_own(walks: Walks, look: Open) -> None:
+    page = look(walks.address("encoder-decoder"))
     settled(page, "encoder.text")
     names = page.locator(".walk-block").evaluate_all("(all) => all.map((each) => each.dataset.block)")
     assert "decoder.0.cross.block" in names
@@ -228,8 +228,8 @@ def test_the_diagram_is_the_models_own(walks: Walks, open_page: Open) -> None:
     expect(page.locator(".walk-memory")).to_have_count(0)
 
 
-def test_keys_layer_head_and_link(walks: Walks, open_page: Open) -> None:
-    page = open_page(walks.address("decoder", walk__step="decoder.0.self.keys"))
+def test_keys_layer_head_and_link(walks: Walks, look: Open) -> None:
+    page = look(walks.address("decoder", walk__step="decoder.0.self.keys"))
     settled(page, "decoder.0.self.keys")
     page.locator(".walk-controls select").nth(0).select_option("1")
     settled(page, "decoder.1.self.keys")
@@ -239,7 +239,7 @@ def test_keys_layer_head_and_link(walks: Walks, open_page: Open) -> None:
     page.wait_for_url(re.compile("query=4"))
     rest(page)
     shown = page.locator(".walk-arithmetic h3").inner_text()
-    again = open_page(page.evaluate("location.href"))
+    again = look(page.evaluate("location.href"))
     settled(again, "decoder.1.self.keys")
     expect(again.locator(".walk-arithmetic h3")).to_have_text(shown)
     again.locator(".walk-title").press("ArrowLeft")
@@ -266,8 +266,8 @@ def test_playing_goes_on_and_pauses(walks: Walks, open_page: Open) -> None:
     assert page.locator(".walk-scrub input").input_value() == at
 
 
-def test_a_recording_without_its_trace_says_what_is_missing(walks: Walks, open_page: Open) -> None:
-    page = open_page(walks.address("plain", walk__step="decoder.0.self.queries"))
+def test_a_recording_without_its_trace_says_what_is_missing(walks: Walks, look: Open) -> None:
+    page = look(walks.address("plain", walk__step="decoder.0.self.queries"))
     expect(page.locator(".walk-notice")).to_be_visible()
     expect(page.locator(".walk-missing")).to_be_visible()
     page.goto(walks.address("plain", walk__step="decoder.0.self.weights"))
@@ -297,8 +297,8 @@ def test_chinese_and_small_screens(walks: Walks, open_page: Open) -> None:
     assert ends[0] <= ends[1] + 1  # what the model says is seen without scrolling
 
 
-def test_step_as_svg_and_walk_as_gif(walks: Walks, open_page: Open, tmp_path: Path) -> None:
-    page = open_page(walks.address("decoder", walk__step="decoder.0.self.products"))
+def test_step_as_svg_and_walk_as_gif(walks: Walks, look: Open, tmp_path: Path) -> None:
+    page = look(walks.address("decoder", walk__step="decoder.0.self.products"))
     settled(page, "decoder.0.self.products")
     with page.expect_download() as download:
         page.get_by_role("button", name="SVG").click()
