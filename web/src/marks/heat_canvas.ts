@@ -23,22 +23,28 @@ const OPAQUE = 0xff000000;
 
 export function createCanvasRenderer(canvas: HTMLCanvasElement): Renderer {
   const context = canvas.getContext("2d");
+  let image: ImageData | null = null; // kept: a map of a window's size is megabytes of garbage
   return {
     kind: "canvas",
     draw(scene) {
       if (canvas.width !== scene.width) canvas.width = scene.width;
       if (canvas.height !== scene.height) canvas.height = scene.height;
       if (context === null || scene.width === 0 || scene.height === 0) return;
-      context.putImageData(new ImageData(paint(scene), scene.width, scene.height), 0, 0);
+      if (image?.width !== scene.width || image.height !== scene.height)
+        image = new ImageData(scene.width, scene.height);
+      paint(scene, image.data);
+      context.putImageData(image, 0, 0);
     },
     dispose() {},
   };
 }
 
 /** The scene as RGBA, row by row; what shows nothing is transparent. */
-export function paint(scene: Scene): Uint8ClampedArray<ArrayBuffer> {
-  const pixels = new Uint8ClampedArray(scene.width * scene.height * 4);
-  const words = new Uint32Array(pixels.buffer);
+export function paint(
+  scene: Scene,
+  pixels = new Uint8ClampedArray(scene.width * scene.height * 4),
+): Uint8ClampedArray<ArrayBuffer> {
+  const words = new Uint32Array(pixels.buffer).fill(0);
   const index = indexScene(scene);
   const colours = new Uint32Array(256);
   for (let place = 0; place < 256; place++)

@@ -12,7 +12,7 @@ import { later } from "./later_words";
 
 const PART = 100; // recordings of an origin
 const MOST = 1000; // that the server gives at once
-const PAUSE = 150; // ms after the last letter
+const PAUSE = 60; // ms after the last letter
 
 export function RecordingsDialog(props: { readonly close: () => void }) {
   const app = useApp();

@@ -46,7 +46,7 @@ export class ShownMap {
     readonly how: How,
     readonly axes: Axes,
     readonly tiles: TileSource,
-    private readonly changed: (cells: boolean) => void,
+    private readonly changed: (cells: boolean) => void, // false: nothing but what is waited for
   ) {
     this.extent = { queries: map.queries, keys: map.keys };
     this.exact = new Exact(source, map, head, () => changed(true));

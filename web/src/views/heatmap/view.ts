@@ -143,7 +143,10 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     if (map === null) return;
     const head = chooseHead(map, now.head);
     const { pool, leave } = this.options.in(now);
-    const changed = (cells: boolean): void => this.schedule(cells);
+    const changed = (cells: boolean): void => {
+      if (cells) this.schedule(true);
+      else this.tasks.frame(() => this.shown && this.rest(this.shown), "rest");
+    };
     this.opening.ask(
       null,
       async (source, signal) => {
@@ -313,19 +316,20 @@ class Heatmap extends MountedView<Words, HeatmapOptions> {
     const { shown, viewport, say } = this;
     if (shown === null || viewport.box.width <= 1) return;
     const anew = this.stale;
-    if (anew) {
-      this.stale = false;
-      this.look(shown);
-      this.surface.draw(sceneOf(shown, viewport, this.stage.theme, window.devicePixelRatio || 1));
-      this.plot.layAxes(viewport, shown.axes);
-    }
-    this.drawOver(shown);
+    this.stale = false;
+    if (anew) this.look(shown);
     const { query, key } = this.selected();
     const both = query !== null && key !== null ? { query, key } : null;
     if (both !== null) shown.exact.ask(both.query, both.key);
     const { stage, trouble } = this;
     const problem = trouble === null ? null : stage.text(errorText(trouble));
+    // Words first: what is drawn asks for sizes, and the page is then laid out once.
     this.panel.show(shown, tableOf(shown, stage.theme), both && shown.read(both, say), problem);
+    if (anew) {
+      this.surface.draw(sceneOf(shown, viewport, stage.theme, window.devicePixelRatio || 1));
+      this.plot.layAxes(viewport, shown.axes);
+    }
+    this.drawOver(shown);
     if (anew || this.plot.element.ariaBusy === "true") this.rest(shown);
   }
 
