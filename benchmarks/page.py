@@ -67,6 +67,51 @@ SWITCH = """async ([from, to]) => {
 }"""
 
 
+# From now on, how long the page does not listen.
+LONG_TASKS = """() => {
+    window.tasks = [];
+    new PerformanceObserver(list => window.tasks.push(...list.getEntries().map(each => each.duration)))
+        .observe({ type: 'longtask' });
+    window.painted = () => new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+    window.known = async () => {
+        const list = document.querySelector('.recordings');
+        while (list.getAttribute('aria-busy') !== 'false') await new Promise(done => setTimeout(done, 1));
+        await painted();
+    };
+}"""
+
+OPEN_LIST = """async () => {
+    const start = performance.now();
+    const chooser = document.querySelector('[data-action=recording]');
+    chooser.value = '/';
+    chooser.dispatchEvent(new Event('change', { bubbles: true }));
+    while (!document.querySelector('.recordings-list [data-recording]'))
+        await new Promise(done => setTimeout(done, 1));
+    await known();
+    return performance.now() - start;
+}"""
+
+# One letter more; and how long that takes to be shown, and answered.
+TYPE = """async text => {
+    const field = document.querySelector('[data-field=recordings]');
+    const start = performance.now();
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value').set.call(field, text);
+    field.dispatchEvent(new Event('input', { bubbles: true }));
+    await painted();
+    const shown = performance.now() - start;
+    await known();
+    return { shown, answered: performance.now() - start };
+}"""
+
+GROW = """async () => {
+    const start = performance.now();
+    document.querySelector('[data-action=more-recordings]').click();
+    await painted();
+    await known();
+    return performance.now() - start;
+}"""
+
+
 def invent(tokens: int) -> np.ndarray:
     """Weights (layer, head, query, key): a causal softmax of random scores."""
     random = np.random.default_rng(0)
@@ -112,7 +157,7 @@ def serve(bundles: list[Path], static: Path | None) -> Iterator[tuple[str, list[
 
         entries = json.load(urllib.request.urlopen(f"{address}/api/recordings"))
         stems = [bundle.stem for bundle in bundles]
-        ids = [next(each["id"] for each in entries if each["id"].startswith(stem)) for stem in stems]
+        ids = [next((each["id"] for each in entries if each["id"].startswith(stem)), "") for stem in stems]
         yield address, ids
         process.terminate()
 
@@ -123,7 +168,12 @@ class Watched:
     def __init__(self, playwright: Any) -> None:
         from shutil import which
 
-        path = which("chromium") or which("chromium-browser") or which("google-chrome")
+        path = (
+            which("chromium-headless-shell")
+            or which("chromium")
+            or which("chromium-browser")
+            or which("google-chrome")
+        )
         arguments = ["--no-sandbox", "--enable-precise-memory-info"]
         self.browser = playwright.chromium.launch(executable_path=path, args=arguments)
         self.page = self.browser.new_page(viewport={"width": 1440, "height": 900})
@@ -215,6 +265,33 @@ def measure_long(playwright: Any, address: str, name: str) -> dict[str, float]:
     return found
 
 
+def measure_list(playwright: Any, address: str) -> dict[str, float]:
+    """The list of all recordings: opened, searched letter by letter, then grown to a thousand."""
+    watched = Watched(playwright)
+    page = watched.page
+    page.goto(f"{address}/#view=heatmap")
+    page.wait_for_function(DRAWN, arg=".heat-cells canvas")
+    page.wait_for_timeout(1000)  # what is fetched when nothing else is to do
+    page.evaluate(LONG_TASKS)
+    opening = page.evaluate(OPEN_LIST)
+    typed = [
+        page.evaluate(TYPE, text) for text in ("t", "te", "tex", "text", "text 7", "text 77", "text 777", "")
+    ]
+    grown = []
+    while page.locator("[data-action=more-recordings]").count():
+        grown.append(page.evaluate(GROW))
+    found = {
+        "opened, ms": opening,
+        "letter, ms until it is answered (longest)": max(each["answered"] for each in typed),
+        "letter, ms until it is in the field (longest)": max(each["shown"] for each in typed),
+        "grown, ms (longest)": max(grown, default=0.0),
+        "entries": page.locator(".recordings-list [data-recording]").count(),
+        "task, ms (longest)": page.evaluate("() => Math.max(0, ...window.tasks)"),
+    }
+    watched.close()
+    return found
+
+
 def measure_peer(playwright: Any, name: str, file: Path, scripts: Path | None) -> dict[str, float | str]:
     """The page as its library wrote it; addresses of CDNs are answered from a folder."""
     found: dict[str, float | str] = {"page, MB": file.stat().st_size / 1e6}
@@ -258,14 +335,23 @@ def print_row(title: str, found: dict[str, Any]) -> None:
     print(f"| {title} | {' · '.join(parts)} |", flush=True)
 
 
-def save_recording(weights: np.ndarray, path: Path) -> None:
+def save_list(folder: Path, count: int) -> list[Path]:
+    """So many recordings, each of a text of its own."""
+    weights = invent(8)[:1]
+    files = [folder / f"listed-{number}.bundle" for number in range(count)]
+    for number, file in enumerate(files):
+        save_recording(weights, file, f"text {number}")
+    return files
+
+
+def save_recording(weights: np.ndarray, path: Path, text: str | None = None) -> None:
     """The weights as a recording of a decoder."""
     from glassformer import bundle
     from glassformer.place import Place
     from glassformer.recording import AttentionMap, Evidence, Recording, Tokens, measure
 
     count = weights.shape[-1]
-    texts = tuple(f"t{index}" for index in range(count))
+    texts = tuple(f"t{index}" for index in range(count)) if text is None else (text,) * count
     tokens = Tokens("source", texts, np.arange(count))
     allowed = np.tril(np.ones((HEADS, count, count), dtype=bool))
     maps = tuple(
@@ -283,6 +369,7 @@ def read_words() -> argparse.Namespace:
     parser.add_argument("--recording", type=Path, nargs="*", default=[], help="bundles of 12 x 12 heads")
     parser.add_argument("--tokens", type=int, nargs="*", default=[64, 128], help="of invented ones")
     parser.add_argument("--long", type=Path, nargs="*", default=[], help="bundles of long texts")
+    parser.add_argument("--list", type=int, default=0, help="recordings in the list of all")
     parser.add_argument("--static", type=Path, help="a page built elsewhere")
     parser.add_argument("--peers", help="an interpreter with bertviz and circuitsvis")
     parser.add_argument("--scripts", type=Path, help="folder with d3.min.js, jquery.min.js, require.js")
@@ -305,6 +392,9 @@ def main() -> None:
             weights = invent(tokens)
             save_recording(weights, file)
             np.save(file.with_suffix(".npy"), weights)
+        if words.list:
+            with serve(save_list(here, words.list), words.static) as (address, _):
+                print_row(f"Glassformer, {words.list} recordings", measure_list(playwright, address))
         short = [*invented, *words.recording]
         with serve([*short, *words.long], words.static) as (address, ids):
             for file, name in zip(short, ids, strict=False):
