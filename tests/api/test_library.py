@@ -223,6 +223,26 @@ def test_what_ships_opens_and_stays() -> None:
     library.close()
 
 
+def test_what_ships_is_read_once_for_all_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+    read = bundle.open
+    monkeypatch.setattr(bundle, "open", lambda path, *rest: opened.append(path) or read(path, *rest))
+
+    def count_tokens() -> int:
+        library = Library(tmp_path / "made", shipped=tmp_path)
+        (entry,) = library.entries()
+        library.close()
+        return entry.source_tokens
+
+    path = tmp_path / "first.bundle"
+    bundle.save(invent_decoder(tokens=3), path)
+    assert [count_tokens(), count_tokens()] == [3, 3]
+    assert opened == [path]
+    bundle.save(invent_decoder(tokens=4), path)  # another content
+    assert count_tokens() == 4
+    assert opened == [path, path]
+
+
 def test_the_newest_come_first(invented: dict[str, Path]) -> None:
     library = Library(shipped=None)
     opened = library.open_file(invented["decoder"])

@@ -148,7 +148,7 @@ class Library:
         self.atlases: tuple[Path, ...] = ()  # folders of atlases, whose examples are recordings, too
         self.broken: list[str] = []  # why files of the folder could not be opened
         for path in sorted(shipped.glob("*.bundle")) if shipped is not None else ():
-            self._add(list_facts(bundle.open(path)), path, "shipped", read_card(path))
+            self._add(_read_shipped(path, _stamp(path)), path, "shipped", read_card(path))
         if not self._temporary:
             self._remove_stale()
             self._compare_folder()
@@ -812,6 +812,12 @@ def _check_name(name: str) -> None:
     except UnicodeEncodeError as error:
         shown = os.fsencode(name).decode(errors="backslashreplace")
         raise BundleError("api.name_not_utf8", name=shown) from error
+
+
+@lru_cache(maxsize=64)
+def _read_shipped(path: Path, stamp: tuple[int, int, int]) -> Facts:  # noqa: ARG001 - of this content alone
+    """What a list says of a recording that ships: read once, for all libraries of a process."""
+    return list_facts(bundle.open(path))
 
 
 def _stamp(path: Path | os.DirEntry[str]) -> tuple[int, int, int]:
