@@ -20,6 +20,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
 
     with pytest.raises(OSError, match="disk full"):
         files.write_file(path, fail)
+    assert [each.name for each in tmp_path.iterdir()] == ["study.json"]
     assert files.read_manifest(tmp_path) == manifest
     for damaged in ("{", "[]", json.dumps({**manifest, "texts": "0"}), json.dumps({"format": files.FORMAT})):
         path.write_text(damaged)

@@ -37,10 +37,14 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
     """Whole or not at all, whatever happens meanwhile."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.{os.getpid()}")
-    write(beside)
-    with beside.open("rb") as file:
-        os.fsync(file.fileno())
-    os.replace(beside, path)
+    try:
+        write(beside)
+        with beside.open("rb") as file:
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError:  # a full disk: what is written goes on needing room
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def remove_unfinished(folder: Path) -> None:
