@@ -20,7 +20,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -197,6 +197,22 @@ class Watched:
                 most = max(most, sum(int(line.split()[1]) for line in kinds if "Private" in line) / 1024)
         return most
 
+    def watch_processor(self) -> Callable[[], float]:
+        """Milliseconds of processor that the page's main thread has taken since the last time."""
+        session = self.page.context.new_cdp_session(self.page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        last = [0.0]
+
+        def read() -> float:
+            metrics = {
+                each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]
+            }
+            before, last[0] = last[0], 1000 * metrics["TaskDuration"]
+            return last[0] - before
+
+        read()
+        return read
+
     def close(self) -> None:
         self.browser.close()
 
@@ -216,8 +232,10 @@ def measure_ours(playwright: Any, address: str, name: str) -> dict[str, float]:
     page.wait_for_function(DRAWN, arg=".heat-cells canvas")
     spent = []
     shown = [f"place={place}&head={head}" for place in maps for head in range(HEADS)]
+    processor = watched.watch_processor()
     for words in pairwise(shown):
         spent.append(page.evaluate(SWITCH, list(words)))
+    found["processor of a switch, ms"] = processor() / len(spent)
     found["switch head, ms (median)"] = statistics.median(spent)
     found["switch head, ms (95 %)"] = sorted(spent)[int(0.95 * len(spent))]
     found["MB for all heads"] = watched.wire / 1e6
@@ -273,20 +291,25 @@ def measure_list(playwright: Any, address: str) -> dict[str, float]:
     page.wait_for_function(DRAWN, arg=".heat-cells canvas")
     page.wait_for_timeout(1000)  # what is fetched when nothing else is to do
     page.evaluate(LONG_TASKS)
+    processor = watched.watch_processor()
     opening = page.evaluate(OPEN_LIST)
-    typed = [
-        page.evaluate(TYPE, text) for text in ("t", "te", "tex", "text", "text 7", "text 77", "text 777", "")
-    ]
+    opened = processor()
+    texts = ("t", "te", "tex", "text", "text 7", "text 77", "text 777", "")
+    typed = [page.evaluate(TYPE, text) for text in texts]
+    letter = processor() / len(texts)
     grown = []
     while page.locator("[data-action=more-recordings]").count():
         grown.append(page.evaluate(GROW))
     found = {
         "opened, ms": opening,
-        "letter, ms until it is answered (longest)": max(each["answered"] for each in typed),
         "letter, ms until it is in the field (longest)": max(each["shown"] for each in typed),
+        "letter, ms until it is answered (longest)": max(each["answered"] for each in typed),
         "grown, ms (longest)": max(grown, default=0.0),
-        "entries": page.locator(".recordings-list [data-recording]").count(),
         "task, ms (longest)": page.evaluate("() => Math.max(0, ...window.tasks)"),
+        "processor, ms: opened": opened,
+        "a letter and its answer": letter,
+        "grown, each time": processor() / max(1, len(grown)),
+        "entries": page.locator(".recordings-list [data-recording]").count(),
     }
     watched.close()
     return found

@@ -160,6 +160,7 @@ def test_every_route_has_a_rule_and_every_rule_a_route() -> None:
             assert rule.role == "runner", path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("who", PEOPLE)
 def test_every_route_role_and_owner(team: Team, who: str | None) -> None:
     """What is refused is asked for over HTTP; what is allowed too, where that changes nothing."""
@@ -369,6 +370,7 @@ def test_without_users_everything_is_as_it_was(build_site: Callable[..., Any]) -
     assert site.client.post("/sign-in", content="name=a&password=b").status_code == 409
 
 
+@pytest.mark.slow
 def test_atlases_that_nobody_has_claimed_are_the_teams_until_an_admin_says_otherwise(
     fresh: Team, tmp_path: Path
 ) -> None:

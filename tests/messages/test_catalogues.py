@@ -70,6 +70,7 @@ def test_every_text_is_used(area: str, used: set[str]) -> None:
     assert not left
 
 
+@pytest.mark.slow
 def test_every_code_has_a_text(used: set[str]) -> None:
     wanted = {text for text in used if re.fullmatch(rf"({'|'.join(AREAS)})(\.[a-z0-9_]+)+", text)}
     files = re.compile(r"\.(py|json|toml|txt|md|html|bundle|safetensors|weight|bias)$")

@@ -16,6 +16,7 @@ def atlas() -> Atlas:
     return invent_atlas()
 
 
+@pytest.mark.slow
 def test_types_have_their_colours_and_a_legend(atlas: Atlas) -> None:
     drawn = figure(atlas)
     axes = drawn.canvas.axes[0]

@@ -287,6 +287,7 @@ def test_a_limit_is_for_runs_and_both_kinds_are_exported(run: Path, tmp_path: Pa
     assert html.export(read_run(run), tmp_path / "run.html").read_bytes().startswith(b"<!doctype html>")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not html.EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
 def test_the_file_of_an_atlas_has_its_cards_examples_and_words(tmp_path: Path) -> None:
     folder = invent_atlas(layers=1, heads=2).save(tmp_path / "mine")

@@ -77,6 +77,7 @@ def test_a_run_is_shown_and_answers_about_itself(tmp_path: Path) -> None:
             widget.close()
 
 
+@pytest.mark.slow
 def test_an_atlas_is_shown_and_answers_with_its_examples() -> None:
     widget = show(invent_atlas(layers=1, heads=2))
     assert isinstance(widget, AtlasWidget)
