@@ -85,6 +85,17 @@ def _take_effects(page: Page, address: str) -> None:
     keep(page.screenshot(), "effects")
 
 
+def _take_picture(page: Page, address: str) -> None:
+    """A drawn seven, for docs/tutorial.md and docs/how-to/pictures-and-sound.md."""
+    page.goto(address)
+    page.get_by_label("Model", exact=True).select_option("zoo/digits")
+    page.get_by_role("button", name="Example").click()
+    page.locator(".patches").wait_for()
+    page.get_by_role("radio", name="Head 1", exact=True).click()
+    page.wait_for_timeout(1000)
+    keep(page.screenshot(), "picture")
+
+
 def _take_all(address: str) -> None:
     chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
     with sync_playwright() as playwright:
@@ -105,6 +116,7 @@ def _take_all(address: str) -> None:
         take(page, f"{address}#recording={ids['long']}&view=heatmap", "long")
         take(page, f"{address}#study=gpt2&view=atlas&place=decoder.self.5&head=1", "atlas")
         _take_effects(page, address)
+        _take_picture(page, address)
         browser.close()
 
 

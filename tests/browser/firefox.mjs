@@ -4,7 +4,7 @@
  * In:  as JSON on standard input: `firefox` (its path), `init` (a script to run before each page's own), `folder` for
  *      pictures, `patience` in ms, and `pages`: a name and an address each; `changes` where the text of a
  *      selector must change while the page is looked at; `press` and `shows` where a press on one selector must bring
- *      another one; `view` where it is not the name.
+ *      another one, after `choose` (the selector of a list, and a value of it); `view` where it is not the name.
  * Out: as JSON on standard output, for each page by its name: `faults` (exceptions, errors on the console, requests to
  *      other hosts, a view that did not come to rest) and the path of a `picture` of the view.
  *
@@ -40,7 +40,7 @@ const open = async (browser, address) => {
   return page;
 };
 
-async function look(browser, opened, { name, address, changes, press, shows, view: shown = name }) {
+async function look(browser, opened, { name, address, changes, choose, press, shows, view: shown = name }) {
   faults = [];
   const picture = path.join(folder, `${name}.png`);
   try {
@@ -58,6 +58,7 @@ async function look(browser, opened, { name, address, changes, press, shows, vie
       const text = await page.$eval(changes, (element) => element.textContent);
       await page.waitForFunction((selector, before) => document.querySelector(selector).textContent !== before, {}, changes, text);
     }
+    if (choose) await page.select(...choose);
     if (press) {
       await (await page.waitForSelector(press)).click();
       await page.waitForSelector(shows, { visible: true });
@@ -73,6 +74,7 @@ const browser = await puppeteer.launch({
   browser: "firefox",
   executablePath: firefox,
   headless: true,
+  extraPrefsFirefox: { "media.navigator.streams.fake": true, "media.navigator.permission.disabled": true }, // a tone
   timeout: patience,
   protocolTimeout: 2 * patience, // what waits in the page ends first
 });

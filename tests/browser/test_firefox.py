@@ -15,13 +15,15 @@ import pytest
 from PIL import Image
 
 from atlases.invented import invent_atlas
-from browser.conftest import serve
+from browser.conftest import serve, serve_workbench
 from browser.test_runs import training
 from browser.waiting import COUNT, PATIENCE
+from conftest import BuildOnce
 from glassformer.api.library import Library
 from glassformer.workbench import LocalTrainer, TrainerSettings
 from inventions import invent_captioner, invent_listener
 from machine import find_firefox
+from media_models import build_media_zoo
 
 pytestmark = pytest.mark.firefox
 
@@ -68,7 +70,9 @@ def being_written(folder: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def seen(
+    served: Any, find_node: str, build_once: BuildOnce, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
     """What Firefox says of each view; one browser for all of them."""
     changes = {"curves": "[data-run=live]"}  # it is followed while it is written
     invent_atlas("invented", layers=2).save(served.runs.with_name("atlases") / "firefox")
@@ -88,6 +92,7 @@ def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) 
     with (
         being_written(served.runs / "live"),
         serve(Library(folder / "made"), runs=trainer.runs, trainer=trainer) as trains,
+        serve_workbench(folder / "said", build_once("media_zoo", build_media_zoo)) as hears,
     ):
         form = '[data-dialog="new-run"] [data-field="task.path"]'  # it comes with the schema of recipes
         pages.append(
@@ -97,6 +102,16 @@ def seen(served: Any, find_node: str, tmp_path_factory: pytest.TempPathFactory) 
                 "address": f"{trains}/#view=runs",
                 "press": "[data-action=new-run]",
                 "shows": form,
+            }
+        )
+        pages.append(
+            {
+                "name": "microphone",
+                "view": "canvas",
+                "address": f"{hears.url}/#view=canvas",
+                "choose": ["[data-field=model]", "zoo/listener"],
+                "press": "[data-action=speak]",  # it stops by itself
+                "shows": "[data-outcome=transcript]",
             }
         )
         done = subprocess.run(
@@ -125,7 +140,7 @@ def find_node() -> str:
     return node
 
 
-@pytest.mark.parametrize("view", [*VIEWS, "new-run"])
+@pytest.mark.parametrize("view", [*VIEWS, "new-run", "microphone"])
 def test_a_view_opens_and_draws_something(seen: dict[str, Any], view: str) -> None:
     assert seen[view]["faults"] == []
     picture = Image.open(seen[view]["picture"]).convert("RGB")

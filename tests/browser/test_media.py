@@ -90,6 +90,59 @@ def test_the_keyboard_draws(open_page: Open, bench: Bench) -> None:
     expect(pad).to_have_attribute("aria-label", re.compile("0 笔"))
 
 
+def test_a_patch_is_cut_out_of_an_example_and_put_back(open_page: Open, bench: Bench) -> None:
+    page = open_page(bench.url)
+    choose_model(page, "captioner")
+    page.locator("[data-action=draw-example]").click()
+    expect(page.locator("[data-outcome=caption]")).to_be_visible()
+    expect(page).to_have_url(re.compile("view=picture&place=decoder.cross.1"))
+    first = shown(page)
+    box = page.locator(".patches").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + 0.1 * box["height"])
+    page.locator("[data-action=cut-out]").click()
+    expect(page.locator("[data-edits='2']")).to_be_visible()
+    edited = shown(page)
+    assert edited != first
+    recording: Any = bundle.open(bench.library.path(edited))
+    patch = recording.source.texts.index("0,1")
+    for attention_map in recording.maps:
+        if attention_map.key.side == "source":
+            weights = attention_map.dense.copy()
+            if attention_map.kind == "self":
+                weights[:, patch, patch] = 0  # a patch may see itself
+            assert not weights[:, :, patch].any()
+    page.locator("[data-action=undo-edit]").click()
+    expect(page).to_have_url(re.compile(first))
+
+
+def test_what_is_said_is_heard_at_the_rate_of_the_model(open_page: Open, bench: Bench) -> None:
+    page = open_page(bench.url)  # the microphone is the browser's own, which beeps
+    choose_model(page, "listener")
+    page.locator("[data-action=speak]").click()
+    expect(page.locator("meter")).to_be_visible()
+    expect(page.locator("[data-action=speak]")).to_be_visible()  # after two seconds, the most that it hears
+    expect(page.locator("[data-part=microphone]")).to_have_text(re.compile("Stopped after 2.0 s"))
+    expect(page.locator("[data-outcome=transcript]")).to_be_visible()
+    sound = bundle.open(bench.library.path(shown(page))).source.sound
+    assert sound is not None
+    assert sound.rate == RATE
+    assert 1.0 < len(sound.samples) / RATE <= 2.0
+    assert np.abs(sound.samples.astype(float)).max() > 0.01 * np.iinfo(np.int16).max
+    expect(page).to_have_url(re.compile("view=sound&place=decoder.cross.1"))  # words, and where they listen
+    assert shown(page) not in [entry.id for entry in bench.library.entries()]
+
+
+def test_without_a_microphone_a_sentence_says_what_to_do(open_page: Open, bench: Bench) -> None:
+    page = open_page(bench.url)
+    refusal = "() => Promise.reject(new DOMException('no', 'NotAllowedError'))"
+    page.evaluate(f"() => {{ navigator.mediaDevices.getUserMedia = {refusal}; }}")
+    choose_model(page, "listener")
+    page.locator("[data-action=speak]").click()
+    expect(page.locator("[data-part=microphone]")).to_have_text(re.compile("does not allow the microphone"))
+    expect(page.locator("[data-action=speak]")).to_be_enabled()
+
+
 def open_first_scene(open_page: Open, bench: Bench, recording: Recording) -> np.ndarray:
     """The picture or the sound with which the walk begins, (row, column, red green blue alpha)."""
     added = bench.library.add(recording)

@@ -18,7 +18,16 @@ from glassformer.errors import ApiError, InputError
 from glassformer.lessons.models import Zoo
 from glassformer.lessons.run import run_topic
 from glassformer.lessons.schema import TopicResult
-from glassformer.lessons.topics import cost, films, find_topic, lengths, padding, read_parameters, read_topics
+from glassformer.lessons.topics import (
+    cost,
+    films,
+    find_topic,
+    lengths,
+    padding,
+    read_parameters,
+    read_topics,
+    senses,
+)
 from glassformer.loaded.opening import load
 from glassformer.messages import message
 from glassformer.model.attention import SelfAttention
@@ -90,7 +99,7 @@ def test_every_topic_answers_with_its_defaults_in_both_languages(topic: Any, run
 def test_topics_come_in_a_fixed_order() -> None:
     assert [topic.name for topic in read_topics()] == [
         "search", "lookup", "similarity", "films", "scaling", "masks", "padding", "positions", "order",
-        "norms", "heads", "lengths", "cost", "output",
+        "norms", "heads", "lengths", "cost", "output", "senses",
     ]  # fmt: skip
 
 
@@ -703,6 +712,59 @@ def test_work_grows_as_the_lesson_on_cost_says(width: int) -> None:
     assert count("attention", late) > max(
         count("projections", late), count("convolution", late), recurrent * late
     )
+
+
+# Words, pictures and sound
+
+
+@pytest.mark.parametrize("sense", ["words", "picture", "sound"])
+@pytest.mark.parametrize("positions", ["none", "sinusoidal"])
+def test_one_encoder_reads_words_pictures_and_sounds(run: Run, sense: str, positions: str) -> None:
+    played = run("senses", sense=sense, positions=positions, seed=3, head=2, text="a b c a b d a")
+    networks: Any = senses.build(4, 3)
+    given = values(played, "vectors")
+    attention = (
+        networks["picture" if sense == "words" else "words"].encoder.block(0).attention
+    )  # another one's
+    norm = networks["words"].encoder.block(0).attention_residual.norm
+    weight, bias = (each.detach().double().numpy() for each in (attention.qkv.weight, attention.qkv.bias))
+    assert norm.weight.eq(1).all()
+    assert norm.bias.eq(0).all()
+    normed = given - given.mean(-1, keepdims=True)
+    normed /= np.sqrt((normed**2).mean(-1, keepdims=True) + norm.eps)
+    queries, keys, _ = np.split(normed @ weight.T + bias, 3, axis=-1)
+    scores = queries[:, 16:24] @ keys[:, 16:24].T / np.sqrt(8)  # the third head of four
+    assert_near(values(played, "attention"), softmax(scores), layers=1, summands=32)
+    change: float = figure(played, "numbers").items[2].value
+    assert (change < 1e-5) == (positions == "none")
+    assert ("keeps its output" in played.found.text("en")) == (positions == "none")
+
+
+def test_each_way_in_makes_vectors_of_what_is_shown(run: Run) -> None:
+    networks: Any = senses.build(8, 0)
+    way = networks["picture"].perception.projection
+    weight, bias = (each.detach().double().numpy() for each in (way.weight, way.bias))
+    played = run("senses", sense="picture", drawing="cross")
+    pixels = values(played, "read")
+    patches = pixels.reshape(4, 7, 4, 7).swapaxes(1, 2).reshape(16, 49)
+    assert_near(values(played, "vectors"), (2 * patches - 1) @ weight.T + bias, summands=49)
+    words = run("senses", sense="words", text="step by step by step by step we go on")
+    table = senses.build(5, 0)["words"].embeddings.tokens.weight.detach().double().numpy()
+    assert_near(values(words, "vectors"), values(words, "read") @ table)
+    listed = figure(played, "table")
+    assert listed.marked == (1,)
+    name = "layers.1.feed_forward.expand.weight"
+    first, *others = (network.encoder.state_dict()[name] for network in networks.values())
+    assert all(torch.equal(first, other) for other in others)
+    assert [row[3] for row in listed.rows] == [8 * 32, 50 * 32, (24 * 3 + 1 + 32 * 3 + 1) * 32]
+    assert len({row[4] for row in listed.rows}) == 1
+
+
+def test_a_rising_tone_rises(run: Run) -> None:
+    bands = values(run("senses", sense="sound", tone="rising"), "read")
+    loudest = bands.argmax(axis=0)[2:-2]  # high ones are above
+    assert loudest[0] > loudest[-1]
+    assert (np.diff(loudest.astype(int)) <= 0).all()
 
 
 # Output

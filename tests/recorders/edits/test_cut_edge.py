@@ -89,3 +89,26 @@ def test_an_edge_to_the_source_is_cut_in_every_beam(kind: str, beams: int) -> No
         known = dict(zip(output.ids[2].tolist(), output.log_probabilities[2].tolist(), strict=True))
         if node.token in known:
             assert_near(node.log_probability, known[node.token], layers=2)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_token_that_is_cut_out_is_seen_by_itself_alone(kind: str) -> None:
+    subject, reads = make_subject(kind)
+    attention = "cross" if kind in CROSSING else "self"
+    edited = subject.record(
+        *reads, want=EVERYTHING, edits=[CutEdge("decoder", attention, None, None, None, 1)]
+    )
+    plain = subject.record(*reads, want=EVERYTHING)
+    for layer in range(2):
+        weights = edited.map("decoder", attention, layer).dense
+        others = np.arange(weights.shape[1]) != (1 if attention == "self" else -1)
+        assert not weights[:, others, 1].any()
+        assert_near(weights.sum(-1), np.ones(weights.shape[:2]), layers=2)
+        if attention == "self":
+            assert weights[:, 1, 1].all()
+    before = plain.map("decoder", attention, 0).dense[:, -1].astype(np.float64)  # nothing has changed below
+    before[:, 1] = 0.0
+    assert_near(
+        edited.map("decoder", attention, 0).dense[:, -1], before / before.sum(-1, keepdims=True), layers=2
+    )
+    assert "key 1 hidden from all other tokens" in str(edited.evidence.edits[0])

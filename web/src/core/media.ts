@@ -43,6 +43,23 @@ export function patchesOf(description: Description, map: MapDescription, axis: A
   return { side, picture, cells, rowAt };
 }
 
+/** The patch or frame that a selection keeps: what is looked at where both are; null where neither is one. */
+export function partInFocus(
+  description: Description,
+  map: MapDescription,
+  { query, key }: { readonly query: number | null; readonly key: number | null },
+): { readonly side: SideName; readonly token: number; readonly kind: "picture" | "sound" } | null {
+  for (const [side, token] of [
+    [map.key_side, key],
+    [map.query_side, query],
+  ] as const) {
+    const { picture, sound } = description[side] ?? {};
+    if (token !== null && (picture?.cells[token] ?? -1) >= 0) return { side, token, kind: "picture" };
+    if (token !== null && (sound?.spans[token]?.[0] ?? -1) >= 0) return { side, token, kind: "sound" };
+  }
+  return null;
+}
+
 /** The tokens of an axis in their sound. */
 export interface Frames {
   readonly side: SideName;

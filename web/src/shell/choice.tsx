@@ -5,6 +5,7 @@ import { asFloats, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
 import { digits } from "../core/formats";
 import { chooseMap, familiesOf, findMap, layersOf } from "../core/maps";
+import { partInFocus } from "../core/media";
 import { writeOptions } from "../core/options";
 import { placeOf } from "../core/place";
 import { READING, READINGS, readingOfMap, rowSideOf } from "../core/reading";
@@ -34,6 +35,7 @@ export function Choice({ short, ...props }: { readonly source: RecordingSource; 
         </>
       )}
       <Silence {...props} map={map} />
+      <CutOut {...props} map={map} />
       <Usually {...props} map={map} />
       <ReadingChoice map={map} />
       <Focus {...props} map={map} />
@@ -294,6 +296,32 @@ function Silence({ source, map }: OfMap) {
             {cut.edited ? say.uncut : say.cut}
           </Button>
         )}
+      </div>
+    </div>
+  );
+}
+
+/** The same run without the patch or the moment that is kept: no other token, and no word, sees it. */
+function CutOut({ source, map }: OfMap) {
+  const app = useApp();
+  const say = app.words.value;
+  const { description } = source;
+  const part = partInFocus(description, map, app.selection.value);
+  const again = part && map.content !== "signed" && app.runs.cutOut(source, part.side, part.token);
+  if (!again) return null;
+  return (
+    <div class="row">
+      <span class="row-label" />
+      <div class="edit-buttons">
+        <Button
+          name="cut-out"
+          look="small"
+          hint={say.cutOutHint}
+          disabled={app.runs.running.value !== null}
+          act={again.start}
+        >
+          {again.edited ? say.putBack : part.kind === "picture" ? say.cutPatch : say.cutMoment}
+        </Button>
       </div>
     </div>
   );

@@ -238,6 +238,12 @@ describe("a model that looks or listens", () => {
     expect(requestOf({ ...form, file, mediaOf: "r" }, looks)).not.toHaveProperty("media_of");
   });
 
+  test("writes captions in the language of the page where the model knows it", () => {
+    const captions = { ...looks, languages: ["de", "en", "zh"] };
+    expect(withModel(emptyForm, captions, "zh").targetLanguage).toBe("zh");
+    expect(withModel(emptyForm, captions, "fr").targetLanguage).toBe("de");
+  });
+
   test("looks again at what a recording was made from", () => {
     const request = { kind: "record", model: "p", sequence: "media", media_of: "r" } as const;
     const form = withRequest({ ...emptyForm, file }, request);

@@ -52,8 +52,8 @@ export const emptyForm: Form = {
   mediaOf: null,
 };
 
-/** Another model: its first task and its languages, unless those chosen still do. */
-export function withModel(form: Form, model: ModelDescription): Form {
+/** Another model: its first task and its languages, unless those chosen still do; captions in the page's language. */
+export function withModel(form: Form, model: ModelDescription, language = "en"): Form {
   const { tasks, languages } = model;
   const source = languages.includes(form.sourceLanguage) ? form.sourceLanguage : (languages[0] ?? "");
   const others = languages.filter((each) => each !== source);
@@ -67,7 +67,10 @@ export function withModel(form: Form, model: ModelDescription): Form {
     layers: form.layers !== null && model.layers !== null && form.layers < model.layers ? form.layers : null,
     ...(model.one_pair ? { sourceLanguage: languages[0]!, targetLanguage: languages.at(-1)! } : {}),
   };
-  if (model.reads !== "text") return { ...next, file: null, mediaOf: null };
+  if (perceives(model)) {
+    const targetLanguage = languages.includes(language) ? language : (languages[0] ?? "");
+    return { ...next, file: null, mediaOf: null, targetLanguage };
+  }
   const none = next.sequence === "task" && samplesOf(next, model).length === 0;
   return none ? { ...next, sequence: "text" } : next;
 }

@@ -268,3 +268,34 @@ test("a head is silenced in a run of its own, and not silenced any more in the n
   expect(app.runs.edit(open([partly]), place, 3)?.edited).toBe(false); // at one token alone: still to be silenced
   expect(app.runs.edit({ description: { id: "file" } } as RecordingSource, place, 3)).toBeNull();
 });
+
+test("a patch is hidden from every other token and from all words, and put back by the next run", () => {
+  const { app } = build(() => []);
+  const asked: JobRequest[] = [];
+  app.server!.run = (sent) => {
+    asked.push(sent);
+    return new Promise(() => {});
+  };
+  const map = (stack: string, kind: string, side: string) => ({ place: { stack, kind }, key_side: side });
+  const maps = [
+    map("encoder", "self", "source"),
+    map("encoder", "self", "source"),
+    map("decoder", "self", "target"),
+    map("decoder", "cross", "source"),
+  ];
+  const open = (edits: JobRequest["edits"]): RecordingSource =>
+    ({ description: { id: "r1", maps, request: { ...request, edits } } }) as unknown as RecordingSource;
+  const cut = app.runs.cutOut(open([]), "source", 7);
+  expect(cut?.edited).toBe(false);
+  cut?.start();
+  expect(asked[0]?.edits).toEqual([
+    { kind: "cut", stack: "encoder", attention: "self", key: 7 },
+    { kind: "cut", stack: "decoder", attention: "cross", key: 7 },
+  ]);
+  const edge = { kind: "cut", stack: "encoder", attention: "self", query: 1, key: 7 } as const;
+  const back = app.runs.cutOut(open([edge, ...asked[0]!.edits!]), "source", 7);
+  expect(back?.edited).toBe(true);
+  back?.start();
+  expect(asked[1]?.edits).toEqual([edge]); // one query alone: another edit
+  expect(app.runs.cutOut(open(asked[0]!.edits!), "source", 8)?.edited).toBe(false);
+});

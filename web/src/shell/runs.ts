@@ -5,7 +5,8 @@
  * Out:  progress, and a new recording that is opened when it is there. A run of another window is shown, not followed.
  */
 
-import type { EditRequest, Job, JobRequest, ModelDescription, Preset } from "../api/types";
+import type { EditRequest, Job, JobRequest, ModelDescription, Preset, SideName } from "../api/types";
+import { familiesOf } from "../core/maps";
 import type { Place } from "../core/place";
 import { type RecordingSource, Refusal } from "../core/source";
 import { isAbort } from "../core/tasks";
@@ -82,7 +83,8 @@ export class Runs {
     if (!this.app.server || models.peek().length > 0) return;
     models.value = await this.app.server.models();
     const first = models.peek()[0];
-    if (first && form.peek().model === "") form.value = withModel(form.peek(), first);
+    if (first && form.peek().model === "")
+      form.value = withModel(form.peek(), first, this.app.language.peek());
   }
 
   /** Run what the form says; of the samples of a task the next one, where this one has been run. */
@@ -153,9 +155,15 @@ export class Runs {
     this.own = id;
     this.touched = false;
     const reads = this.model()?.reads ?? "text";
-    const open = app.open.peek()?.description.source;
-    const stays = reads === "text" || open?.[reads]; // in a view that shows such a recording
-    await app.go(id, stays ? {} : { view: reads });
+    const open = app.open.peek()?.description;
+    const stays = reads === "text" || open?.source[reads]; // in a view that shows such a recording
+    const layer = (this.model()?.decoder_layers ?? 0) - 1;
+    const wrote = open?.maps.some((map) => map.place.kind === "cross");
+    const place = { stack: "decoder", kind: "cross", layer, step: null } as const; // words first
+    await app.go(id, {
+      ...(stays ? {} : { view: reads }),
+      ...(layer < 0 || (stays && wrote) ? {} : { place }),
+    });
     app.announce(app.words.peek().finished);
   }
 
@@ -231,6 +239,18 @@ export class Runs {
     const others = edits.filter((each) => !alike(each));
     const edited = others.length < edits.length;
     return this.withEdits(source, edited ? others : [...others, edit], edited);
+  }
+
+  /** The run that made a recording, once more with a token hidden from all others; seen again where that is its edit. */
+  cutOut(source: RecordingSource, side: SideName, token: number) {
+    const maps = source.description.maps.filter((map) => map.key_side === side);
+    const cuts = familiesOf(maps).map(
+      ({ stack, kind }) => ({ kind: "cut", stack, attention: kind, key: token }) as const,
+    );
+    const edits = this.rerunner(source)?.again({})?.edits ?? [];
+    const others = edits.filter((each) => !(each.kind === "cut" && each.query == null && each.key === token));
+    const edited = others.length < edits.length;
+    return this.withEdits(source, edited ? others : [...edits, ...cuts], edited);
   }
 
   /** The run that made a recording, once more with other edits. */

@@ -1,4 +1,4 @@
-"""Cut an edge: hide one key from one query before the softmax."""
+"""Cut an edge: hide one key from one query, or from every other token, before the softmax."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ class CutEdge(Edit):
     """One key hidden from one query, in one layer and head or in all of them (None).
 
     What is left of the row is renormalised and still sums to one. A key that the mask hides anyway cannot be
-    cut.
+    cut. Without a query, no other token sees the key: a patch, a frame or a word is cut out.
 
     >>> edit = gf.CutEdge("encoder", "self", 2, head=1, query=3, key=0)
     >>> float(gf.record("zoo/bert", "The cat sleeps.", edits=[edit]).map(layer=2).weights(head=1)[3, 0])
@@ -33,28 +33,40 @@ class CutEdge(Edit):
     kind: Kind
     layer: Count | None
     head: Count | None
-    query: Count
+    query: Count | None
     key: Count
 
     def __post_init__(self) -> None:
         check_place(self)
-        check_numbers(self, "head")
-        check_numbers(self, "query", "key", optional=False)
+        check_numbers(self, "head", "query")
+        check_numbers(self, "key", optional=False)
 
     @classmethod
-    def at(cls, place: Place, head: int | None, query: int, key: int) -> "CutEdge":
+    def at(cls, place: Place, head: int | None, query: int | None, key: int) -> "CutEdge":
         """The same by the address of a map."""
         return cls(place.stack, place.kind, place.layer, head, query, key)
 
     @property
     def needs(self) -> Queries:
-        return "numbered"
+        return "each" if self.query is None and self.kind == "cross" else "numbered"
 
     def change_scores(self, scores: Scores) -> None:
-        scores.hide(head=self.head, query=self.query, key=self.key)
+        if self.query is not None or self.kind == "cross":
+            scores.hide(head=self.head, query=self.query, key=self.key)
+            return
+        for others in (slice(0, self.key), slice(self.key + 1, None)):  # a token may see itself
+            if len(range(scores.queries)[others]) > 0:
+                scores.hide(head=self.head, query=others, key=self.key)
 
     def as_message(self) -> Message:
         place = describe_place(self.stack, self.kind, self.layer)
+        if self.query is None:
+            heads = (
+                message("recorders.edits.every_head")
+                if self.head is None
+                else message("recorders.edits.one_head", head=self.head)
+            )
+            return message("recorders.edits.key_cut", head=heads, place=place, key=self.key)
         if self.head is None:
             return message("recorders.edits.edge_cut_everywhere", query=self.query, key=self.key, place=place)
         return message(

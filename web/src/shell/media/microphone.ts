@@ -34,8 +34,8 @@ export interface Speaking {
   discard(): void;
 }
 
-/** Starts to record; the microphone is given back as soon as it stops. */
-export async function listen(rate: number): Promise<Speaking> {
+/** Starts to record; the microphone is given back as soon as it stops. What lies behind `most` seconds is cut off. */
+export async function listen(rate: number, most: number): Promise<Speaking> {
   const devices = navigator.mediaDevices as MediaDevices | undefined; // none on pages without https
   if (!devices) throw new MicrophoneError("insecure");
   const stream = await devices
@@ -45,7 +45,7 @@ export async function listen(rate: number): Promise<Speaking> {
       throw known ? new MicrophoneError(known) : error;
     });
   try {
-    return record(stream, rate);
+    return record(stream, rate, most);
   } catch (error) {
     giveBack(stream);
     throw error;
@@ -56,7 +56,7 @@ function giveBack(stream: MediaStream): void {
   for (const track of stream.getTracks()) track.stop();
 }
 
-function record(stream: MediaStream, rate: number): Speaking {
+function record(stream: MediaStream, rate: number, most: number): Speaking {
   const recorder = new MediaRecorder(stream);
   const context = new AudioContext();
   const release = (): void => {
@@ -75,7 +75,7 @@ function record(stream: MediaStream, rate: number): Speaking {
   return {
     level() {
       analyser.getFloatTimeDomainData(wave);
-      return wave.reduce((most, sample) => Math.max(most, Math.abs(sample)), 0);
+      return wave.reduce((peak, sample) => Math.max(peak, Math.abs(sample)), 0);
     },
     seconds: () => (performance.now() - began) / 1000,
     async stop() {
@@ -84,7 +84,7 @@ function record(stream: MediaStream, rate: number): Speaking {
       release();
       const decoder = new OfflineAudioContext(1, 1, rate); // decodes at its own rate
       const buffer = await decoder.decodeAudioData(await new Blob(parts).arrayBuffer());
-      return encodeWav(mixChannels(buffer), rate);
+      return encodeWav(mixChannels(buffer).subarray(0, Math.floor(most * rate)), rate);
     },
     discard() {
       if (recorder.state !== "inactive") recorder.stop();

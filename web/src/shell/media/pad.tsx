@@ -5,6 +5,7 @@ import type { ModelDescription } from "../../api/types";
 import { Button } from "../button";
 import { useApp } from "../context";
 import { Check } from "../panels/fields";
+import { exampleOf } from "./drawings";
 import { drawStrokes, encodeStrokes, type Point, type Stroke } from "./strokes";
 import { words } from "./words";
 
@@ -25,6 +26,7 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [strokes, setStrokes] = useState<readonly Stroke[]>([]);
   const [dark, setDark] = useState(model.drawing?.dark ?? false);
+  const example = useRef(0); // the next one
   const drawing = useRef<Point[] | null>(null); // the stroke that is being drawn
   const pen = useRef<Point | null>(null); // of the keyboard
   const [said, tell] = useState("");
@@ -129,6 +131,16 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
         </Button>
         <Button name="clear-pad" look="small" disabled={strokes.length === 0} act={() => show([])}>
           {say.clear}
+        </Button>
+        <Button
+          name="draw-example"
+          look="small"
+          act={() => {
+            show(exampleOf(example.current, dark));
+            example.current += 1;
+          }}
+        >
+          {say.example}
         </Button>
         <Check
           name="dark-pad"

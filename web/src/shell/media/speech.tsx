@@ -46,7 +46,7 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
     starting.current = true;
     tell("");
     try {
-      const now = await listen(model.sample_rate ?? USUAL_RATE);
+      const now = await listen(model.sample_rate ?? USUAL_RATE, most);
       if (gone.current) return now.discard(); // the person was asked, and left meanwhile
       current.current = now;
       setSpeaking(now);

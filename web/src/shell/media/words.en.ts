@@ -12,6 +12,7 @@ export const media = {
   penAt: (x: number, y: number, down: boolean) => `${x} %, ${y} %, pen ${down ? "down" : "up"}`,
   strokes: (count: number) => (count === 1 ? "1 stroke" : `${count} strokes`),
   undo: "Undo",
+  example: "Example",
   clear: "Clear",
   dark: "Light on dark",
   choosePicture: "Choose a picture …",

@@ -13,6 +13,7 @@ export const media: typeof en.media = {
   penAt: (x, y, down) => `${x} %，${y} %，${down ? "落笔" : "抬笔"}`,
   strokes: (count) => `${count} 笔`,
   undo: "撤销",
+  example: "示例",
   clear: "清空",
   dark: "深底浅线",
   choosePicture: "选择图片…",

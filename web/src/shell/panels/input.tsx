@@ -110,7 +110,7 @@ function ModelFields(props: {
             onChange={(event) => {
               const name = event.currentTarget.value;
               const next = models.find((each) => each.name === name);
-              app.runs.change(next ? withModel(form, next) : withoutModel);
+              app.runs.change(next ? withModel(form, next, app.language.peek()) : withoutModel);
             }}
           >
             {unknown && <option value={form.model}>{form.model}</option>}

@@ -278,19 +278,15 @@ class PictureView extends MountedView<Words, PictureOptions> {
     return this.kept() ?? this.first(axis);
   }
 
-  /** The class token, or the last word; without any, the patch in the middle. */
+  /** The class token, or the first word of a caption, the last one of a text; without any, the patch in the middle. */
   private first(axis: Axis): number {
     const patches = this.patches[axis];
     const [, count] = axisOf(this.map, axis);
     const cells = patches?.cells ?? [];
-    if (axis === "query" || patches === null) {
-      for (let row = count - 1; row >= 0; row--) {
-        const word = (cells[row] ?? -1) < 0;
-        const end = this.tokens?.[axis].special[row] === true && patches === null; // of a text: nothing to see
-        if (word && !end) return row;
-      }
+    if (patches === null) return Math.max(0, this.tokens?.[axis].special.indexOf(false) ?? 0); // no tag, no end
+    if (axis === "query") {
+      for (let row = count - 1; row >= 0; row--) if ((cells[row] ?? -1) < 0) return row;
     }
-    if (patches === null) return count - 1;
     const { rows, columns } = patches.picture;
     const middle = patches.rowAt[(rows >> 1) * columns + (columns >> 1)]!;
     return middle >= 0

@@ -1,0 +1,32 @@
+import { expect, test } from "vitest";
+import type { Description, MapDescription } from "../api/types";
+import { partInFocus } from "./media";
+
+const picture = { rows: 1, columns: 2, width: 2, height: 1, cells: [-1, 0, 1] };
+const sound = {
+  seconds: 1,
+  spans: [
+    [-1, -1],
+    [0, 0.5],
+  ],
+};
+const described = (source: object): Description => ({ source, target: {} }) as unknown as Description;
+const map = (query: string): MapDescription => ({ query_side: query, key_side: "source" }) as MapDescription;
+
+test("a patch that is kept is found on either axis, what is looked at first", () => {
+  const pictured = described({ picture });
+  const found = (query: number | null, key: number | null, side = "source") =>
+    partInFocus(pictured, map(side), { query, key })?.token ?? null;
+  expect(found(1, 2)).toBe(2);
+  expect(found(1, null)).toBe(1);
+  expect(found(1, 0)).toBe(1); // the class token is no patch
+  expect(found(0, null)).toBeNull();
+  expect(found(1, null, "target")).toBeNull(); // a word of that number
+  expect(found(9, 9)).toBeNull();
+});
+
+test("so is a moment of a sound", () => {
+  const heard = (key: number) => partInFocus(described({ sound }), map("target"), { query: 1, key });
+  expect(heard(1)).toEqual({ side: "source", token: 1, kind: "sound" });
+  expect(heard(0)).toBeNull();
+});
