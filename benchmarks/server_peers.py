@@ -32,7 +32,7 @@ import httpx
 
 TICKS = os.sysconf("SC_CLK_TCK")
 PATIENCE = 120.0  # seconds that a server may take to start
-TOKEN = "a token of this benchmark alone"
+TOKEN = "a-token-of-this-benchmark-alone"
 HUB = """
 c.JupyterHub.bind_url = "http://127.0.0.1:{port}"
 c.JupyterHub.hub_port = {hub}
@@ -82,7 +82,7 @@ dev_server.Server({"length": Length()}, {"texts": Texts()}, **server_flags.get_f
 
 @dataclass
 class Server:
-    """A server with all its processes, which are a session of the system."""
+    """A server with all processes that it has started."""
 
     name: str
     process: "subprocess.Popen[bytes]"
@@ -91,22 +91,25 @@ class Server:
     listing: str
     headers: tuple[str, ...] = ()
 
-    def _list_processes(self) -> list[tuple[Path, list[str]]]:
-        found = []
+    def _list_processes(self) -> list[list[str]]:
+        """What the system says about each, from its state on."""
+        known = {}
         for path in Path("/proc").glob("[0-9]*/stat"):
             try:
-                fields = path.read_text().rsplit(")", 1)[1].split()
+                number, rest = path.read_text().split(" ", 1)
             except OSError:  # it has ended
                 continue
-            if int(fields[3]) == self.process.pid:
-                found.append((path, fields))
-        return found
+            known[int(number)] = rest.rsplit(")", 1)[1].split()
+        ours = {self.process.pid}
+        while more := {each for each, fields in known.items() if int(fields[1]) in ours} - ours:
+            ours |= more
+        return [known[each] for each in ours]
 
     def processor_seconds(self) -> float:
-        return sum(int(fields[11]) + int(fields[12]) for _, fields in self._list_processes()) / TICKS
+        return sum(int(fields[11]) + int(fields[12]) for fields in self._list_processes()) / TICKS
 
     def megabytes(self) -> float:
-        pages = sum(int(fields[21]) for _, fields in self._list_processes())
+        pages = sum(int(fields[21]) for fields in self._list_processes())
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
     def find_script(self) -> str:
@@ -121,9 +124,7 @@ class Server:
 @contextmanager
 def start(name: str, words: list[str], page: str, listing: str, port: int, *headers: str) -> Iterator[Server]:
     """A server that answers."""
-    process = subprocess.Popen(
-        words, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     server = Server(name, process, port, page, listing, headers)
     try:
         end = time.monotonic() + PATIENCE

@@ -20,6 +20,7 @@ from glassformer.api.inspection import INSPECTOR
 from glassformer.api.jobs import BranchRequest, JobRequest
 from glassformer.api.leases import take_lease
 from glassformer.api.library import Library
+from glassformer.api.routes import recordings
 from glassformer.errors import ApiError, BundleError
 from glassformer.messages import literal
 from glassformer.recording import Recording
@@ -565,3 +566,19 @@ def test_on_a_full_disk_recordings_can_be_removed(site: Any, monkeypatch: pytest
     monkeypatch.setattr(site.library, "rename", _fill_disk)
     answer = site.client.put(f"{site.of('single')}/branch", json={"name": "x"})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+
+
+def test_a_file_that_is_removed_while_it_is_sent_is_sent_whole(
+    site: Any, invented: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = invented["single"].read_bytes()
+    id = site.client.post("/api/recordings", content=whole).json()["id"]
+    path, address = site.library.path(id), f"/api/recordings/{id}/bundle"
+
+    def remove(*_: object) -> None:
+        path.unlink()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(recordings, "_check_range", remove)  # after it was opened, before it is sent
+        assert site.client.get(address).content == whole
+    assert site.client.get(address).status_code == 404

@@ -192,6 +192,12 @@ def test_every_route_role_and_owner(team: Team, who: str | None) -> None:
     assert asked > 100
 
 
+@pytest.mark.parametrize("address", ["runs/{}", "training/{}/recipe", "searches/{}", "atlases/{}"])
+def test_a_name_longer_than_any_folders_is_not_there(team: Team, address: str) -> None:
+    for name in ("x" * 256, "x" * 5000, "é" * 128):
+        assert team.ask("rita", "GET", f"/api/{address.format(name)}").status_code in (404, 422), len(name)
+
+
 def test_a_full_disk_is_told_where_owners_are_kept(fresh: Team, monkeypatch: pytest.MonkeyPatch) -> None:
     owners = fresh.app.state.context.access.owners
 

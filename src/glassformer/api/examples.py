@@ -7,6 +7,7 @@ Out:  the bundle. The id of an example is "ATLAS:example:NUMBER", such as "gpt2:
 from collections.abc import Iterable
 from pathlib import Path
 
+from glassformer.api.folders import names_folder
 from glassformer.atlases.atlas import EXAMPLES, FILE
 
 
@@ -25,7 +26,7 @@ def read_example_id(id: str) -> tuple[str, int] | None:
 
 def find_atlas(folders: Iterable[Path], id: str) -> Path | None:
     """The folder of an atlas directly inside the first of some folders that has one of this name."""
-    if "/" in id or "\\" in id or "\0" in id or id in ("", ".", ".."):
+    if not names_folder(id):
         return None
     return next((path for folder in folders if ((path := folder / id) / FILE).is_file()), None)
 

@@ -1,13 +1,15 @@
-"""Where the folders of a server lie is no business of its clients.
+"""Folders of a server: where they lie is no business of its clients, who know what is in them by name.
 
-In:   a message, and folders.
-Out:  the message without their places.
+In:   a message, and folders; a name from an address.
+Out:  the message without their places; whether a folder can have the name.
 """
 
 from collections.abc import Iterable
 from pathlib import Path
 
 from glassformer.messages import Message
+
+LONGEST_NAME = 255  # bytes, of most file systems
 
 
 def hide_folders(text: Message, folders: Iterable[Path]) -> Message:
@@ -21,3 +23,9 @@ def hide_folders(text: Message, folders: Iterable[Path]) -> Message:
     for place in sorted(places, key=len, reverse=True):
         text = text.replace(place, places[place])
     return text
+
+
+def names_folder(id: str) -> bool:
+    """Whether a folder inside another one may be called so: what people write in addresses is no path."""
+    plain = not any(each in id for each in "/\\\0") and id not in ("", ".", "..")
+    return plain and len(id.encode("utf-8", "surrogatepass")) <= LONGEST_NAME

@@ -10,6 +10,7 @@ run that is resumed writes the file again.
 from collections.abc import Iterable
 from pathlib import Path
 
+from glassformer.api.folders import names_folder
 from glassformer.runlog import find_probes, is_run
 from glassformer.runlog.probes import PROBES, name_probe
 from glassformer.schema import ResponseModel
@@ -63,7 +64,7 @@ def read_id(id: str) -> tuple[str, int, int] | None:
 
 def find_run(folders: Iterable[Path], id: str) -> Path | None:
     """The folder of a run directly inside the first of some folders that has one of this name."""
-    if "/" in id or "\\" in id or "\0" in id or id in ("", ".", ".."):
+    if not names_folder(id):
         return None
     return next((path for folder in folders if is_run(path := folder / id)), None)
 

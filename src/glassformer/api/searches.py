@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any, Literal
 
+from glassformer.api.folders import names_folder
 from glassformer.errors import ApiError, InputError
 from glassformer.runlog.intervals import Estimate
 from glassformer.runlog.search import SearchLog, Trial, TrialRun, find_searches, is_search, read_search
@@ -174,9 +175,8 @@ class Searches:
             return None
 
     def _find(self, id: str) -> Path:
-        named = "/" not in id and "\\" not in id and "\0" not in id and id not in ("", ".", "..")
         for folder in (self.folder, self.shipped):
-            if named and is_search(folder / id):
+            if names_folder(id) and is_search(folder / id):
                 return folder / id
         raise ApiError("api.no_search", status=404, id=id[:80])
 

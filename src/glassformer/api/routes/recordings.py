@@ -5,13 +5,16 @@ Out:  descriptions as JSON; bundles as they are.
 """
 
 import errno
+import os
 import re
+from contextlib import ExitStack
 from pathlib import Path as FilePath
-from typing import Annotated
+from typing import Annotated, Any, BinaryIO
 
 from fastapi import APIRouter, Path, Query, Request
 from pydantic import Field
 from starlette.responses import FileResponse, Response
+from starlette.types import Receive, Scope, Send
 
 from glassformer.api.branches import BranchEntry, check_name, list_branches
 from glassformer.api.description import (
@@ -164,13 +167,33 @@ async def read_bundle(request: Request, context: Context, id: Id) -> Response:
     """The recording as a file, for `glassformer serve` and `glassformer.bundle.open`."""
     context.library.entry(id)
     path = await context.threads.run(request, lambda: context.library.path(id))
-    _check_range(request.headers.get("range"), path.stat().st_size)
-    return FileResponse(
-        path,
+    try:
+        file = await context.threads.run(request, lambda: path.open("rb"))
+    except FileNotFoundError:  # removed just now
+        raise ApiError("api.no_recording", status=404, id=id[:80]) from None
+    with ExitStack() as opened:
+        opened.callback(file.close)
+        _check_range(request.headers.get("range"), os.fstat(file.fileno()).st_size)
+        opened.pop_all()
+    return _SentFile(
+        file,
         media_type="application/octet-stream",
         filename=f"{id}.bundle",
         headers={"cache-control": REVALIDATE},  # no cache gives it to somebody else
     )
+
+
+class _SentFile(FileResponse):
+    """A file that is open: it is sent to its end, also where it is removed meanwhile."""
+
+    def __init__(self, file: BinaryIO, **words: Any) -> None:
+        self.file = file
+        held = FilePath(f"/dev/fd/{file.fileno()}")  # opened again, it is the same file, whatever its name
+        super().__init__(held if held.exists() else file.name, **words)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        with self.file:
+            await super().__call__(scope, receive, send)
 
 
 def _check_range(wanted: str | None, size: int) -> None:
