@@ -196,6 +196,21 @@ def test_a_study_killed_again_and_again_equals_one_that_was_not(tmp_path: Path) 
     assert not [each for each in parts.rglob("*") if each.name.startswith(".")]
 
 
+def test_two_processes_do_not_share_the_folder_of_a_study(model: Any, tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    def read() -> Iterator[str]:
+        with pytest.raises(InputError, match="Another process works on the study") as refused:
+            gf.study(model, TEXTS, tmp_path, metrics=METRICS)  # a lock of another opening of the folder
+        seen.append(str(refused.value))
+        yield from TEXTS
+
+    gf.study(model, read(), tmp_path, metrics=METRICS, shard=3)
+    assert len(seen) == 1
+    assert str(tmp_path) in seen[0]
+    assert gf.study(model, TEXTS, tmp_path, metrics=METRICS, shard=3).complete  # free again
+
+
 OTHER_WORDS = gf.build_words(["dog", "the", "cat", "sees"])  # the same words, other numbers
 CHANGES: dict[str, tuple[Callable[[Any], dict[str, Any]], str]] = {
     "another metric": (lambda model: {"metrics": ["distance"]}, "study.other_setting"),

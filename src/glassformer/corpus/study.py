@@ -5,6 +5,7 @@ Out:  a `Study`. A shard is a fixed run of texts; sums of shards are added in or
       interruptions nor the engine change the result. Memory does not grow with the texts.
 """
 
+import os
 import sys
 import tempfile
 import time
@@ -38,6 +39,7 @@ from glassformer.recorders.causes.outcomes import Outcome
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.many import MOST_TOKENS, MOST_TOKENS_GPU, Text, record_many
 from glassformer.recording import Recording
+from glassformer.runlog.alive import try_lock
 from glassformer.studies import Study
 from glassformer.studies.files import (
     FORMAT,
@@ -152,16 +154,16 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     read_by = None if loaded.tokenizer is None else identify_tokenizer(loaded.tokenizer)
     about = {"model": loaded.name, "model_hash": loaded.identity.hash(), "tokenizer": read_by}
     described = {**settings.describe(), "shard": shard, "examples": examples, "most_tokens": most_tokens}
-    place = Path(tempfile.mkdtemp(prefix="glassformer-study-")) if folder is None else Path(folder)
-    driver = _Driver(place, _begin(place, about, described), _count(given), on_progress, settings.values)
     if remote:
         run: Any = _Engine(engine, jobs, address, Resources(gpus=gpus), str(model), device, settings)
     else:
         run = _InProcess(loaded, settings)
-    first = list(islice(given, examples))
-    whole = chain(first, given) if iter(given) is given else given  # an iterator is read once only
-    done = driver.run(whole, shard, run)
-    _keep_examples(place, loaded, first, target_language)
+    with _hold(folder) as place:
+        driver = _Driver(place, _begin(place, about, described), _count(given), on_progress, settings.values)
+        first = list(islice(given, examples))
+        whole = chain(first, given) if iter(given) is given else given  # an iterator is read once only
+        done = driver.run(whole, shard, run)
+        _keep_examples(place, loaded, first, target_language)
     return done
 
 
@@ -180,7 +182,6 @@ def study_recordings(
     """
     load_arrow()
     settings = Settings(choose_metrics(metrics), values=values)
-    place = Path(tempfile.mkdtemp(prefix="glassformer-study-")) if folder is None else Path(folder)
     opened = (each if isinstance(each, Recording) else bundle.open(Path(each)) for each in recordings)
     first = next(opened, None)
     if first is None:
@@ -193,15 +194,33 @@ def study_recordings(
 
     about = {"model": first.model, "model_hash": first.evidence.model_hash, "tokenizer": None}
     described = {**settings.describe(), "shard": SHARD, "examples": 0, "most_tokens": MOST_TOKENS}
-    driver = _Driver(place, _begin(place, about, described), None, None, values)
-    return driver.run((check(each) for each in (first, *opened)), SHARD, _InProcess(None, settings))
+    with _hold(folder) as place:
+        driver = _Driver(place, _begin(place, about, described), None, None, values)
+        return driver.run((check(each) for each in (first, *opened)), SHARD, _InProcess(None, settings))
+
+
+@contextmanager
+def _hold(folder: str | Path | None) -> Iterator[Path]:
+    """The folder of a study, for this process alone until the study ends; None: a new one."""
+    place = Path(tempfile.mkdtemp(prefix="glassformer-study-")) if folder is None else Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    try:
+        number = os.open(place, os.O_RDONLY)
+    except PermissionError:  # Windows opens no folders
+        yield place
+        return
+    try:
+        if not try_lock(number):
+            raise InputError("study.in_use", folder=place)
+        yield place
+    finally:
+        os.close(number)
 
 
 def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     """The manifest of a new study, or that of one that goes on; refuses what is another study."""
     manifest = {"format": FORMAT, **about, "settings": settings, "complete": False}
     manifest |= {"texts": 0, "failed": 0, "tokens": 0, "digest": ""}
-    folder.mkdir(parents=True, exist_ok=True)
     remove_unfinished(folder)
     if {path.name for path in folder.iterdir()} <= {MANIFEST}:  # nothing that other settings could contradict
         write_json(folder / MANIFEST, manifest)

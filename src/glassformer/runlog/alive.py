@@ -30,16 +30,20 @@ def hold_run(folder: Path) -> Iterator[bool]:
     It ends with the process, however it ends. Where the system or its disk has no locks, it is always True.
     """
     with (folder / LOCK).open("a") as lock:
-        alone = True
-        try:
-            import fcntl
+        yield try_lock(lock.fileno())
 
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            alone = False
-        except (ImportError, OSError):
-            pass
-        yield alone
+
+def try_lock(number: int) -> bool:
+    """Lock an open file or folder for this process; False where another process has locked it."""
+    try:
+        import fcntl
+
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # a system, or a disk, without locks
+        pass
+    return True
 
 
 class Heartbeat:
