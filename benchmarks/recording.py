@@ -1,19 +1,22 @@
 """What recording costs at GPT-2-small shape on a CPU, beside a plain forward pass and the peers' capture.
 
-python benchmarks/recording.py [--tokens 1024] [--threads 2] [--repeats 15] [--memory]
+python benchmarks/recording.py [--tokens 1024] [--threads 2] [--repeats 15] [--memory|--first] [--only NAME …]
 
-Peers that are not installed are left out. `--memory` prints the growth of resident memory of one call each.
+Peers that are not installed are left out. `--memory` prints the growth of resident memory of one call each;
+`--first` times the first recording of a freshly loaded model, self-check included, beside its second.
 """
 
 import argparse
+import gc
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 import torch
-from measure import compare, print_rows
+from measure import Timing, compare, print_rows, rate
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from transformers import GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
@@ -48,6 +51,9 @@ def list_ours(tokens: int, ids: list[int]) -> dict[str, Variant]:
         "glassformer, statistics of the transformers model": record(load(theirs), "fast", ()),
     }
     if tokens <= 2048:
+        ours, model = load(network), load(theirs)
+        variants["glassformer, record() as called"] = lambda: ours.record(ids)
+        variants["glassformer, record() as called, of the transformers model"] = lambda: model.record(ids)
         maps = ("weights",)
         variants["glassformer, statistics and maps"] = record(load(network), "fast", maps)
         variants["glassformer, bit-identical maps of the transformers model"] = record(
@@ -94,6 +100,23 @@ def list_peers(tokens: int, batch: torch.Tensor) -> dict[str, Variant]:
     return variants
 
 
+def time_first(tokens: int, ids: list[int], repeats: int, clock: Callable[[], float]) -> list[Timing]:
+    """First and second recordings of models that were just loaded, and a plain pass of each afterwards."""
+    names = ("second recording", "first recording, self-check included", "transformers sdpa, plain forward")
+    seconds: dict[str, list[float]] = {name: [] for name in names}
+    for _ in range(repeats + 1):
+        theirs = build("sdpa", tokens)
+        model, batch = load(theirs), torch.tensor([ids])
+        record = partial(model.record, ids)
+        steps = (record, record, partial(theirs, batch, use_cache=False))
+        for name, step in zip((names[1], names[0], names[2]), steps, strict=True):
+            gc.collect()
+            start = clock()
+            step()
+            seconds[name].append(clock() - start)
+    return rate({name: each[1:] for name, each in seconds.items()})  # the first of all also imports
+
+
 def build_tokenizer() -> PreTrainedTokenizerFast:
     """Numbers as words: TransformerLens wants a tokenizer, and would ask the hub for one.
 
@@ -137,19 +160,29 @@ def main() -> None:
     options.add_argument("--repeats", type=int, default=15)
     options.add_argument("--cpu-time", action="store_true", help="process CPU seconds, on a busy machine")
     options.add_argument("--memory", action="store_true")
+    options.add_argument("--first", action="store_true")
+    options.add_argument("--only", nargs="*", default=None, help="words in the names of variants")
     chosen = options.parse_args()
     transformers_logging.set_verbosity_error()
     torch.set_num_threads(chosen.threads)
     torch.set_grad_enabled(False)
     batch = torch.randint(0, 50_000, (1, chosen.tokens), generator=torch.Generator().manual_seed(0))
+    clock = time.process_time if chosen.cpu_time else time.perf_counter
+    if chosen.first:
+        timings = time_first(chosen.tokens, batch[0].tolist(), chosen.repeats, clock)
+        print_rows(f"First recordings, {chosen.tokens} tokens", timings, work=chosen.tokens, unit="tokens")
+        return
     variants = list_peers(chosen.tokens, batch) | list_ours(chosen.tokens, batch[0].tolist())
+    if chosen.only is not None:
+        variants = {
+            name: each for name, each in variants.items() if any(word in name for word in chosen.only)
+        }
     if chosen.memory:
         print("| variant | growth of resident memory, MB |\n|---|---|")
         for name, run in variants.items():
             run()  # what is loaded once is not counted
             print(f"| {name} | {measure_growth(run):,.0f} |", flush=True)
         return
-    clock = time.process_time if chosen.cpu_time else time.perf_counter
     timings = compare(variants, repeats=chosen.repeats, clock=clock)
     title = f"Recording GPT-2 small, {chosen.tokens} tokens, {chosen.threads} threads"
     print_rows(title, timings, work=chosen.tokens, unit="tokens")

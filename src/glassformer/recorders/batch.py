@@ -84,7 +84,13 @@ class FoldingMaker:
 
     def receive(self, call: Call) -> Tensor | None:
         """As `MapMaker.receive`: the output (B, T, H, V) where the call has no weights."""
-        output = self.maker.receive(fold(call, self.texts))
+        return self._unfold(self.maker.receive(fold(call, self.texts)))
+
+    def attend(self, call: Call) -> Tensor | None:
+        """As `MapMaker.attend`."""
+        return self._unfold(self.maker.attend(fold(call, self.texts)))
+
+    def _unfold(self, output: Tensor | None) -> Tensor | None:
         if output is None:
             return None
         return output[0].unflatten(1, (self.texts, -1)).transpose(0, 1)  # (T, B, H, V) -> (B, T, H, V)

@@ -19,7 +19,7 @@ from torch import Tensor
 from glassformer.errors import RecordingError
 from glassformer.messages import Message, message
 from glassformer.place import Place
-from glassformer.recorders.call import Call, Masks, form_scores
+from glassformer.recorders.call import Call, Masks, form_scores, repeat_heads
 from glassformer.recorders.statistics.device import DeviceMap
 from glassformer.recorders.statistics.from_weights import can_measure, measure_weights
 from glassformer.recorders.statistics.measure import (
@@ -31,6 +31,7 @@ from glassformer.recorders.statistics.measure import (
 )
 from glassformer.recorders.statistics.raw import Wanted
 from glassformer.recorders.statistics.scoring import HIDDEN, Scoring
+from glassformer.recorders.statistics.softmax_rows import can_form, form_weights
 from glassformer.recorders.statistics.transfer import TransferPool, on_side_stream, record_event
 from glassformer.recorders.store import LONGEST_DENSE, Array, ArrayStore, as_numbers, hold_or_store
 from glassformer.recording import AttentionMap, Factors, HeadStatistics, Tokens, count_pixels, measure
@@ -110,6 +111,23 @@ class MapMaker:
         self._receive_exact(call, call.weights[0])
         return None
 
+    def attend(self, call: Call) -> Tensor | None:
+        """Attention as the usual eager functions compute it, to the last bit, measured meanwhile; its output.
+
+        None where it has more than a scale and a causal mask: nothing has been received then.
+        """
+        scoring = self.masks.score(call)
+        if not can_form(call.queries, call.keys, scoring):
+            return None
+        _require_finite(call.place, _are_finite(call))
+        heads, count = call.queries.shape[1:3]
+        keys, values = (repeat_heads(each, heads) for each in (call.keys, call.values))
+        products = torch.matmul(call.queries, keys.transpose(2, 3))  # (1, H, T, S)
+        statistics = form_weights(products[0], scoring, self.axes.rows(call.place, count))
+        call.weights = products
+        self._keep_exact(call, scoring, products[0].numpy(), statistics)
+        return torch.matmul(products, values).transpose(1, 2).contiguous()
+
     def finish(self) -> list[Any]:
         """The maps; results of a GPU are copied and checked while it still computes later layers.
 
@@ -135,7 +153,9 @@ class MapMaker:
     def _receive_exact(self, call: Call, weights: Tensor) -> None:
         numbers = weights.detach().float().cpu().numpy()  # (head, query, key), not copied
         scoring = self.masks.score(call)
-        statistics = self._measure(call, scoring, numbers)
+        self._keep_exact(call, scoring, numbers, self._measure(call, scoring, numbers))
+
+    def _keep_exact(self, call: Call, scoring: Scoring, numbers: Array, statistics: HeadStatistics) -> None:
         scores = None
         if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
             scores = as_numbers(form_scores(call, scoring))

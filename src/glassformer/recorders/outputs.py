@@ -25,6 +25,7 @@ LIKELIEST = 10  # outputs kept for each position
 LARGEST_LOGITS = 2 << 30  # bytes of them that a recording may keep
 
 _POSITIONS = 1024  # whose logits are converted to float32 at once: all of a long text would take gigabytes
+_CELLS = 1 << 19  # logits that a CPU looks at at once: with what is made of them they stay in its cache
 
 Show = Callable[[Iterable[int]], Sequence[str]]
 
@@ -158,7 +159,8 @@ def _name_classes(labels: Sequence[str], count: int) -> dict[int, str]:
 def _best(logits: Tensor) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities and ids (position, k), best first."""
     count = min(LIKELIEST, logits.shape[-1])
-    found = [_find_best(part, count) for part in logits.split(_POSITIONS)]
+    at_once = max(1, _CELLS // logits.shape[-1]) if logits.device.type == "cpu" else _POSITIONS
+    found = [_find_best(part, count) for part in logits.split(at_once)]
     values, ids = (torch.cat(parts) for parts in zip(*found, strict=True))
     return values.cpu().numpy(), ids.cpu().numpy()
 
@@ -167,5 +169,10 @@ def _find_best(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The same on their device. Only the best become log-probabilities; of the others the sum is enough."""
     values, ids = best_of(logits, count)
     values = values.float()
+    if (
+        logits.device.type == "cpu"
+    ):  # its softmax reads them once; a difference, exponentials and a sum, thrice
+        highest = logits.softmax(-1, dtype=torch.float32).gather(1, ids[:, :1])
+        return values - values[:, :1] + highest.log(), ids
     others = (logits - values[:, :1]).exp_().sum(-1, keepdim=True, dtype=torch.float32)
     return values - values[:, :1] - others.log(), ids

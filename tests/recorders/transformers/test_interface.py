@@ -8,13 +8,17 @@ import pytest
 import torch
 import transformers as hf
 from torch import Tensor
+from transformers.models.gpt2 import modeling_gpt2
 
 from glassformer.loaded.opening import load
+from glassformer.recorders import maps
 from glassformer.recorders.record import find_recorder
+from glassformer.recorders.statistics import softmax_rows
 from glassformer.recorders.transformers import interface
+from glassformer.recorders.transformers.inputs import CHECKED
 from glassformer.recorders.transformers.interface import NAMES
 from glassformer.recording import Recording
-from their_models import ids_of, make_gpt2, make_llama
+from their_models import ids_of, make_bert, make_gpt2, make_llama
 from tolerances import assert_near
 
 
@@ -112,3 +116,49 @@ def test_an_argument_that_nobody_knows_is_not_verified() -> None:
         str, subject.record(ids_of(9)).evidence.notes
     )
     assert subject.record(ids_of(9), kernel="fast").evidence.exact is False
+
+
+@pytest.mark.numeric
+@pytest.mark.parametrize("make", [make_gpt2, make_llama, make_bert])
+def test_usual_attention_is_computed_here_to_the_last_bit(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    formed: list[Any] = []
+
+    def form(*given: Any) -> Any:
+        formed.append(given)
+        return softmax_rows.form_weights(*given)
+
+    monkeypatch.setattr(maps, "form_weights", form)
+    model, ids = make(), ids_of(64)
+    recording = load(model).record(ids, want=("weights", "logits"))
+    assert len(formed) == len(recording.maps) > 0
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        expected = model(torch.tensor([ids]), output_attentions=True)
+    for ours, theirs in zip(recording.maps, expected.attentions, strict=True):
+        assert np.array_equal(ours.dense, theirs[0].numpy())
+    if "logits" in expected:
+        assert np.array_equal(recording.output.logits.squeeze(), expected.logits[0].numpy())
+
+
+def test_attention_of_another_kind_is_left_to_its_own_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = modeling_gpt2.eager_attention_forward
+
+    def lengthy(module: Any, query: Any, *given: Any, **words: Any) -> Any:
+        output, weights = usual(module, query, *given, **words)
+        return (output * 2 if query.shape[2] > CHECKED else output), weights
+
+    def early(
+        module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: Any, **_: Any
+    ) -> Any:
+        weights = torch.matmul(query * scaling, key.transpose(2, 3)) + attention_mask
+        weights = torch.nn.functional.softmax(weights, dim=-1)
+        return torch.matmul(weights, value).transpose(1, 2), weights
+
+    def refuse(*_: Any) -> Any:
+        raise AssertionError
+
+    monkeypatch.setattr(maps, "form_weights", refuse)
+    for other in (lengthy, early):  # other than usual in long texts only; other by its rounding only
+        monkeypatch.setattr(modeling_gpt2, "eager_attention_forward", other)
+        recording = load(make_gpt2(n_embd=48, n_head=4)).record(ids_of(64))
+        assert recording.evidence.largest_error == 0

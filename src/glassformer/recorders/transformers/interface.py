@@ -41,16 +41,30 @@ IGNORED = frozenset({
 
 Receive = Callable[[Call], Tensor | None]  # returns the output (B, T, H, V) where the call has no weights
 
+# What the usual eager functions name: a product, a scale, a mask, a softmax, a product.
+USUAL_NAMES = frozenset({
+    "contiguous", "dropout", "dtype", "float32", "functional", "matmul", "nn", "num_key_value_groups",
+    "repeat_kv", "size", "softmax", "to", "torch", "training", "transpose", "type",
+})  # fmt: skip
+
 
 class Capture:
     """One recording under way: numbers the calls, applies edits and passes the calls on."""
 
     def __init__(
-        self, stacks: Stacks, kernel: Kernel, receive: Receive, edits: ActiveEdits | None = None
+        self,
+        stacks: Stacks,
+        kernel: Kernel,
+        receive: Receive,
+        edits: ActiveEdits | None = None,
+        compute: Receive | None = None,
     ) -> None:
+        """`compute`: computes what the usual eager functions do, to the last bit, and takes the call; or it
+        returns None and leaves both to others."""
         self.counter = Counter(stacks)
         self.kernel = kernel
         self.receive = receive
+        self.compute = compute
         self.edits = ActiveEdits() if edits is None else edits
         self.parts: list[Call] = []  # of one attention, so far
 
@@ -75,6 +89,10 @@ class Capture:
             raise InputError("recorders.edits.windows", place=call.place)
         if edited:
             arguments = arguments | change_scores(self.edits, call)
+        elif not part and self.compute is not None and is_usual(module, call, arguments):
+            output = self.compute(call)
+            if output is not None:
+                return output, call.weights
         output, weights = find_eager(module)(
             module, call.queries, call.keys, call.values, call.mask, **arguments
         )  # the mask is complete, so that `is_causal` changes nothing
@@ -195,6 +213,19 @@ def hide_later_keys(call: Call, module: nn.Module, arguments: dict[str, Any]) ->
         return call
     # A cache of fixed size may be longer than the text.
     return replace(call, causal=True, keys=call.keys[:, :, :count], values=call.values[:, :, :count])
+
+
+def is_usual(module: nn.Module, call: Call, arguments: dict[str, Any]) -> bool:
+    """Whether the model's eager function is the softmax of scaled products, and a product with the values."""
+    code = getattr(find_eager(module), "__code__", None)
+    others = (call.softcap, call.bias, call.sink)
+    plain = not call.unknown and all(each is None for each in others)
+    return (
+        plain
+        and isinstance(arguments.get("scaling"), float)
+        and code is not None
+        and {*code.co_names} <= USUAL_NAMES
+    )
 
 
 def find_eager(module: nn.Module) -> Callable[..., tuple[Tensor, Tensor]]:

@@ -129,7 +129,10 @@ class TransformersRecorder:
         request, texts = requests[0], len(requests)
         kernel, comparison, notes = self._choose_kernel(first, request, verdict)
         maker = MapMaker(NO_NAMES, request.want, request.keep)
-        capture = Capture(self.stacks, kernel, FoldingMaker(maker, texts).receive)
+        folding = FoldingMaker(maker, texts)
+        capture = Capture(
+            self.stacks, kernel, folding.receive, None, folding.attend if verdict.usual else None
+        )
         sources = [each.source for each in requests if isinstance(each.source, Encoding)]
         targets = [begun for each in requests if (begun := self._begin(each.target)) is not None]
         tensors = self.builder.build_batch(sources, targets)
@@ -298,7 +301,8 @@ class TransformersRecorder:
                 written.put_steps(call)
             return maker.receive(call)
 
-        capture = Capture(self.stacks, kernel, receive, active)
+        compute = maker.attend if verdict.usual and written is None else None  # steps replace weights
+        capture = Capture(self.stacks, kernel, receive, active, compute)
         watching = capturing(self.model, capture, preserved=True)
         with maker, watching, media.watching(), self.builder.explaining_lookups():
             outputs = self.model(**given.tensors, **settings)
