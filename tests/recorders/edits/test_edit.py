@@ -308,7 +308,9 @@ def test_edits_are_described_in_every_language(edit: Edit, english: str, chinese
         lambda: AblateHead("", "self", 0, 0),
         lambda: AblateHead("the decoder", "self", 0, 0),
         lambda: CutEdge("decoder", "Self", 0, 0, 1, 0),  # type: ignore[arg-type]
-        lambda: CutEdge("decoder", "self", 0, 0, None, 0),  # type: ignore[arg-type]
+        lambda: CutEdge("decoder", "self", 0, 0, 1, None),  # type: ignore[arg-type]
+        lambda: CutEdge("decoder", "self", 0, 0, None, -2),
+        lambda: CutEdge("decoder", "self", 0, 0, True, 0),
         lambda: ScaleScores(2.0, "decoders"),
         lambda: ScaleScores(2.0, "decoder", "both"),  # type: ignore[arg-type]
         lambda: ScaleScores(True),

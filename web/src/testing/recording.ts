@@ -5,6 +5,7 @@
  * Out:  a RecordingSource that answers at once, a stage to mount on, and what was asked.
  */
 
+import { afterEach } from "vitest";
 import type { Frame, Numbers } from "../api/frames";
 import type {
   Description,
@@ -259,6 +260,13 @@ export function shown(now: RecordingSource): SubjectOf<"recording"> {
   return { kind: "recording", now };
 }
 
+// As the shell does when a view leaves: what a view asks again and again would run on into the clocks of later tests.
+let ended = new AbortController();
+afterEach(() => {
+  ended.abort();
+  ended = new AbortController();
+});
+
 /** A stage on an element of the document. */
 export function setStage(
   source: RecordingSource,
@@ -279,7 +287,7 @@ export function setStage(
     subject: shown(source),
     source,
     metrics: [],
-    signal: new AbortController().signal,
+    signal: ended.signal,
     text: (said) => formatText(said, "en", {}),
     selection,
     language: "en",
