@@ -7,8 +7,17 @@ from typing import Any
 import pytest
 
 from atlases.invented import invent_atlas
-from glassformer.atlases.naming import find_detectors, list_terms, name_detector, search_heads
+from glassformer.atlases.naming import (
+    DETAILED,
+    find_detectors,
+    list_terms,
+    name_detector,
+    name_family,
+    search_heads,
+)
 from glassformer.atlases.schema import Detector
+from glassformer.corpus.atlas.detector import DETECTORS
+from glassformer.messages import known_languages
 
 # The page's search is held to the same questions and terms.
 SHARED: dict[str, Any] = json.loads(
@@ -44,3 +53,14 @@ def test_a_family_without_words_has_its_own_name() -> None:
     )
     assert str(name_detector(odd)) == "new thing: x"
     assert find_detectors([odd], "new thing") == [odd]
+
+
+def test_a_family_is_named_for_people_without_the_detail_of_one_detector() -> None:
+    for family in DETECTORS:
+        for language in known_languages():
+            name = name_family(family).text(language)
+            assert "{" not in name
+            assert "_" not in name
+    assert str(name_family("dependent")) == "looks at dependents"
+    assert str(name_family("previous_token")) == "previous token"
+    assert set(DETECTORS) >= DETAILED

@@ -15,6 +15,7 @@ from glassformer.errors import InputError
 from glassformer.text.files import Problems
 from glassformer.text.readers import (
     read_labelled_folders,
+    read_numbered_rows,
     read_parallel,
     read_rows,
 )
@@ -84,7 +85,6 @@ BROKEN = [
         [("x",)],
         ":2: there is no field 't'; the fields are u",
     ),
-    ("a.txt", b"x\n\ny\n", (0,), [("x",), ("y",)], ":2: column 0 is empty"),
     ("a.txt.gz", gzip.compress(b"x\n" * 9, mtime=0)[:-9], (0,), None, "the file cannot be read from here on"),
     ("a.txt.gz", b"no archive", (0,), [], ":1: the file cannot be read from here on"),
     ("a.txt.xz", lzma.compress(b"x\n")[:-20], (0,), None, "the file cannot be read from here on"),
@@ -109,6 +109,11 @@ def test_a_broken_line_is_named_and_skipped_or_refused(
         list(read_rows(path, columns, Problems("refuse")))
     assert str(path) in str(refused.value)
     assert reason in str(refused.value)
+
+
+def test_blank_lines_of_plain_text_stand_between_paragraphs(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", b"x\n\n \t\ny\n")
+    assert list(read_numbered_rows(path, (0,), Problems("refuse"))) == [(1, ("x",)), (4, ("y",))]
 
 
 def test_columns_go_by_the_names_of_a_header(tmp_path: Path) -> None:

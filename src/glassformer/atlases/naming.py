@@ -36,6 +36,7 @@ FAMILIES = (
     "language_tag",
     "alignment_entered",
 )
+DETAILED = frozenset(("offset", "window", "dependent", "governor"))  # families of many detectors
 _WORD = re.compile(r"[^\s|?!,;()？！，。；（）]+")
 _PHRASE = re.compile(r"\|")
 _PLAIN = frozenset(
@@ -48,6 +49,12 @@ def name_detector(detector: Detector) -> Message:
     plain = detector.family.replace("_", " ")
     default = plain if detector.detail is None else f"{plain}: {{detail}}"
     return message(f"atlases.detectors.{detector.family}", default=default, detail=_name_detail(detector))
+
+
+def name_family(family: str) -> Message:
+    """The short name of all detectors of a family: "fixed offset"."""
+    names = "families" if family in DETAILED else "detectors"
+    return message(f"atlases.{names}.{family}", default=family.replace("_", " "))
 
 
 def number_colours(detectors: Iterable[Detector]) -> dict[str, int]:

@@ -19,6 +19,7 @@ from glassformer.settings import parse_toml
 
 if TYPE_CHECKING:
     from glassformer.atlases import Atlas
+    from glassformer.corpus.sources import TextFiles
     from glassformer.recording import Recording
     from glassformer.runlog import RunLog
 
@@ -26,6 +27,21 @@ if TYPE_CHECKING:
 def add_language(parser: Parser) -> None:
     """The language to translate into."""
     parser.add_argument("--to", "--target-language", dest="target_language", metavar="LANGUAGE")
+
+
+def add_text_files(parser: Parser) -> None:
+    """A file or a folder of texts, the columns of tables, a second file with translations."""
+    parser.add_argument("texts", metavar="FILE | FOLDER", type=Path, nargs="?")
+    parser.add_argument("--column", metavar="NAME", action="append", default=[])
+    parser.add_argument("--parallel", metavar="FILE", type=Path)
+
+
+def open_text_files(arguments: Arguments) -> "TextFiles":
+    """The texts of those files, read anew by each iteration."""
+    from glassformer.corpus.sources import TextFiles
+
+    columns = tuple(int(each) if each.isdecimal() else each for each in arguments.column) or (0,)
+    return TextFiles(arguments.texts, columns, arguments.parallel)
 
 
 def add_place(parser: Parser, *, heads: type[str] | None = None) -> None:

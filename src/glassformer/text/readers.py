@@ -52,12 +52,13 @@ def read_numbered_rows(
 def read_plain(
     path: Path, columns: Sequence[Column], problems: Problems, table: TableFormat = PLAIN
 ) -> Iterator[tuple[int, Row]]:
-    """Plain text: one column, a row for each line."""
+    """Plain text: one column, a row for each line; blank lines stand between paragraphs."""
     del table
     if tuple(columns) != (0,):
         raise InputError("text.one_column", path=path, columns=str(list(columns)))
     for number, line in read_lines(path, problems):
-        yield number, (line,)
+        if line.strip():
+            yield number, (line,)
 
 
 def read_tsv(

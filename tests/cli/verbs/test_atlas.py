@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from cli.conftest import Command
 from glassformer import open_atlas
@@ -28,6 +30,23 @@ def test_a_folder_is_written_and_summed_up(texts: Path, run: Command, tmp_path: 
     assert (atlas.body.corpus.texts, atlas.body.corpus.name) == (9, "texts.txt")
     assert str(atlas) in printed
     assert atlas.heads[0].type == "next_token"
+
+
+def test_a_folder_of_tables_is_read_and_damaged_lines_are_listed(run: Command, tmp_path: Path) -> None:
+    from glassformer.weights.checkpoint import save_checkpoint
+
+    model = build_known("encoder")[0]
+    save_checkpoint(model.network, tmp_path / "model", WORDS)
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    texts = write_texts(12)
+    parquet.write_table(pyarrow.table({"label": ["x"] * 8, "text": texts[:8]}), folder / "a.parquet")
+    rows = ["label\ttext", *(f"x\t{text}" for text in texts[8:]), "x"]
+    (folder / "b.tsv").write_text("\n".join(rows), encoding="utf-8")
+    output = tmp_path / "atlas"
+    printed = run("atlas", tmp_path / "model", folder, "--column", "text", "--output", output, "--costs", "0")
+    assert (open_atlas(output).body.corpus.texts, open_atlas(output).body.corpus.name) == (12, "texts")
+    assert "b.tsv:6" in printed
 
 
 def test_refusals(texts: Path, complain: Command, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
-"""`glassformer atlas`: what every head of a model does, over a file of texts.
+"""`glassformer atlas`: what every head of a model does, over many texts.
 
-In:   a model, texts (one on each line), trees, sentence pairs.
+In:   a model, texts of files or folders, trees, sentence pairs.
 Out:  a folder with atlas.json and examples, and a summary.
 """
 
@@ -8,7 +8,13 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer.cli.inputs import add_language, read_texts, require_model
+from glassformer.cli.inputs import (
+    add_language,
+    add_text_files,
+    open_text_files,
+    read_texts,
+    require_model,
+)
 from glassformer.cli.output import show_progress
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
@@ -17,9 +23,12 @@ from glassformer.messages import message
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from glassformer.corpus.sources import TextFiles
+
 POSITION = 78
 EXAMPLES = (
     "glassformer atlas zoo/gpt2 novels.txt --output gpt2-atlas --limit 1000",
+    "glassformer atlas zoo/gpt2 reviews.parquet --column text --output reviews-atlas",
     "glassformer atlas zoo/bert sentences.txt --trees en_ewt-ud-dev.conllu --output bert-atlas",
     "glassformer atlas zoo/translator --pairs english-french.tsv --to fr --output translator-atlas",
 )
@@ -28,7 +37,7 @@ EXAMPLES = (
 def add_arguments(parser: Parser) -> None:
     """A model, what it reads, and a folder."""
     parser.add_argument("model", metavar="MODEL")
-    parser.add_argument("texts", metavar="TEXTS", type=Path, nargs="?")
+    add_text_files(parser)
     parser.add_argument("--output", metavar="FOLDER", type=Path, required=True)
     parser.add_argument("--trees", metavar="FILE.conllu", type=Path)
     parser.add_argument("--pairs", metavar="FILE.tsv", type=Path)
@@ -53,7 +62,8 @@ def run(arguments: Arguments) -> None:
     sources += arguments.links[:1] if arguments.links else []
     if not sources:
         raise InputError("cli.atlas.no_texts")
-    texts = [text for each in _read(arguments) for text in islice(each, arguments.limit)]
+    files = None if arguments.texts is None else open_text_files(arguments)
+    texts = [text for each in _read(arguments, files) for text in islice(each, arguments.limit)]
     with show_progress(message("cli.atlas.texts"), len(texts) + min(len(texts), arguments.costs)) as report:
         found = atlas(
             arguments.model,
@@ -66,15 +76,18 @@ def run(arguments: Arguments) -> None:
         )
     found.save(arguments.output)
     print(found)
+    if files is not None:
+        for note in files.problems.notes():
+            print(note)
     print(message("cli.atlas.written", folder=arguments.output))
 
 
-def _read(arguments: Arguments) -> "Iterator[Iterator[Any]]":
-    """The texts of each file that was given."""
+def _read(arguments: Arguments, files: "TextFiles | None") -> "Iterator[Iterator[Any]]":
+    """The texts of each source that was given."""
     from glassformer.metrics.gold import read_alignments, read_conllu
 
-    if arguments.texts is not None:
-        yield (line.strip() for _, line in read_texts(arguments.texts) if line.strip())
+    if files is not None:
+        yield iter(files)
     if arguments.trees is not None:
         yield (each for each in read_conllu(arguments.trees) if len(each.words) > 1)
     if arguments.pairs is not None:

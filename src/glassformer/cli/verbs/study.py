@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer.cli.inputs import add_language, require_model
+from glassformer.cli.inputs import add_language, add_text_files, open_text_files, require_model
 from glassformer.cli.output import show_remaining
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
@@ -27,11 +27,9 @@ EXAMPLES = (
 def add_arguments(parser: Parser) -> None:
     """A model and texts, or a study to show."""
     parser.add_argument("model", metavar="MODEL", nargs="?")
-    parser.add_argument("texts", metavar="FILE | FOLDER", type=Path, nargs="?")
+    add_text_files(parser)
     parser.add_argument("--show", metavar="FOLDER", type=Path)
     parser.add_argument("--output", metavar="FOLDER", type=Path)
-    parser.add_argument("--column", metavar="NAME", action="append", default=[])
-    parser.add_argument("--parallel", metavar="FILE", type=Path)
     parser.add_argument("--metric", metavar="NAME", action="append", default=[])
     parser.add_argument("--loss", action="store_true")
     parser.add_argument("--values", action="store_true")
@@ -65,14 +63,12 @@ def run(arguments: Arguments) -> None:
 
 
 def _study(arguments: Arguments) -> "Study":
-    from glassformer.corpus.sources import TextFiles
     from glassformer.corpus.study import study
     from glassformer.recorders.causes.outcomes import Loss
 
     if arguments.model is None or arguments.texts is None or arguments.output is None:
         raise InputError("cli.study.what")
-    columns = tuple(int(each) if each.isdecimal() else each for each in arguments.column) or (0,)
-    files = TextFiles(arguments.texts, columns, arguments.parallel)
+    files = open_text_files(arguments)
     with show_remaining(message("cli.study.progress")) as report:
         found = study(
             require_model(arguments.model),

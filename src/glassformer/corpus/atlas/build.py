@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 
 from glassformer.atlases import Atlas
+from glassformer.atlases.naming import name_family
 from glassformer.atlases.schema import (
     AtlasBody,
     AtlasCorpus,
@@ -438,7 +439,7 @@ def _list_detectors(columns: Mapping[tuple[Where, str], Column]) -> tuple[Detect
 def _note_missing(judged: Judged) -> Iterator[Message]:
     """Which detectors found nothing to measure."""
     measured = {each.family for each in judged.detectors}
-    missing = [family for family in DETECTORS if family not in measured]
+    missing = [name_family(family) for family in DETECTORS if family not in measured]
     if missing:
         yield message("atlases.not_measured", detectors=tuple(missing), texts=LEAST_TEXTS)
 
