@@ -94,6 +94,7 @@ def test_the_wheel_holds_page_zoo_and_recordings(wheel: Path) -> None:
         "glassformer/api/static/embedded/embedded.js",
         "glassformer/api/static/embedded/file.js",
         "glassformer/api/static/embedded/loader.js",
+        "glassformer/api/static/embedded/walk.js",
         "glassformer/zoo/translator/model.safetensors",
         "glassformer/workbench/presets.toml",
         "glassformer/api/shipped_runs/reversed-words/scalars.jsonl",

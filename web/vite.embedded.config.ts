@@ -1,7 +1,9 @@
 /**
- * For notebooks and exported files, each a module by itself, styles and lazy parts inside:
- *   embedded.js               everything: notebooks, and files with the numbers of a walk, with hidden states, with a picture or a sound
+ * For notebooks and exported files, each a module by itself, styles and lazy parts inside; files have no model, and
+ * leave out the views that run one:
+ *   embedded.js               everything: notebooks, and files with hidden states
  *   file.js    --mode file    without canvas, walk, playground, runs, picture and sound: files of any other recording
+ *   walk.js    --mode walk    without canvas, runs and atlas: files with the numbers of a walk, a picture or a sound
  *   run.js     --mode run     without canvas, walk and playground: files of training runs
  *   atlas.js   --mode atlas   as file.js, with the atlas: files of atlases
  *   loader.js  --mode loader  the few lines that unpack either in a file
@@ -9,10 +11,12 @@
 import { defineConfig, type Plugin } from "vite";
 import { listViews, noStyles } from "./vite.views.ts";
 
+const NO_MODEL = "effects|patching|"; // that could be run
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  file: "canvas|walk|playground|runs|curves|learning|search|atlas|picture|sound",
-  run: "canvas|walk|playground|runs|search|atlas|picture|sound",
-  atlas: "canvas|walk|playground|runs|curves|learning|search|picture|sound",
+  file: `${NO_MODEL}canvas|walk|playground|runs|curves|learning|search|atlas|picture|sound`,
+  walk: `${NO_MODEL}canvas|runs|curves|learning|search|atlas`,
+  run: `${NO_MODEL}canvas|walk|playground|runs|search|atlas|picture|sound`,
+  atlas: `${NO_MODEL}canvas|walk|playground|runs|curves|learning|search|picture|sound`,
 };
 
 /** Views that are left out leave a sentence behind that says why; nobody asks for the arithmetic of the walk. */
@@ -26,7 +30,8 @@ function leaveOutViews(mode: string): Plugin {
       const left = view.exec(id)?.[1];
       if (left)
         return `import { leaveOut } from "../left_out"; export const view = leaveOut("${left}", ${mode === "run"});`;
-      if (id.endsWith("/src/data/file_cells.ts")) return "export const answerCell = () => null;";
+      if (mode !== "walk" && id.endsWith("/src/data/file_cells.ts"))
+        return "export const answerCell = () => null;";
       if (mode !== "run" && id.endsWith("/src/shell/training/parts.tsx"))
         return "export const TrainingTime = () => null; export const ProbeLinks = TrainingTime;";
       return style.test(id) ? "" : null;

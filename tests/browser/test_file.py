@@ -96,6 +96,10 @@ def test_what_needs_a_model_says_why(open_file: Open, tmp_path: Path) -> None:
     page.get_by_role("tab", name="Input", exact=True).click()
     expect(page.get_by_text(re.compile("cannot be run here"))).to_be_visible()
     expect(page.get_by_role("button", name="Run model")).to_have_count(0)
+    for view in ("effects", "patching"):
+        page.evaluate("(view) => { location.hash = `view=${view}`; }", view)
+        expect(page.locator(f".pictures [data-name={view}]")).to_have_attribute("aria-selected", "true")
+        expect(page.locator("[data-notice=does-not-fit]")).to_contain_text("a file does not have")
 
 
 def test_hostile_tokens_stay_text(open_file: Open, tmp_path: Path) -> None:

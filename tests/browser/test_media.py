@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import Bench, require_page, serve_workbench
 from browser.test_heatmap import read_pixels
-from browser.waiting import measure_overflow, rest
+from browser.waiting import measure_overflow, settle
 from conftest import BuildOnce
 from glassformer import bundle, load
 from glassformer.media import Waveform
@@ -147,7 +147,7 @@ def open_first_scene(open_page: Open, bench: Bench, recording: Recording) -> np.
     """The picture or the sound with which the walk begins, (row, column, red green blue alpha)."""
     added = bench.library.add(recording)
     page = open_page(f"{bench.url}/#recording={added}&view=walk")
-    rest(page)
+    settle(page)
     return read_pixels(page.locator(".walk-media canvas")).astype(int)
 
 

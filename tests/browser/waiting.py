@@ -14,7 +14,8 @@ PATIENCE = 180_000  # ms; reached only by what fails: a busy machine is slow, no
 expect.set_options(timeout=PATIENCE)
 
 # What is on its way, counted from before the page's own scripts run: requests until their answers are read,
-# and timers that end soon. Event streams stay open, and a long timer (a message fades) is no test's business.
+# pictures until they are decoded, and timers that end soon. Event streams stay open, and a long timer
+# (a message fades) is no test's business.
 COUNT = """(() => {
   const SOON = 600; // ms
   let requests = 0;
@@ -40,6 +41,11 @@ COUNT = """(() => {
       return answers.delete(this) ? reading.finally(answered) : reading;
     };
   }
+  const decode = window.createImageBitmap;
+  window.createImageBitmap = (...words) => {
+    requests += 1;
+    return decode.call(window, ...words).finally(answered);
+  };
   window.setTimeout = (act, pause = 0, ...words) => {
     const timer = start((...given) => { timers.delete(timer); act(...given); }, pause, ...words);
     if (pause <= SOON) timers.add(timer);

@@ -14,6 +14,8 @@ export const words = {
   lost: "The result was lost on the way.",
   noCanvas: "This browser could not draw the PNG; save as SVG.",
   noRuns: "This file has no training runs.",
+  noModel:
+    "This view runs the model, which a file does not have. Open the recording with `glassformer serve`.",
   noAtlas: "This file has no atlas.",
   noPlayground: "The playground computes, which a file cannot: start glassformer, and open Playground there.",
   canvasLeftOut:

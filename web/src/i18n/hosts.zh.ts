@@ -16,6 +16,7 @@ export const words: SameWords<typeof en.words> = {
   lost: "结果在途中丢失。",
   noCanvas: "浏览器画不出这张 PNG，请保存为 SVG。",
   noRuns: "这个文件没有训练运行。",
+  noModel: "此视图要运行模型，而文件里没有模型。请用 `glassformer serve` 打开该记录。",
   noAtlas: "这个文件没有图谱。",
   noPlayground: "试验场需要计算，文件做不到：请启动 glassformer，在其中打开“试验场”。",
   canvasLeftOut:

@@ -17,11 +17,13 @@ const WHY = {
   atlas: "noAtlas",
   picture: "notInFile",
   sound: "notInFile",
+  effects: "noModel",
+  patching: "noModel",
 } as const;
 
 /** `inRun`: the file is that of a training run. */
 export function leaveOut(name: keyof typeof WHY, inRun: boolean): AnyView {
-  const why = inRun && name !== "playground" ? "leftOutOfRun" : WHY[name];
+  const why = inRun && !["playground", "effects", "patching"].includes(name) ? "leftOutOfRun" : WHY[name];
   return {
     order: 0,
     title: nothing,

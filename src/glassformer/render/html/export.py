@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 EMBEDDED = STATIC / "embedded" / "embedded.js"
 LIGHT = EMBEDDED.with_name("file.js")  # the same without the views whose numbers a file lacks
+WALK = EMBEDDED.with_name("walk.js")  # with lessons, pictures and sounds
 RUN = EMBEDDED.with_name("run.js")  # with the views of training runs
 ATLAS = EMBEDDED.with_name("atlas.js")  # with the atlas
 LOADER = EMBEDDED.with_name("loader.js")  # unpacks the code: the one script that runs by itself
@@ -112,8 +113,10 @@ def render(
     against: Recording | None = None,
 ) -> bytes:
     """The bytes of the file."""
-    whole = recording.trace or (hidden and recording.hidden) or _has_media(recording)
-    code = _read_code(EMBEDDED if whole else LIGHT)
+    if hidden and recording.hidden:
+        code = _read_code(EMBEDDED)
+    else:
+        code = _read_code(WALK if recording.trace or _has_media(recording) else LIGHT)
     loader = _read_code(LOADER).decode()
     with InProcessClient(recording) as client:
         shown = {client.id: recording}

@@ -226,7 +226,7 @@ def _compare(networks: dict[str, Transformer], sense: str, count: int) -> Table:
         rows.append(
             (
                 message(f"lessons.senses.topic.choice.sense.{name}"),
-                message(f"lessons.senses.token.{name}"),
+                message(f"lessons.senses.piece.{name}"),
                 pieces[name](),
                 _count(front(network)),
                 _count(network.encoder),
