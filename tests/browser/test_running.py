@@ -92,9 +92,25 @@ def test_a_translator_is_told_its_languages(bench: Bench, open_page: Open) -> No
     assert recording.target is not None
 
 
-def test_a_long_run_shows_how_far_it_is_and_can_be_cancelled(bench: Bench, open_page: Open) -> None:
+def is_in_reach(page: Page, name: str) -> bool:
+    """Whether a click on the middle of an element would meet it: in the window, and behind nothing."""
+    met: bool = page.locator(name).evaluate(
+        """(element) => {
+          const { x, y, width, height } = element.getBoundingClientRect();
+          return element.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+        }"""
+    )
+    return met
+
+
+@pytest.mark.parametrize("width", [1280, 360])
+def test_a_long_run_shows_how_far_it_is_and_can_be_cancelled(
+    width: int, bench: Bench, open_page: Open
+) -> None:
     # The form follows the open recording: one that ships, not what another test has made last.
-    page = open_page(f"{bench.url}/#recording={bench.library.find_preset('red-car')}")
+    page = open_page(
+        f"{bench.url}/#recording={bench.library.find_preset('red-car')}", width=width, height=740
+    )
     fill(page, "slow", None)
     page.locator("[data-sequence=random]").check()
     page.get_by_label("Sentence length").fill("12000")
@@ -102,6 +118,8 @@ def test_a_long_run_shows_how_far_it_is_and_can_be_cancelled(bench: Bench, open_
     page.get_by_role("button", name="Run model").click()
     expect(page.locator("[data-part=progress][data-stage=running]")).to_be_visible()
     expect(page.get_by_text(re.compile(r"^\d+/24$"))).to_be_visible()
+    assert is_in_reach(page, "[data-part=place]")
+    assert is_in_reach(page, "[data-action=cancel]")
     page.get_by_role("button", name="Cancel").click()
     expect(page.locator("[data-part=progress]")).to_have_count(0)
     rest(page)  # the page does not wait for the server to hear of it

@@ -73,7 +73,7 @@ def test_every_text_is_used(area: str, used: set[str]) -> None:
 @pytest.mark.slow
 def test_every_code_has_a_text(used: set[str]) -> None:
     wanted = {text for text in used if re.fullmatch(rf"({'|'.join(AREAS)})(\.[a-z0-9_]+)+", text)}
-    files = re.compile(r"\.(py|json|toml|txt|md|html|bundle|safetensors|weight|bias)$")
+    files = re.compile(r"\.(py|js|json|toml|txt|md|html|bundle|safetensors|weight|bias)$")
     wanted -= {"text.parse_math", "model.start"}  # settings, of matplotlib and of recipes
     lacking = {code for code in wanted if not files.search(code)} - set(read_catalogue(FALLBACK))
     assert not lacking

@@ -3,7 +3,8 @@
 In:   a Transformer in float32.
 Out:  the same Transformer. Weights of products are the nearest numbers that eight bits can say, with one
       scale for each output; at inference on a CPU inputs of products are rounded to eight bits, too, by the
-      range of their row. Norms, softmax and the products of attention stay float32.
+      range of their row. Norms, softmax, the products of attention and all of cross-attention stay float32:
+      rounded, the projections of cross-attention cost a translator most of what it lost (decision 0007).
 
 The weights remain tensors of float32, rounded: whatever reads them sees those that are used.
 """
@@ -12,6 +13,7 @@ import torch
 from torch import nn
 
 from glassformer.errors import InputError
+from glassformer.model.attention import CrossAttention
 from glassformer.model.heads import LanguageHead
 from glassformer.model.linear import Int8Weight, Linear, find_scales, knows_int8
 from glassformer.model.transformer import Transformer
@@ -27,7 +29,10 @@ def round_to_int8(network: nn.Module) -> Transformer:
     first = next(network.parameters())
     if first.device.type != "cpu" or first.dtype is not torch.float32:
         raise InputError("model.int8.wrong_place", device=str(first.device), type=str(first.dtype))
+    exact = {part for each in network.modules() if isinstance(each, CrossAttention) for part in each.modules()}
     for module in network.modules():
+        if module in exact:
+            continue
         if isinstance(module, Linear):
             weight = module.weight
         elif isinstance(module, LanguageHead):

@@ -35,10 +35,10 @@ class JobReporter:
             raise StoppedError
 
     def progress(self, stage: Stage, share: float | None = None, detail: str | None = None) -> None:
-        """Progress; while a busy stage lasts not more often than every QUIET seconds."""
+        """Progress; while a busy stage lasts not more often than every QUIET seconds, but for its ends."""
         self.check()
         now = time.monotonic()
-        if stage not in BUSY or stage != self._stage or share == 0 or now - self._last > QUIET:
+        if stage not in BUSY or stage != self._stage or share in (0, 1) or now - self._last > QUIET:
             self._last, self._stage = now, stage
             self.send("progress", stage=stage, share=share, detail=detail)
 

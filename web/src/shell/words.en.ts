@@ -44,7 +44,7 @@ export const shell = {
   predictMasks: "Guess the masked words",
   predictClass: "Predict again",
   predictNoModel: (model: string) =>
-    `This recording was not made here. Its model is ${model}: choose it under Input and run the text again.`,
+    `This recording was not made here. Its model is ${model}: choose it under Input and run it again on the same input.`,
   attention: "Attention",
   encoderSelf: "Encoder",
   decoderSelf: "Decoder",

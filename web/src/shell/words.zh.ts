@@ -46,7 +46,7 @@ export const shell: SameWords<typeof en.shell> = {
   predictMasks: "猜测被遮盖的词",
   predictClass: "重新预测",
   predictNoModel: (model: string) =>
-    `此记录不是在这里生成的。所用的模型是 ${model}：请在“输入”中选择它，并重新运行此文本。`,
+    `此记录不是在这里生成的。所用的模型是 ${model}：请在“输入”中选择它，并用相同的输入重新运行。`,
   attention: "注意力",
   encoderSelf: "编码器",
   decoderSelf: "解码器",

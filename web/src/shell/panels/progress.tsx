@@ -68,14 +68,14 @@ function Stages(props: {
   const say = app.words.value;
   const { job } = props;
   const button = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(
-    () => () => {
+  useLayoutEffect(() => {
+    if (!props.elsewhere) button.current?.closest(".run-bar")?.scrollIntoView({ block: "nearest" });
+    return () => {
       if (!button.current?.matches(":focus")) return; // whoever cancelled by keys goes on where a run begins
       const form = button.current.closest("form");
       setTimeout(() => form?.querySelector<HTMLElement>("[data-action=run]")?.focus());
-    },
-    [],
-  );
+    };
+  }, []);
   const stage = job?.stage ?? "queued";
   const at = stages.indexOf(stage);
   const share = job?.share ?? null;

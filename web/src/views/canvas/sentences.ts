@@ -1,27 +1,31 @@
 /**
- * The text itself, above the panels: what is looked at is shaded, and a word can be pointed at.
+ * What was read, above the panels: what is looked at is shaded, and a word can be pointed at.
  *
  * In:   tokens of both sides.
- * Out:  a line for each side; none where a text is too long to stand there.
+ * Out:  a line of words for each side, or the patches of a picture as they lie in it; none where there are too many.
  */
 
 import type { SideName } from "../../api/types";
 import type { Stage } from "../../core/view";
-import { make, write } from "../../marks/make";
+import { readCrops } from "../../data/media";
+import { drawCrop } from "../../marks/crop";
+import { make, setStyle, write } from "../../marks/make";
 import type { Looking } from "./looking";
 import type { Words } from "./words";
 
 const MOST = 80; // tokens of a side
 const SPACE = "␣"; // as tokens show theirs
+const PATCH = 20; // CSS pixels
 
 export class Sentences {
   readonly element = make("div", { class: "canvas-text" });
   private readonly lines = new Map<SideName, readonly HTMLElement[]>();
+  private readonly pictured = new Set<HTMLElement>(); // words that are parts of a picture
 
   constructor(
-    say: Words,
+    private readonly say: Words,
     private readonly looking: Looking,
-    stage: Stage,
+    private readonly stage: Stage,
   ) {
     const { description } = stage.source;
     const both = (description.target?.count ?? 0) > 0;
@@ -48,11 +52,40 @@ export class Sentences {
             if (token !== null) looking.choose({ side, stack }, token);
           },
         },
-        make("small", {}, () => (both ? say[side] : say.text)),
+        make("small", {}, () => this.name(side, both)),
         make("span", { dir: "auto" }, ...words),
       );
       this.element.append(line);
+      if (description[side]?.picture) void this.layPatches(side, line, words);
     }
+  }
+
+  private name(side: SideName, both: boolean): string {
+    const { say, stage } = this;
+    const { picture, sound } = stage.source.description[side] ?? {};
+    if (picture) return say.picture;
+    return sound ? say.sound : both ? say[side] : say.text;
+  }
+
+  private async layPatches(side: SideName, line: HTMLElement, words: readonly HTMLElement[]): Promise<void> {
+    const { source } = this.stage;
+    const picture = source.description[side]!.picture!;
+    const crop = await readCrops(source, side).catch(() => null); // a file without it: names remain
+    if (crop === null) return;
+    line.toggleAttribute("data-patches", true);
+    setStyle(line, { "--columns": String(picture.columns) });
+    words.forEach((word, token) => {
+      const part = crop(token);
+      if (part === null) return;
+      const cell = picture.cells[token]!;
+      word.replaceChildren(drawCrop(part, PATCH));
+      setStyle(word, {
+        "grid-row": String(Math.floor(cell / picture.columns) + 2),
+        "grid-column": String((cell % picture.columns) + 1),
+      });
+      this.pictured.add(word);
+    });
+    this.show();
   }
 
   show(): void {
@@ -67,8 +100,11 @@ export class Sentences {
         ![token - 1, token].some((at) => tokens.isSpecial(at));
       words.forEach((word, token) => {
         const text = shown[token]!;
-        write(word, text === SPACE ? text : text.replace(SPACE, ""));
+        const pictured = this.pictured.has(word);
+        if (pictured) word.title = text;
+        else write(word, text === SPACE ? text : text.replace(SPACE, ""));
         word.className = [
+          pictured ? "patch" : "",
           spaced && isPiece(token) ? "piece" : "",
           token === focus ? "focus" : "",
           token === mark ? "mark" : "",

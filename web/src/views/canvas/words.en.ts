@@ -15,6 +15,8 @@ export const words = {
   keys: "Keys",
   source: "Source",
   target: "Target",
+  picture: "Picture",
+  sound: "Sound",
   text: "Text",
   change: "Tokens after each layer; colour: how much the layer changed them",
   norm: "Tokens; colour: the norm of their states",

@@ -18,6 +18,8 @@ export const words: SameWords<typeof en.words> = {
   keys: "键",
   source: "源句",
   target: "译句",
+  picture: "图片",
+  sound: "声音",
   text: "文本",
   change: "词元经过每一层之后；颜色：该层带来的变化量",
   norm: "词元；颜色：状态向量的范数",
