@@ -13,9 +13,10 @@ import { make, setStyle, write } from "../../marks/make";
 import type { Looking } from "./looking";
 import type { Words } from "./words";
 
-const MOST = 80; // tokens of a side
+const MOST = 80; // words of a side
+const MOST_PATCHES = 260; // of a picture: they take little room
 const SPACE = "␣"; // as tokens show theirs
-const PATCH = 20; // CSS pixels
+const [PATCH, HIGH] = [20, 130]; // CSS pixels of a patch, and of a picture, at most
 
 export class Sentences {
   readonly element = make("div", { class: "canvas-text" });
@@ -31,7 +32,7 @@ export class Sentences {
     const both = (description.target?.count ?? 0) > 0;
     for (const side of ["source", "target"] as const) {
       const count = description[side]?.count ?? 0;
-      if (count === 0 || count > MOST) continue;
+      if (count === 0 || count > (description[side]?.picture ? MOST_PATCHES : MOST)) continue;
       const words = Array.from({ length: count }, (_, token) => make("bdi", { "data-token": token }, "…"));
       this.lines.set(side, words);
       const tokenAt = (event: Event): number | null => {
@@ -62,7 +63,9 @@ export class Sentences {
 
   private name(side: SideName, both: boolean): string {
     const { say, stage } = this;
-    const { picture, sound } = stage.source.description[side] ?? {};
+    const { source } = stage.source.description;
+    const [picture, sound] = [source.picture, source.sound];
+    if (side === "target" && (picture || sound)) return picture ? say.captionText : say.transcriptText;
     if (picture) return say.picture;
     return sound ? say.sound : both ? say[side] : say.text;
   }
@@ -74,11 +77,12 @@ export class Sentences {
     if (crop === null) return;
     line.toggleAttribute("data-patches", true);
     setStyle(line, { "--columns": String(picture.columns) });
+    const size = Math.min(PATCH, Math.floor(HIGH / picture.rows));
     words.forEach((word, token) => {
       const part = crop(token);
       if (part === null) return;
       const cell = picture.cells[token]!;
-      word.replaceChildren(drawCrop(part, PATCH));
+      word.replaceChildren(drawCrop(part, size));
       setStyle(word, {
         "grid-row": String(Math.floor(cell / picture.columns) + 2),
         "grid-column": String((cell % picture.columns) + 1),

@@ -15,6 +15,8 @@ export const words = {
   keys: "Keys",
   source: "Source",
   target: "Target",
+  captionText: "Caption",
+  transcriptText: "Transcript",
   picture: "Picture",
   sound: "Sound",
   text: "Text",

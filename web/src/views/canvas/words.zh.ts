@@ -18,6 +18,8 @@ export const words: SameWords<typeof en.words> = {
   keys: "键",
   source: "源句",
   target: "译句",
+  captionText: "图片描述",
+  transcriptText: "听到的话",
   picture: "图片",
   sound: "声音",
   text: "文本",

@@ -21,7 +21,7 @@ export const words = {
   noRerunner:
     "There is no model behind this page (a saved recording), so nothing new can be predicted here. What was recorded is shown.",
   noRequest: (model: string) =>
-    `This recording was not made here. To predict anew, choose its model, ${model}, in the input panel and run the text. What was recorded is shown.`,
+    `This recording was not made here. To predict anew, choose its model, ${model}, in the input panel and run it on the same input. What was recorded is shown.`,
   queued: "Waiting",
   loading: "Loading the model",
   tokenising: "Cutting into tokens",

@@ -26,6 +26,7 @@ const BAND = 20; // of words above the wave
 const WAVE = 64;
 const SPECTRUM = 96;
 const STRIP = 28;
+const TALLEST = 2.5; // times these three, where there is room
 const GAP = 6;
 const ROW = 20; // of a word
 const AXIS = 18;
@@ -33,6 +34,10 @@ const MOST_COLUMNS = 500; // of the spectrogram
 const FONT = "12px system-ui, sans-serif";
 
 /** What is over the time now. */
+type Band = readonly [top: number, height: number];
+
+const middle = ([top, height]: Band): number => top + height / 2;
+
 export interface Heard {
   readonly cells: readonly TimeCell[];
   readonly values: Float32Array | null; // by row of the axis that is coloured
@@ -63,6 +68,7 @@ export class Chart {
   private sound: SoundDescription | null = null;
   private heard: Heard | null = null;
   private width = 0;
+  private room = 0; // CSS pixels of height that may be filled
 
   constructor(
     private readonly say: Words,
@@ -84,16 +90,16 @@ export class Chart {
   }
 
   /** Another sound or size. */
-  show(samples: Int16Array, sound: SoundDescription, width: number): void {
-    [this.samples, this.sound, this.width] = [samples, sound, width];
+  show(samples: Int16Array, sound: SoundDescription, width: number, room: number): void {
+    [this.samples, this.sound, this.width, this.room] = [samples, sound, width, room];
     this.paintBelow();
     this.paintHeard();
   }
 
   set(heard: Heard | null): void {
-    const before = this.height;
+    const before = JSON.stringify(this.bands);
     this.heard = heard;
-    if (this.height !== before) this.paintBelow();
+    if (JSON.stringify(this.bands) !== before) this.paintBelow();
     this.paintHeard();
   }
 
@@ -111,19 +117,28 @@ export class Chart {
     context.fillRect(x - 1, 0, 2, this.height - AXIS);
   }
 
-  private get tops() {
-    const wave = (this.sound?.words.length ? BAND : 0) + (this.heard?.words.length ? BAND : 0) + GAP;
-    const spectrum = wave + WAVE + GAP;
-    const strip = spectrum + SPECTRUM + GAP;
-    return { wave, spectrum, strip, rows: strip + STRIP + GAP };
+  /** From top to bottom, [top, height]: wave, spectrum and strip share the room that the rest leaves. */
+  private get bands() {
+    const rows = this.heard?.words.length ?? 0;
+    const above = (this.sound?.words.length ? BAND : 0) + (rows > 0 ? BAND : 0) + GAP;
+    const rest = above + 3 * GAP + ROW * rows + AXIS;
+    const stretch = Math.max(1, Math.min(TALLEST, (this.room - rest) / (WAVE + SPECTRUM + STRIP)));
+    const after = ([top, height]: Band, next: number): Band => [
+      top + height + GAP,
+      Math.round(next * stretch),
+    ];
+    const wave: Band = [above, Math.round(WAVE * stretch)];
+    const spectrum = after(wave, SPECTRUM);
+    const strip = after(spectrum, STRIP);
+    return { wave, spectrum, strip, rows: after(strip, 0)[0] };
   }
 
   get height(): number {
-    return this.tops.rows + ROW * (this.heard?.words.length ?? 0) + AXIS;
+    return this.bands.rows + ROW * (this.heard?.words.length ?? 0) + AXIS;
   }
 
   private rowTop(at: number): number {
-    return this.tops.rows + at * ROW;
+    return this.bands.rows + at * ROW;
   }
 
   private x(second: number): number {
@@ -134,8 +149,8 @@ export class Chart {
     const { x, y } = pointIn(this.element, event);
     if (this.sound === null) return null;
     const second = ((x - GUTTER) / (this.width - GUTTER)) * this.sound.seconds;
-    const at = Math.floor((y - this.tops.rows) / ROW);
-    const word = y >= this.tops.rows ? (this.heard?.words[at]?.row ?? null) : null;
+    const at = Math.floor((y - this.bands.rows) / ROW);
+    const word = y >= this.bands.rows ? (this.heard?.words[at]?.row ?? null) : null;
     if (second < 0 && word === null) return null;
     return { second: Math.max(0, Math.min(this.sound.seconds, second)), word };
   }
@@ -158,12 +173,12 @@ export class Chart {
     const { sound, say } = this;
     if (context === null || sound === null) return;
     const inks = readInks(this.element);
-    const { wave, spectrum, strip } = this.tops;
+    const { wave, spectrum, strip } = this.bands;
     if (sound.words.length > 0) this.paintSpoken(context, sound, inks);
-    this.name(context, say.wave, wave + WAVE / 2, inks.faint);
+    this.name(context, say.wave, middle(wave), inks.faint);
     this.paintWave(context, wave, inks);
     this.paintSpectrum(context, spectrum, sound, inks);
-    this.name(context, say.attention, strip + STRIP / 2, inks.faint);
+    this.name(context, say.attention, middle(strip), inks.faint);
     this.paintAxis(context, sound, inks);
   }
 
@@ -185,24 +200,24 @@ export class Chart {
       context.beginPath();
       for (const x of [left, right]) {
         context.moveTo(Math.round(x) + 0.5, BAND);
-        context.lineTo(Math.round(x) + 0.5, this.tops.strip);
+        context.lineTo(Math.round(x) + 0.5, this.bands.strip[0]);
       }
       context.stroke();
       context.setLineDash([]);
     }
   }
 
-  private paintWave(context: CanvasRenderingContext2D, top: number, inks: Inks): void {
+  private paintWave(context: CanvasRenderingContext2D, [top, height]: Band, inks: Inks): void {
     context.fillStyle = inks.soft;
     for (const [x, low, high] of outlineWave(this.samples, Math.max(1, Math.floor(this.width - GUTTER)))) {
-      const [up, down] = [top + (WAVE / 2) * (1 - high), top + (WAVE / 2) * (1 - low)];
+      const [up, down] = [top + (height / 2) * (1 - high), top + (height / 2) * (1 - low)];
       context.fillRect(GUTTER + x, up, 1, Math.max(1, down - up));
     }
   }
 
   private paintSpectrum(
     context: CanvasRenderingContext2D,
-    top: number,
+    band: Band,
     sound: SoundDescription,
     inks: Inks,
   ): void {
@@ -211,12 +226,7 @@ export class Chart {
       this.spectrum = { of: this.samples, made: spectrogram(this.samples, sound.rate, columns) };
     }
     const { columns, bins, highest, decibels } = this.spectrum.made;
-    this.name(
-      context,
-      this.say.spectrum(round(Math.round(highest / 100) / 10)),
-      top + SPECTRUM / 2,
-      inks.faint,
-    );
+    this.name(context, this.say.spectrum(round(Math.round(highest / 100) / 10)), middle(band), inks.faint);
     const small = document.createElement("canvas");
     [small.width, small.height] = [columns, bins];
     const drawn = small.getContext("2d");
@@ -230,7 +240,7 @@ export class Chart {
         image.data.set([table[place]!, table[place + 1]!, table[place + 2]!, 255], at);
       }
     drawn.putImageData(image, 0, 0);
-    context.drawImage(small, GUTTER, top, this.width - GUTTER, SPECTRUM);
+    context.drawImage(small, GUTTER, band[0], this.width - GUTTER, band[1]);
   }
 
   private paintAxis(context: CanvasRenderingContext2D, { seconds }: SoundDescription, inks: Inks): void {
@@ -255,7 +265,7 @@ export class Chart {
     const kind = signed ? "diverging" : "sequential";
     if (values !== null) {
       const scale = colourScale([0, maximum], kind, false, this.theme());
-      this.paintCells(context, cells, (row) => values[row]!, scale, this.tops.strip, STRIP);
+      this.paintCells(context, cells, (row) => values[row]!, scale, ...this.bands.strip);
     }
     if (words.length === 0) return;
     this.paintPeaks(context, words, inks);
@@ -297,8 +307,8 @@ export class Chart {
 
   /** Words above the time that they listen to most; where there is no room, none. */
   private paintPeaks(context: CanvasRenderingContext2D, words: readonly HeardWord[], inks: Inks): void {
-    const middle = this.tops.wave - GAP - BAND / 2;
-    this.name(context, this.say.heard, middle, inks.faint);
+    const line = this.bands.wave[0] - GAP - BAND / 2;
+    this.name(context, this.say.heard, line, inks.faint);
     context.textAlign = "center";
     let free = GUTTER;
     const sorted = words.filter(({ peak }) => peak !== null);
@@ -308,7 +318,7 @@ export class Chart {
       if (x - half < free) continue;
       free = x + half;
       context.fillStyle = inks.ink;
-      context.fillText(text, x, middle);
+      context.fillText(text, x, line);
     }
   }
 

@@ -32,6 +32,7 @@ import { type Words, words } from "./words";
 import "./style.css";
 
 const BEST = 4; // tokens that a sentence names
+const BELOW = 16; // CSS pixels that stay free below the chart
 const MOST_ROWS = 60; // words below the spectrum
 const LIT = 0.5; // of its largest weight: a word lights up
 
@@ -265,7 +266,9 @@ class SoundView extends MountedView<Words, SoundOptions> {
   private lay(): void {
     const { samples, sound } = this;
     if (samples === null || sound === null || this.tokens === null) return;
-    this.chart.show(samples, sound, Math.max(240, this.stage.element.clientWidth || 320));
+    const { clientWidth: width, clientHeight: height } = this.stage.element;
+    const room = height - this.chart.element.offsetTop - BELOW;
+    this.chart.show(samples, sound, Math.max(240, width || 320), room);
     this.changed();
   }
 
