@@ -96,7 +96,10 @@ def serve(name: str, chosen: argparse.Namespace, pipe: Connection) -> None:
     run = BUILDERS[name](build_marian(), chosen)
     clock = time.process_time if chosen.cpu_time else time.perf_counter
     while True:
-        search = pipe.recv()
+        try:
+            search = pipe.recv()
+        except EOFError:  # all were asked
+            return
         gc.collect()
         start = clock()
         if search is not None:

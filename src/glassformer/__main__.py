@@ -4,6 +4,7 @@ In:   the arguments of a terminal, and its Ctrl-C.
 Out:  an exit code. An interrupt at any moment ends with 130 and prints no traceback.
 """
 
+import gc
 import os
 import signal
 import sys
@@ -12,11 +13,13 @@ from types import FrameType
 IMPORTING = "<frozen importlib._bootstrap>"  # the code that runs while anything is imported
 PAUSE = 0.02  # seconds between checks whether an import has ended
 INTERRUPTED = 130
+COLLECTED_EVERY = 20_000  # new objects (Python: 700): imports make a million that stay
 
 
 def run() -> int:
     """Run one command."""
     waiting = False
+    gc.set_threshold(COLLECTED_EVERY)
 
     def interrupt(number: int, frame: FrameType | None) -> None:
         """Defer SIGINT until an import ends: an interrupted import makes libraries fail in odd ways."""
@@ -38,6 +41,7 @@ def run() -> int:
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while Python shuts down
+        gc.freeze()  # which would search all of torch for cycles: a quarter of a second
 
 
 def is_importing(frame: FrameType | None) -> bool:
