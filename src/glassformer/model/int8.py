@@ -29,7 +29,8 @@ def round_to_int8(network: nn.Module) -> Transformer:
     first = next(network.parameters())
     if first.device.type != "cpu" or first.dtype is not torch.float32:
         raise InputError("model.int8.wrong_place", device=str(first.device), type=str(first.dtype))
-    exact = {part for each in network.modules() if isinstance(each, CrossAttention) for part in each.modules()}
+    crossing = [module for module in network.modules() if isinstance(module, CrossAttention)]
+    exact = {part for module in crossing for part in module.modules()}
     for module in network.modules():
         if module in exact:
             continue
