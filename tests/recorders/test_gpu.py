@@ -63,6 +63,25 @@ def compare(there: Recording, here: Recording, tolerance: float = 1e-4) -> None:
 
 
 @pytest.mark.parametrize("device", DEVICES)
+def test_vectors_are_those_of_the_attention_whatever_the_model_does_with_them_later(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeping, "LARGE", 64)
+    want = ("queries", "keys", "values")
+    plain, reusing = make_gpt2().to(device), make_gpt2().to(device)
+    attention, made = reusing.transformer.h[0].attn, []
+
+    def use_again(*_: object) -> None:
+        made.pop().zero_()
+
+    attention.c_attn.register_forward_hook(lambda *words: made.append(words[-1]))
+    attention.register_forward_hook(use_again)
+    expected, seen = (load(each).record(ids_of(70), want=want, kernel="exact") for each in (plain, reusing))
+    for name in want:
+        assert np.array_equal(getattr(seen.maps[0], name), getattr(expected.maps[0], name)), name
+
+
+@pytest.mark.parametrize("device", DEVICES)
 def test_short_texts_are_recorded_with_their_weights(device: str) -> None:
     there, here = record_both(make_gpt2(), device, ids_of(40), want=("weights", "scores", "output", "hidden"))
     compare(there, here)

@@ -107,6 +107,23 @@ def test_vectors_that_stay_on_their_device_are_those_that_are_stored(
     assert (tmp_path / "held").read_bytes() == (tmp_path / "stored").read_bytes()
 
 
+@pytest.mark.parametrize("count", [16, 64])  # measured after the eager function; computed in its place
+def test_attention_of_several_sequences_is_refused(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = make_gpt2()
+    attention = model.transformer.h[1].attn
+    usual = attention.forward
+
+    def attend_twice(states: Tensor, *places: Any, **words: Any) -> Any:
+        if states.shape[1] < count:  # the few tokens of the self-check
+            return usual(states, *places, **words)
+        output, weights = usual(states.repeat(2, 1, 1), *places, **words)
+        return output[:1], weights
+
+    monkeypatch.setattr(attention, "forward", attend_twice)
+    with pytest.raises(RecordingError, match="was computed for 2 sequences of"):
+        load(model).record(ids_of(count), kernel="exact")
+
+
 def test_states_that_overflow_are_refused() -> None:
     model = make_gpt2()
     subject = load(model)

@@ -97,11 +97,7 @@ class MapMaker:
 
     def receive(self, call: Call) -> Tensor | None:
         """Take what is needed from a call; returns the output of attention where the call has no weights."""
-        batch, _, count, _ = call.queries.shape
-        if batch != 1:
-            raise RecordingError(
-                "recorders.maps.several_sequences", place=call.place, batch=batch, count=count
-            )
+        _require_one(call)
         for name in call.unknown:
             self.notes[message(UNVERIFIED, name=name)] = None
         if call.weights is not None or not measures_there(call.queries):
@@ -116,6 +112,7 @@ class MapMaker:
 
         None where it has more than a scale and a causal mask: nothing has been received then.
         """
+        _require_one(call)
         scoring = self.masks.score(call)
         if not can_form(call.queries, call.keys, scoring):
             return None
@@ -245,8 +242,8 @@ class MapMaker:
         return output.transpose(0, 1)[None].to(call.values.dtype)  # (1, T, H, V)
 
     def _send_states(self, call: Call, also: Collection[str] = ()) -> Callable[[], States]:
-        """Store vectors that are wanted; with the fast kernel of a GPU in the background, as copies that the
-        model cannot change."""
+        """Store vectors that are wanted. Those of a GPU are copied: the model may change its own; with
+        the fast kernel they are stored in the background."""
         stack, kind, layer = call.place[:3]
         scale, dtype, device = call.scale, str(call.queries.dtype).removeprefix("torch."), call.queries.device
         own = call.queries if call.own_queries is None else call.own_queries
@@ -259,10 +256,13 @@ class MapMaker:
                 scale, dtype, **{name: self.keep(f"{path}/{name}", each) for name, each in vectors.items()}
             )
 
-        if device.type != "cuda" or call.weights is not None or not wanted:
+        if device.type != "cuda" or not wanted:
             states = keep(wanted)
             return lambda: states
         copies = {name: each.clone(memory_format=torch.contiguous_format) for name, each in wanted.items()}
+        if call.weights is not None:
+            states = keep(copies)
+            return lambda: states
         ready = record_event(device)
 
         def keep_later() -> States:
@@ -274,6 +274,12 @@ class MapMaker:
     def _start_transfers(self) -> TransferPool:
         self.transfers = self.transfers or TransferPool()
         return self.transfers
+
+
+def _require_one(call: Call) -> None:
+    batch, _, count, _ = call.queries.shape
+    if batch != 1:
+        raise RecordingError("recorders.maps.several_sequences", place=call.place, batch=batch, count=count)
 
 
 def _are_finite(call: Call) -> bool:

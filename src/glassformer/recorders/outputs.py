@@ -169,9 +169,7 @@ def _find_best(logits: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The same on their device. Only the best become log-probabilities; of the others the sum is enough."""
     values, ids = best_of(logits, count)
     values = values.float()
-    if (
-        logits.device.type == "cpu"
-    ):  # its softmax reads them once; a difference, exponentials and a sum, thrice
+    if logits.device.type == "cpu":  # softmax reads them once; a difference, exponentials and a sum, thrice
         highest = logits.softmax(-1, dtype=torch.float32).gather(1, ids[:, :1])
         return values - values[:, :1] + highest.log(), ids
     others = (logits - values[:, :1]).exp_().sum(-1, keepdim=True, dtype=torch.float32)

@@ -43,17 +43,9 @@ class _Job:
 
 def can_form(queries: Tensor, keys: Tensor, scoring: Scoring) -> bool:
     """Whether scores are products and a scale, hidden by causality or not at all, in float32 on a CPU."""
-    others = (
-        scoring.window,
-        scoring.key_mask,
-        scoring.bias,
-        scoring.distance_bias,
-        scoring.softcap,
-        scoring.sink,
-    )
     here = all(each.device.type == "cpu" and each.dtype == torch.float32 for each in (queries, keys))
     long = keys.shape[-2] >= SHORTEST and queries.numel() > 0
-    return here and long and scoring.offset >= 0 and all(each is None for each in others)
+    return here and long and scoring.offset >= 0 and scoring.is_plain
 
 
 @torch.inference_mode()
