@@ -61,3 +61,19 @@ def test_what_is_old_goes_and_so_does_what_is_too_much(
     put(store, "ada", bytes(500))  # larger than all that may be: the newest stays
     store.limit("ada")
     assert len(list(store.folder.iterdir())) == 2
+
+
+def test_what_a_job_waits_for_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "MOST", 100)
+    store = InputStore(tmp_path)
+    waiting = [put(store, "ada", bytes(60)) for _ in range(2)]
+    for id in waiting:
+        store.claim(id, "ada")
+    store.claim(waiting[0], "bob")  # not his: nothing happens
+    monkeypatch.setattr(inputs, "KEPT", -1.0)  # the hour is over
+    young = put(store, "ada", bytes(60))
+    store.limit("ada")
+    assert {path.stem for path in store.folder.iterdir()} == {*waiting, young}
+    monkeypatch.setattr(inputs, "KEPT", -inputs.WAITS - 1.0)  # and so is the week: its server was killed
+    last = put(store, "bob")
+    assert {path.stem for path in store.folder.iterdir()} == {last}

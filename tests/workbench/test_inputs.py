@@ -182,6 +182,22 @@ def test_a_file_serves_the_jobs_of_its_owner_alone(media_bench: LocalWorkbench, 
     assert not path.exists()
 
 
+def test_a_file_waits_with_its_job(
+    media_zoo: Path, folder: Path, ask: Ask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = open_bench(media_zoo, folder)
+    monkeypatch.setattr(bench, "_start", lambda: None)  # others are before it
+    path = bench.inputs.new_path(None)
+    path.write_bytes(encode_picture())
+    job = bench.submit(ask(model="zoo/digits", sequence="media", media=path.stem))
+    monkeypatch.setattr("glassformer.api.inputs.KEPT", -1.0)  # the hour is over
+    bench.inputs.new_path(None)
+    assert path.is_file()
+    bench.cancel(job.id)
+    assert not path.exists()
+    bench.close()
+
+
 def test_a_caption_is_written_in_the_language_of_its_tag(send: Send, folder: Path) -> None:
     job = send("captioner", encode_picture(), target_language="fr")
     assert job.recording is not None, job.message

@@ -3,10 +3,11 @@
 In:   the bytes of a file, and whose it is.
 Out:  an id, by which a request to run a model names the file; the file, for its owner alone.
 
-Only a worker process opens such a file. It is removed when its job has ended, whatever came of it; one that
-no job asks for goes when the next file comes, after an hour; one person's together take no more than `MOST`.
+Only a worker process opens such a file. It is removed when its job has ended, whatever came of it. One that
+no job asks for goes when the next file comes, after an hour; of one person these take no more than `MOST`.
 """
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -17,8 +18,9 @@ from secrets import token_hex
 from glassformer.errors import ApiError
 
 FOLDER = ".inputs"  # below that of the library
-MOST = 256 << 20  # bytes of one person; beyond that the oldest go
+MOST = 256 << 20  # bytes of one person that no job waits for; beyond that the oldest go
 KEPT = 3600.0  # seconds
+WAITS = 7 * 86_400.0  # seconds that a file may wait with its job, also one that a killed server has lost
 
 
 class InputStore:
@@ -37,8 +39,10 @@ class InputStore:
         return self.folder / f"{token_hex(16)}.{_name(owner)}"
 
     def limit(self, owner: str | None) -> None:
-        """Remove the oldest files of a person who has too much here; the newest one stays."""
-        files = sorted(self._list(f"*.{_name(owner)}"), key=lambda each: -each[1])
+        """Remove the oldest files of a person who has too much here; the newest stays, and those of jobs."""
+        now = time.time()
+        unclaimed = (each for each in self._list(f"*.{_name(owner)}") if each[1] <= now)
+        files = sorted(unclaimed, key=lambda each: -each[1])
         total = 0
         for number, (path, _, size) in enumerate(files):
             total += size
@@ -51,6 +55,12 @@ class InputStore:
         if not (id.isascii() and id.isalnum()) or not path.is_file():
             raise ApiError("api.no_input", status=404, id=id[:80])
         return path
+
+    def claim(self, id: str, owner: str | None) -> None:
+        """Keep a file for a job that may have to wait; nothing happens where the job has ended already."""
+        last = time.time() + WAITS
+        with suppress(ApiError, FileNotFoundError):
+            os.utime(self.find(id, owner), (last, last))
 
     def remove(self, id: str, owner: str | None) -> None:
         """Forget a file; nothing happens where it is gone."""

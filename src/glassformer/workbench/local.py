@@ -104,6 +104,7 @@ class LocalWorkbench:
         self._find_media(request, owner)
         known = None if request.listed else self.store.find(request, self._is_kept, owner)
         job = known or self.store.submit(request, model, owner)
+        self._claim_input(request, owner)
         self._start()
         return job
 
@@ -113,6 +114,7 @@ class LocalWorkbench:
         self._find_media(request.run, owner)
         check_measurement(request)
         job = self.store.submit(request, model, owner)
+        self._claim_input(request.run, owner)
         self._start()
         return job
 
@@ -269,6 +271,11 @@ class LocalWorkbench:
         if request.media is not None:
             return self.inputs.find(request.media, owner)
         return None if request.media_of is None else self._locate(request.media_of)
+
+    def _claim_input(self, request: JobRequest, owner: str | None) -> None:
+        """A job was accepted: what was sent for it stays until it ends."""
+        if request.media is not None:
+            self.inputs.claim(request.media, owner)
 
     def _forget_input(self, entry: Entry) -> None:
         """A job has ended: what was sent for it is read once."""
