@@ -1,6 +1,6 @@
 """Names of emoji that zoo/captioner has never seen, beside those of the emoji of train that look most alike.
 
-    python benchmarks/captions.py [MODEL] [--split test] [--data FOLDER] [--show N]
+    python benchmarks/captions.py [MODEL] --data FOLDER [--split test] [--show N]
 
 The split is that of recipes/captioner.toml: an emoji stays in one split, whatever its skin tone.
 written:  what the network writes, greedily.
@@ -70,7 +70,7 @@ def main() -> None:
     )
     options.add_argument("model", nargs="?", default="zoo/captioner")
     options.add_argument("--split", default="test")
-    options.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options.add_argument("--data", type=Path, required=True)
     options.add_argument("--show", type=int, default=0, help="print so many names as well")
     chosen = options.parse_args()
     task, network = open_task(chosen.model, chosen.data)

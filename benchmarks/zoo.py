@@ -1,6 +1,6 @@
 """What the models of the zoo can do: the figures of their cards, computed again.
 
-    python benchmarks/zoo.py [translation language masked alignment classification] [--data FOLDER]
+    python benchmarks/zoo.py [translation language masked alignment classification] --data FOLDER
         [--device cuda]
 
 translation: BLEU and chrF of the translators on test, greedily and by beam 5, with signatures.
@@ -186,7 +186,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     options.add_argument("parts", nargs="*", default=list(PARTS), help=", ".join(PARTS))
-    options.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options.add_argument("--data", type=Path, required=True)
     options.add_argument("--device", default="cpu")
     chosen = options.parse_args()
     for part in chosen.parts:

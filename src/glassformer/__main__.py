@@ -41,7 +41,7 @@ def run() -> int:
         return INTERRUPTED
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while Python shuts down
-        gc.freeze()  # which would search all of torch for cycles: a quarter of a second
+        gc.freeze()  # or the last collection would search all of torch for cycles: a quarter of a second
 
 
 def is_importing(frame: FrameType | None) -> bool:

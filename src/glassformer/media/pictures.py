@@ -25,9 +25,8 @@ MOST_PIXELS = 50_000_000
 MOST_BYTES = 64 << 20  # of a file: WebP is read whole before it is decoded
 
 _TURNED = 0x0112  # of EXIF: which side is up
-_STRIP = (
-    1 << 20
-)  # pixels that are converted at once, so that a large picture is in memory twice, not six times
+# Pixels that are converted at once, so that a large picture is in memory twice, not six times.
+_STRIP = 1 << 20
 
 # What Pillow raises for files that are broken or made to do harm.
 _BROKEN = (OSError, SyntaxError, ValueError, TypeError, KeyError, IndexError, EOFError, struct.error)

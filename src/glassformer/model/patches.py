@@ -1,7 +1,7 @@
 """Pictures as an encoder reads them: patches, each a row of pixels times a matrix, with a place in two
 dimensions.
 
-In:   pixels (batch, channel, row, column) from -1 to 1.
+In:   pixels (batch, channel, row, column), scaled as the configuration says: by default from -1 to 1.
 Out:  vectors (batch, token, width): a class token where there is one, then the patches row by row.
 """
 
