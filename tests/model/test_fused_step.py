@@ -74,6 +74,11 @@ def test_a_network_that_is_watched_or_changed_runs_as_it_is_written() -> None:
     assert not is_usual(network, None)
     attention.qkv = qkv
     assert is_usual(network, None)
+    turned = network.decoder.block(0).feed_forward.contract.weight
+    turned.data = turned.data.t().contiguous().t()  # the same numbers, column by column in memory
+    assert not is_usual(network, None)
+    turned.data = turned.data.contiguous()
+    assert is_usual(network, None)
     network.decoder.block(0).feed_forward.expand.half()
     assert not is_usual(network, None)
 

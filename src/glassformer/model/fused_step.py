@@ -75,6 +75,7 @@ def is_usual(network: "Transformer", memories: Sequence[Memory] | None) -> bool:
     return (
         all(part is None for part in special)
         and len({parameter.dtype for parameter in network.parameters()}) == 1
+        and all(parameter.is_contiguous() for parameter in network.parameters())  # rows one after another
         and (decoder.norm is None or type(decoder.norm) is LayerNorm)
         and not any(map(_is_watched, network.modules()))
         and all(map(_is_usual_part, decoder.modules()))
