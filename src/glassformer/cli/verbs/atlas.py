@@ -62,6 +62,8 @@ def run(arguments: Arguments) -> None:
     sources += arguments.links[:1] if arguments.links else []
     if not sources:
         raise InputError("cli.atlas.no_texts")
+    if arguments.texts is None and (arguments.column or arguments.parallel is not None):
+        raise InputError("cli.atlas.columns_of_nothing")
     files = None if arguments.texts is None else open_text_files(arguments)
     texts = [text for each in _read(arguments, files) for text in islice(each, arguments.limit)]
     with show_progress(message("cli.atlas.texts"), len(texts) + min(len(texts), arguments.costs)) as report:
