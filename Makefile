@@ -81,22 +81,11 @@ format: $(VENV)/.developing web/node_modules/.package-lock.json  ## rewrite the 
 clean:  ## remove the environment and every cache
 	rm -rf $(VENV) web/node_modules $(dir $(PAGE)) site build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
-$(BIN)/python:
+# What models need is imported once behind it, so that the first of them does not wait for bytecode.
+$(VENV)/.installed: pyproject.toml hatch_build.py constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "glassformer: $(PYTHON) is older than 3.11; try: make PYTHON=python3.12 run" >&2; exit 1; }
-	@echo "Creating $(VENV) ..."
-	@$(PYTHON) -m venv $(VENV)
-
-# The page is built while packages are unpacked; where there is no Node, by pip afterwards, which brings one. Bytecode is
-# written when a module is first imported: compiling all of it would take longer than the rest. What models need is
-# imported once behind it, so that the first of them does not wait for that.
-$(VENV)/.installed: pyproject.toml hatch_build.py constraints.txt | $(BIN)/python
-	@echo "Installing packages into $(VENV), PyTorch above all (a minute; longer where they are downloaded), and building the page ..."
-	@$(BIN)/python web/build.py >/dev/null 2>&1 & page=$$!; \
-	  GLASSFORMER_SKIP_PAGE=1 $(PIP) --no-compile --editable . || { kill $$page; exit 1; }; \
-	  echo "The packages are installed."; \
-	  if wait $$page; then echo "The page is built."; else \
-	    echo "Building the page with a Node of its own ..."; $(PIP) --no-deps --editable .; fi
+	@$(PYTHON) deploy/install.py $(VENV)
 	@nice $(BIN)/python -c "import torch, transformers, glassformer.recorders.record" >/dev/null 2>&1 &
 	@touch $@
 

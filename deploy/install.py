@@ -1,0 +1,116 @@
+"""What `make run` installs, at once instead of one after the other: `python deploy/install.py .venv`.
+
+In:   deploy/requirements.txt, the exact version of everything that is needed; indexes as pip knows them.
+Out:  an environment with the product and a built page; what is done meanwhile is printed.
+
+Versions that are known need no search, so pips unpack side by side while Node builds the page. What a machine
+needs beyond that list (a graphics card, another system) pip looks for as usual. Bytecode is written when a
+module is first imported: compiling all of it would take longer than the rest.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LARGEST = "torch"  # takes as long to unpack as all others together
+PAUSE = 10  # seconds between two lines on what goes on
+
+
+class Step:
+    """A command that runs meanwhile. What it writes is lost: what fails is tried again, and then says why."""
+
+    def __init__(self, name: str, command: list[str], **environment: str) -> None:
+        self.name = name
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, **environment},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    @property
+    def running(self) -> bool:
+        """Whether it still runs."""
+        return self._process.poll() is None
+
+    def succeed(self) -> bool:
+        """Wait for its end; whether all went well."""
+        return self._process.wait() == 0
+
+
+def say(text: str) -> None:
+    """Tell the person who waits."""
+    print(text, flush=True)
+
+
+def read_pins() -> dict[str, str]:
+    """`name==version` of everything that the product needs, by name."""
+    text = (ROOT / "deploy" / "requirements.txt").read_text(encoding="utf-8")
+    return {name: f"{name}=={pin}" for name, pin in re.findall(r"^([\w.-]+)==([^\s\\]+)", text, re.M)}
+
+
+def pip(python: str, *words: str) -> list[str]:
+    """A command of pip that installs."""
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-compile")
+    return [python, "-m", "pip", "install", *quiet, *words]
+
+
+def watch(steps: list[Step], folder: Path, count: int) -> None:
+    """Say what ends and what goes on, until all of it has ended."""
+    running, told = list(steps), time.monotonic()
+    while running:
+        time.sleep(0.1)
+        for step in [step for step in running if not step.running]:
+            running.remove(step)
+            if step.succeed():
+                say(f"  {step.name}: done")
+        if running and time.monotonic() - told > PAUSE:
+            told = time.monotonic()
+            here = sum(1 for _ in folder.glob("lib/*/site-packages/*.dist-info"))
+            names = ", ".join(step.name for step in running)
+            say(f"  {min(here, count)} of {count} packages are here; still at work: {names}")
+
+
+def is_complete(python: str) -> bool:
+    """Whether everything is there that the product needs on this machine."""
+    command = [python, "-c", "import sys; sys.path[:0] = ['deploy']; import hashes; hashes.list_needs()"]
+    return subprocess.run(command, cwd=ROOT, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def install(folder: Path) -> bool:
+    """Environment, packages and page; False when something is missing at the end, and pip has said why."""
+    python = str(folder / "bin" / "python")
+    old = os.path.exists(python)
+    page = Step("the page", [python if old else sys.executable, "web/build.py"])
+    if not old:
+        say(f"Creating {folder} ...")
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    pins = read_pins()
+    say(f"Installing {len(pins)} packages into {folder}, PyTorch above all, and building the page.")
+    say("That takes a minute, longer where they are downloaded ...")
+    largest = pins.pop(LARGEST)
+    packages = [
+        Step("PyTorch", pip(python, "--no-deps", largest)),
+        Step("the other packages", pip(python, "--no-deps", *pins.values())),
+        Step("Glassformer", pip(python, "--no-deps", "--editable", "."), GLASSFORMER_SKIP_PAGE="1"),
+    ]
+    watch([*packages, page], folder, len(pins) + 1)
+    if not (all(step.succeed() for step in packages) and is_complete(python)):
+        say("This machine needs something else: pip looks for it ...")
+        command = pip(python, "-c", "constraints.txt", "--editable", ".")
+        if subprocess.run(command, cwd=ROOT, env={**os.environ, "GLASSFORMER_SKIP_PAGE": "1"}).returncode:
+            return False
+    if page.succeed():
+        return True
+    say("Building the page with a Node of its own ...")
+    return subprocess.run(pip(python, "--no-deps", "--editable", "."), cwd=ROOT).returncode == 0
+
+
+if __name__ == "__main__":
+    sys.exit(0 if install(Path(sys.argv[1])) else 1)
