@@ -17,14 +17,16 @@ export function fetchNeighbours(source: RecordingSource, map: MapDescription, he
     source.description.maps.find(({ place }) => samePlace(place, { ...map.place, layer }));
   const idle = window.requestIdleCallback ?? ((task: () => void) => window.setTimeout(task, 200));
   idle(() => {
-    const next = [
-      [map, head + 1],
-      [map, head - 1],
-      [near(map.place.layer + 1), head],
-      [near(map.place.layer - 1), head],
-    ] as const;
+    const [above, below] = [near(map.place.layer + 1), near(map.place.layer - 1)];
+    const [first, last] = [head === 0, head + 1 === map.heads];
+    const next: [MapDescription | undefined, number][] = [
+      last ? [above, 0] : [map, head + 1], // as one reads: on to the next layer
+      first ? [below, (below?.heads ?? 0) - 1] : [map, head - 1],
+      [above, head],
+      [below, head],
+    ];
     for (const [other, number] of next) {
-      if (other === undefined || number < 0 || number >= map.heads) continue;
+      if (other === undefined || number >= other.heads) continue;
       source.weights(other.place, { head: number }, "uint8").catch(() => {});
     }
   });
