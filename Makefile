@@ -38,9 +38,11 @@ recordings: $(VENV)/.developing  ## record and measure the examples again, and t
 	$(BIN)/python -m glassformer.workbench.gallery
 	$(BIN)/python -m glassformer.workbench.lesson_defaults
 
+# The page's own tests, of one process, run meanwhile: one core has little to do while tests are found.
 test: $(VENV)/.developing $(PAGE) web/node_modules/.package-lock.json  ## run every test this machine can run; skips are listed with their reasons
-	$(NPM) run test
-	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
+	@report=$$(mktemp); $(NPM) run test >$$report 2>&1 & page=$$!; \
+	  $(BIN)/python -m pytest $(PARALLEL) $(ARGS); tests=$$?; \
+	  if wait $$page; then tail -n 6 $$report; else tests=1; cat $$report; fi; rm $$report; exit $$tests
 
 test-quick: $(VENV)/.developing  ## a minute: one case of each test of Python that is neither slow, long nor in a browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal --quick $(ARGS)
