@@ -211,7 +211,7 @@ class FusedStep:
             found,
         )
         epsilon = next((each.eps for each in (norm, added_norm) if each is not None), 0.0)
-        words = {
+        constants = {
             "NORMED": norm is not None,
             "BIASED": bias is not None,
             "ACTIVATION": 0 if activation is None else _ACTIVATIONS[activation],
@@ -226,7 +226,7 @@ class FusedStep:
                 inputs,
                 outputs,
                 epsilon,
-                **words,
+                **constants,
                 COLUMNS=columns,
                 BLOCK=block,
                 WHOLE=_power(outputs) if added_norm is not None else 16,
@@ -242,7 +242,7 @@ class FusedStep:
             inputs,
             outputs,
             epsilon,
-            **words,
+            **constants,
             ROWS=max(16, _power(rows)),
             COLUMNS=columns,
             BLOCK=128 if found.element_size() == 2 else 64,

@@ -186,10 +186,10 @@ async def read_bundle(request: Request, context: Context, id: Id) -> Response:
 class _SentFile(FileResponse):
     """A file that is open: it is sent to its end, also where it is removed meanwhile."""
 
-    def __init__(self, file: BinaryIO, **words: Any) -> None:
+    def __init__(self, file: BinaryIO, **options: Any) -> None:
         self.file = file
         held = FilePath(f"/dev/fd/{file.fileno()}")  # opened again, it is the same file, whatever its name
-        super().__init__(held if held.exists() else file.name, **words)
+        super().__init__(held if held.exists() else file.name, **options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         with self.file:
