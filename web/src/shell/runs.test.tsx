@@ -98,6 +98,33 @@ describe("what is drawn", () => {
     await looking;
     expect(sent).toEqual(["one.png"]);
   });
+
+  test.each([
+    ["is looked at where the run before failed", new Error("no room"), ["one.png", "two.png"]],
+    ["is not looked at where that was cancelled", new DOMException("cancelled", "AbortError"), ["one.png"]],
+  ])("%s", async (_, error, names) => {
+    const { app } = build(() => []);
+    const sent: string[] = [];
+    let fail = (): void => {};
+    Object.assign(app.server!, {
+      sendInput: async (file: File) => {
+        sent.push(file.name);
+        return "id";
+      },
+      run: () =>
+        new Promise((_, refuse) => {
+          fail = () => refuse(error);
+        }),
+    });
+    const looking = app.runs.glance(new File([""], "one.png"));
+    void app.runs.glance(new File([""], "two.png"));
+    await vi.advanceTimersByTimeAsync(1);
+    fail();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(sent).toEqual(names);
+    fail();
+    await looking;
+  });
 });
 
 describe("samples of a task", () => {

@@ -109,21 +109,22 @@ export class Runs {
     this.next = file;
     if (this.looking) return;
     this.looking = true;
-    try {
-      while (this.next && !this.stopped) {
-        const now = this.next;
-        this.next = null;
-        if (this.form.peek().file !== now) continue; // another model or file was chosen meanwhile
-        const request = { ...requestOf(this.form.peek(), this.model()), listed: false };
+    while (this.next && !this.stopped) {
+      const now = this.next;
+      this.next = null;
+      if (this.form.peek().file !== now) continue; // another model or file was chosen meanwhile
+      const request = { ...requestOf(this.form.peek(), this.model()), listed: false };
+      try {
         await this.openOwn(await this.runSoon(request, now));
         this.trouble.value = null;
+      } catch (error) {
+        const cancelled = isAbort(error);
+        if (cancelled) this.next = null;
+        else this.trouble.value = error;
+        this.app.announce(cancelled ? this.app.words.peek().cancelled : this.app.explain(error));
       }
-    } catch (error) {
-      if (!isAbort(error)) this.trouble.value = error;
-      this.app.announce(isAbort(error) ? this.app.words.peek().cancelled : this.app.explain(error));
-    } finally {
-      this.looking = false;
     }
+    this.looking = false;
   }
 
   /** Runs what takes a moment; its progress is shown where it takes longer, as when a worker starts. */
