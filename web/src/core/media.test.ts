@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Description, MapDescription } from "../api/types";
-import { partInFocus } from "./media";
+import { frameSeconds, partInFocus } from "./media";
 
 const picture = { rows: 1, columns: 2, width: 2, height: 1, cells: [-1, 0, 1] };
 const sound = {
@@ -29,4 +29,14 @@ test("so is a moment of a sound", () => {
   const heard = (key: number) => partInFocus(described({ sound }), map("target"), { query: 1, key });
   expect(heard(1)).toEqual({ side: "source", token: 1, kind: "sound" });
   expect(heard(0)).toBeNull();
+});
+
+test("frames at the ends may be shorter than a frame is", () => {
+  const whole: [number, number][] = [
+    [0, 0.01], // centred on its first sample, as Whisper's
+    [0.01, 0.03],
+    [0.03, 0.035],
+  ];
+  expect(frameSeconds({ spans: whole })).toBeCloseTo(0.02);
+  expect(frameSeconds({ spans: whole.slice(2) })).toBeCloseTo(0.005);
 });

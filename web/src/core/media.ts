@@ -60,6 +60,11 @@ export function partInFocus(
   return null;
 }
 
+/** Seconds of a frame; the first and the last one may be shorter. */
+export function frameSeconds({ spans }: Pick<SoundDescription, "spans">): number {
+  return Math.max(0, ...spans.map(([from, to]) => to - from));
+}
+
 /** The tokens of an axis in their sound. */
 export interface Frames {
   readonly side: SideName;

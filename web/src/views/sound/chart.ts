@@ -33,11 +33,11 @@ const AXIS = 18;
 const MOST_COLUMNS = 500; // of the spectrogram
 const FONT = "12px system-ui, sans-serif";
 
-/** What is over the time now. */
 type Band = readonly [top: number, height: number];
 
 const middle = ([top, height]: Band): number => top + height / 2;
 
+/** What is over the time now. */
 export interface Heard {
   readonly cells: readonly TimeCell[];
   readonly values: Float32Array | null; // by row of the axis that is coloured

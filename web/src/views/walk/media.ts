@@ -8,6 +8,7 @@
 import type { PictureDescription, SoundDescription } from "../../api/types";
 import { fixed } from "../../core/formats";
 import { outlineWave } from "../../core/maths/wave";
+import { frameSeconds } from "../../core/media";
 import { Asker } from "../../core/tasks";
 import type { TableData } from "../../core/view";
 import { readPicture, readSamples } from "../../data/media";
@@ -86,8 +87,7 @@ export class MediaScene implements WalkScene {
       const others = (slice?.shown ?? []).filter((_, at) => (picture.cells[at] ?? -1) < 0);
       return say.patchTokens((slice?.shown.length ?? 0) - others.length, others.slice(0, 4).join(" "));
     }
-    const [from = 0, to = 0] = sound?.spans[0] ?? [];
-    return say.frameTokens(sound?.spans.length ?? 0, fixed((to - from) * 1000, 0));
+    return say.frameTokens(sound?.spans.length ?? 0, fixed(1000 * (sound ? frameSeconds(sound) : 0), 0));
   }
 
   private get size(): readonly [width: number, height: number] {
