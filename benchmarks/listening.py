@@ -1,11 +1,13 @@
 """How well zoo/listener hears, and whether it listens to the digit that it writes.
 
-    python benchmarks/listening.py [MODEL] [--strings 500] [--aligned 200] [--data FOLDER]
+    python benchmarks/listening.py [MODEL] [--strings 500] [--first 0] [--aligned 200] [--data FOLDER]
 
 Strings are those of recipes/listener.toml: of takes never heard, joined with gaps, noise and other speeds.
 errors:     word error rate of greedy transcripts, on dev and test, by the number of digits and by speaker.
-            --noise says how loud the white noise is at most (the recipe: 0.01): the recordings of one speaker
-            are so soft (root mean square 0.006) that it is often louder than he is.
+            --noise says how loud the white noise is at most (the first recipe: 0.01): the recordings of one
+            speaker are so soft (root mean square 0.006) that it is often louder than he is. --snr says
+            instead by how many decibels it is softer than the words, from and to.
+            --first leaves out strings: 500 more than were ever read are newly drawn ones.
 alignment:  the share of words whose row of cross-attention has its peak in a frame whose middle lies within
             the true word, 80 ms more on both sides. The true words are given; the row of a word is the one
             that writes it. Layer and head are those with the highest share on dev. Beside it, the same peaks
@@ -36,11 +38,12 @@ Place = tuple[int, int]  # layer, head
 
 
 def open_task(
-    name: str, data: Path, strings: int, noise: float
+    name: str, data: Path, strings: int, noise: float, snr: list[float] | None
 ) -> tuple[SpeechRecognition, LoadedModel, Transformer]:
     """The task of the recipe, but for the noise, with the network to judge."""
     model = open_model(name)
     changes = {"task.folder": str(data / "speech"), "task.held_out_strings": strings, "task.noise": noise}
+    changes |= {} if snr is None else {"task.snr": snr}
     task = build_task(read_recipe(RECIPE, changes).tables["task"], model.tokenizer)
     assert isinstance(task, SpeechRecognition)
     assert isinstance(model.network, Transformer)
@@ -82,11 +85,14 @@ def main() -> None:
     options.add_argument("--aligned", type=int, default=200, help="of each split whose attention is read")
     options.add_argument("--splits", nargs="+", default=["dev", "test"])
     options.add_argument("--noise", type=float, default=0.01, help="of white noise, at most")
+    options.add_argument("--snr", type=float, nargs=2, help="decibels from the words to the noise")
+    options.add_argument("--first", type=int, default=0, help="strings that are left out")
     options.add_argument("--data", type=Path, default=Path("../shared/data"))
     chosen = options.parse_args()
-    task, model, network = open_task(chosen.model, chosen.data, chosen.strings, chosen.noise)
+    last = chosen.first + chosen.strings
+    task, model, network = open_task(chosen.model, chosen.data, last, chosen.noise, chosen.snr)
     for split in chosen.splits:
-        numbers, written, wanted = task.transcribe(network, split, chosen.strings)
+        numbers, written, wanted = task.transcribe(network, split, chosen.strings, chosen.first)
         print(f"{split}: word error rate {compute_word_errors(written, wanted):.2%}, {len(wanted)} strings")
         speakers = [task.speak(split, number).speaker for number in numbers]
         kinds = [[f"{len(text.split())} digits" for text in wanted], speakers]
@@ -94,21 +100,27 @@ def main() -> None:
             rows = [at for at, pair in enumerate(zip(*kinds, strict=True)) if kind in pair]
             errors = compute_word_errors([written[at] for at in rows], [wanted[at] for at in rows])
             print(f"   {kind}: {errors:.2%}, {len(rows)} strings", flush=True)
+    if chosen.aligned:
+        align(task, model, chosen.splits, range(chosen.first, chosen.first + chosen.aligned))
+
+
+def align(task: SpeechRecognition, model: LoadedModel, splits: list[str], strings: range) -> None:
+    """Print how many rows of cross-attention have their peak within their words."""
     shares: dict[str, dict[Place, float]] = {}
-    for split in chosen.splits:
+    for split in splits:
         right: dict[Place, int] = {}
         by_chance: dict[Place, int] = {}
         total = 0
-        last: tuple[SpokenWord, ...] = ()
-        for index in range(chosen.aligned):
+        before: tuple[SpokenWord, ...] = ()
+        for index in strings:
             words = task.speak(split, index).words
             total += len(words)
             for place, peaks in find_peaks(task, model, split, index).items():
                 right[place] = right.get(place, 0) + count_right(peaks, words)
-                by_chance[place] = by_chance.get(place, 0) + count_right(peaks, last)
-            last = words
+                by_chance[place] = by_chance.get(place, 0) + count_right(peaks, before)
+            before = words
         shares[split] = {place: count / total for place, count in right.items()}
-        best = max(shares[chosen.splits[0]], key=shares[chosen.splits[0]].__getitem__)
+        best = max(shares[splits[0]], key=shares[splits[0]].__getitem__)
         print(
             f"{split}: layer {best[0]}, head {best[1]}: {shares[split][best]:.1%} of {total} words;", end=" "
         )

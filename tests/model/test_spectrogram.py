@@ -6,7 +6,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from glassformer.model.spectrogram import LogMel, RelativeLogMel
+from glassformer.model.spectrogram import LogMel, RelativeLogMel, warp_filters
 from glassformer.rounding import rounding
 from tolerances import assert_near
 
@@ -82,3 +82,33 @@ def test_the_relative_one_is_whispers() -> None:
     theirs = extractor(heard, sampling_rate=16_000, return_tensors="pt")["input_features"]
     assert_near(RelativeLogMel(rate=16_000, hop=160, bands=80)(torch.from_numpy(heard)[None]), theirs)
     assert float(theirs.max() - theirs.min()) == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize("kind", [LogMel, RelativeLogMel])
+def test_a_longer_throat_is_heard_as_lower_tones(kind: type[LogMel]) -> None:
+    spectrogram = kind(rate=RATE, hop=HOP, bands=BANDS)
+    times = torch.arange(8000) / RATE
+
+    def tone(hertz: float) -> torch.Tensor:
+        return torch.sin(2 * torch.pi * hertz * times)
+
+    factors = torch.tensor([1.0, 1.25, 0.8])
+    with spectrogram.warp(factors):
+        found = spectrogram(tone(1000).expand(3, -1))[:, :, 50]
+    assert torch.equal(found[0], spectrogram(tone(1000)[None])[0, :, 50])
+    for row, factor in zip(found[1:], factors[1:], strict=True):
+        wanted = spectrogram(tone(1000 / float(factor))[None])[0, :, 50]
+        assert abs(int(row.argmax()) - int(wanted.argmax())) <= 1
+        assert int(row.argmax()) != int(found[0].argmax())
+
+
+def test_a_warped_frequency_is_read_where_the_formula_says() -> None:
+    """Jaitly and Hinton: f times the factor up to the knee, then straight to the highest frequency."""
+    for factor in (0.8, 0.9, 1.0, 1.1, 1.25):
+        shares = warp_filters(torch.eye(101, dtype=torch.float64), torch.tensor([factor]))[0]
+        read = shares @ torch.arange(101.0, dtype=torch.float64)
+        knee = 60 * min(factor, 1) / factor
+        for bin_, place in enumerate(read.tolist()):
+            slope = (100 - knee * factor) / (100 - knee)
+            wanted = bin_ * factor if bin_ <= knee else 100 - slope * (100 - bin_)
+            assert place == pytest.approx(wanted, abs=1e-5)

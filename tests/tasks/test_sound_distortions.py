@@ -51,3 +51,18 @@ def test_noise_is_as_loud_as_asked_for_at_most() -> None:
     found = disturb(torch.zeros(ROWS, LENGTH), equalise=0.0, masked=0.0, noise=0.1).std(1).log10()
     assert -1 - QUIETEST - 0.1 < float(found.min()) < -3
     assert -1.5 < float(found.max()) < -0.95
+
+
+def test_noise_is_softer_than_the_sound_by_the_decibels_asked_for() -> None:
+    torch.manual_seed(0)
+    heard = torch.zeros(ROWS, LENGTH)  # silence behind the end of a sound says nothing about its loudness
+    heard[:, : LENGTH // 2] = torch.randn(ROWS, LENGTH // 2) * torch.logspace(-3, 0, ROWS)[:, None]
+    torch.manual_seed(1)
+    clean = disturb(heard, equalise=3.0, masked=0.0, noise=0.0)
+    torch.manual_seed(1)
+    noisy = disturb(heard, equalise=3.0, masked=0.0, noise=0.5, snr=[10.0, 40.0])
+    power = clean[:, : LENGTH // 2].square().mean(1)
+    decibels = 10 * (power / (noisy - clean).square().mean(1)).log10()
+    assert 9 < float(decibels.min()) < 13
+    assert 37 < float(decibels.max()) < 41
+    assert not (disturb(torch.zeros(2, 9), equalise=0.0, masked=0.0, noise=0.0, snr=[0.0, 0.0])).any()

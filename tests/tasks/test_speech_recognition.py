@@ -9,6 +9,7 @@ import pytest
 import torch
 
 import glassformer as gf
+from glassformer.errors import ConfigurationError
 from glassformer.model.loss import IGNORED
 from glassformer.tasks.speech_recognition import SpeechRecognition, _sum_encoder_loss
 from glassformer.tasks.task import build_task
@@ -104,6 +105,48 @@ def test_strings_of_train_grow_and_their_voices_differ(task: SpeechRecognition, 
         for word in task.speak("dev", index).words
     }
     assert others <= set(np.diff(task._heard["dev"].starts).tolist())
+
+
+def test_noise_is_softer_than_the_words_by_the_decibels_asked_for(task: SpeechRecognition) -> None:
+    task.speak("dev", 0)
+    usual = replace(task.settings, noise=0.9, snr=[10, 40])
+    ratios = []
+    for softer in (1.0, 0.01):  # whoever speaks softly has softer noise
+        heard = task._heard["dev"]
+        task._heard["dev"] = replace(heard, samples=(heard.samples * softer).astype(np.int16))
+        task._spoken.clear()
+        task.settings = replace(usual, snr=None, noise=0.0)
+        clean = [task.speak("dev", index) for index in range(12)]
+        task.settings = usual
+        for index, quiet in enumerate(clean):
+            noise = task.speak("dev", index).samples - quiet.samples
+            parts = [quiet.samples[round(w.start * RATE) : round(w.end * RATE)] for w in quiet.words]
+            power = np.square(np.concatenate(parts), dtype=np.float64).mean()
+            ratios.append(10 * np.log10(power / np.square(noise, dtype=np.float64).mean()))
+    loud, soft = np.array(ratios).reshape(2, 12)
+    assert np.allclose(loud, soft, atol=0.5)
+    assert 9 < loud.min() < 20 < 30 < loud.max() < 41
+
+
+@pytest.mark.parametrize("given", [[10], [40, 10], [float("nan"), 1], [0, float("inf")]])
+def test_a_ratio_that_is_none_is_refused(given: list[float], tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="decibels"):
+        build_task(TABLE | {"folder": str(tmp_path), "snr": given}, WORDS)
+
+
+def test_only_training_warps_what_is_heard(task: SpeechRecognition) -> None:
+    torch.manual_seed(0)
+    network = gf.Transformer(task.network_config).eval()
+    spectrogram = network.perception.spectrogram
+    task.settings = replace(task.settings, warp=0.2)
+    batch = task.collate("train", range(4), 0)
+    seen: list[torch.Tensor] = []
+    spectrogram.register_forward_pre_hook(lambda *_: seen.append(spectrogram.find_filters()))
+    task.loss(network, batch)
+    assert seen[0].shape == (4, *spectrogram.get_buffer("filters").shape)
+    assert not torch.equal(seen[0][0], seen[0][1])
+    task.evaluate(network, "dev")
+    assert all(each is spectrogram.get_buffer("filters") for each in seen[1:])
 
 
 def test_recordings_at_other_speeds_are_kept_while_there_is_room(

@@ -11,7 +11,8 @@ centred on sample c · hop, the ends are mirrored, and what is 80 decibels below
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +20,7 @@ from torch.nn import functional as F
 
 FLOOR = 8.0  # powers of ten below a full tone that count as silence
 WINDOW = 2.5  # hops
+KNEE = 0.6  # of the frequencies are warped by the factor itself; those above it so that the highest stays
 
 
 def mel_filters(bands: int, rate: int, size: int) -> Tensor:
@@ -44,8 +46,24 @@ def slaney_filters(bands: int, rate: int, size: int) -> Tensor:
     return torch.minimum(rising, falling).clamp(min=0) * 2 / (right - left)
 
 
+def warp_filters(filters: Tensor, factors: Tensor) -> Tensor:
+    """Filters (band, frequency) as a longer or shorter throat would have them: (factor, band, frequency).
+
+    Vocal tract length perturbation (Jaitly and Hinton 2013): what lies at f is read at factor · f.
+    """
+    bins = torch.arange(filters.shape[1], dtype=filters.dtype, device=filters.device)
+    factor, highest = factors.to(filters.dtype)[:, None], len(bins) - 1
+    knee = KNEE * highest * factor.clamp(max=1) / factor
+    above = highest - (highest - knee * factor) / (highest - knee) * (highest - bins)
+    read = torch.where(bins <= knee, bins * factor, above)  # (factor, frequency)
+    shares = (1 - (read[..., None] - bins).abs()).clamp(min=0)  # between the two nearest
+    return filters @ shares
+
+
 class LogMel(nn.Module):
     """The spectrogram of a batch; nothing in it is learnt."""
+
+    warped: Tensor | None = None  # filters of each sound, inside `warp`
 
     def __init__(self, *, rate: int, hop: int, bands: int) -> None:
         super().__init__()
@@ -58,7 +76,7 @@ class LogMel(nn.Module):
         """So many columns; None: as many as begin before the end."""
         power = self.find_powers(samples, columns)
         with torch.autocast(samples.device.type, enabled=False):
-            loud = self.get_buffer("filters") @ power
+            loud = self.find_filters() @ power
             return (loud.clamp(min=10**-FLOOR).log10() + FLOOR) / 4
 
     def find_powers(self, samples: Tensor, columns: int | None = None) -> Tensor:
@@ -73,6 +91,19 @@ class LogMel(nn.Module):
                 padded, self.size, self.hop, self.length, window, center=False, return_complex=True
             )
             return (spectrum.real**2 + spectrum.imag**2) / (self.length / 4) ** 2
+
+    def find_filters(self) -> Tensor:
+        """Those of all sounds, or of each."""
+        return self.get_buffer("filters") if self.warped is None else self.warped
+
+    @contextmanager
+    def warp(self, factors: Tensor) -> Iterator[None]:
+        """Hear each sound of a batch as if its speaker were taller or shorter."""
+        self.warped = warp_filters(self.get_buffer("filters"), factors)
+        try:
+            yield
+        finally:
+            self.warped = None
 
     def _find_size(self) -> int:
         """Of the Fourier transform."""
@@ -100,7 +131,7 @@ class RelativeLogMel(LogMel):
 
     def forward(self, samples: Tensor, columns: int | None = None) -> Tensor:
         columns = columns or -(-samples.shape[1] // self.hop)
-        window, filters = self.get_buffer("window"), self.get_buffer("filters")
+        window, filters = self.get_buffer("window"), self.find_filters()
         with torch.autocast(samples.device.type, enabled=False):
             whole = F.pad(samples.to(window.dtype), (0, columns * self.hop - samples.shape[1]))
             spectrum = torch.stft(whole, self.size, self.hop, self.length, window, return_complex=True)

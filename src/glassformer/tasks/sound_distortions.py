@@ -6,6 +6,8 @@ Out:  the same sounds in other colours and loudness, with noise and missing part
 Everything is torch, so that it runs where the network does: on a GPU it costs next to nothing.
 """
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -16,9 +18,15 @@ QUIETEST = 3.0  # powers of ten from the loudest noise to the least
 GAPS = 3  # pieces of time that are silenced
 
 
-def disturb(samples: Tensor, *, equalise: float, masked: float, noise: float) -> Tensor:
-    """Each sound through an equaliser (decibels) that lacks a band, with other loudness, gaps and noise."""
+def disturb(
+    samples: Tensor, *, equalise: float, masked: float, noise: float, snr: Sequence[float] | None = None
+) -> Tensor:
+    """Each sound through an equaliser (decibels) that lacks a band, with other loudness, gaps and noise.
+
+    Noise is at most so loud, or softer than what is heard by a ratio from one to another (decibels).
+    """
     count, length = samples.shape
+    heard = samples != 0  # neither silence between words nor behind the end
     if equalise or masked:
         spectrum = torch.fft.rfft(samples)
         response = _draw_response(samples, spectrum.shape[1], equalise)
@@ -27,7 +35,11 @@ def disturb(samples: Tensor, *, equalise: float, masked: float, noise: float) ->
         for _ in range(GAPS):
             samples = samples * ~_draw_pieces(samples, length, masked / GAPS)
     samples = samples * SOFTEST ** torch.rand(count, 1, device=samples.device)
-    if noise:
+    if snr is not None:
+        power = (samples.square() * heard).sum(1, keepdim=True) / heard.sum(1, keepdim=True).clamp(min=1)
+        decibels = snr[0] + (snr[1] - snr[0]) * torch.rand_like(power)
+        samples = samples + torch.randn_like(samples) * power.sqrt() * 10 ** (-decibels / 20)
+    elif noise:
         loudness = noise * 10 ** (-QUIETEST * torch.rand(count, 1, device=samples.device))
         samples = samples + torch.randn_like(samples) * loudness
     return samples

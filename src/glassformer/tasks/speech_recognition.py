@@ -12,8 +12,10 @@ what is said where, and the decoder where to look.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -26,7 +28,7 @@ from glassformer.errors import ConfigurationError
 from glassformer.loaded.native import NativeModel
 from glassformer.loaded.perceiving import play_sound
 from glassformer.media import Waveform, resample
-from glassformer.model.frames import count_frames
+from glassformer.model.frames import FrameEmbeddings, count_frames
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recording import SpokenWord
@@ -70,7 +72,9 @@ class SpeechRecognitionSettings(SoundSettings):
     gap: AtLeastZero = 0.3  # seconds of silence around words, at most
     speed: Share = 0.1  # share by which words are faster or slower, at most
     noise: Share = 0.01  # of white noise, at most, where 1 is full loudness
+    snr: list[float] | None = None  # decibels from words down to white noise, from and to; None: as `noise`
     voice: Share = 0.0  # train: share by which whole strings are higher or lower, at most
+    warp: Share = 0.0  # train: share by which the throat of who speaks is longer or shorter, at most
     equalise: AtLeastZero = 0.0  # train: decibels by which frequencies are louder or softer
     masked: Share = 0.0  # train: share of frequencies and of time that is silenced, at most
     grow: CountOrZero = 0  # train: epochs in which strings become as long as `longest`
@@ -82,6 +86,8 @@ class SpeechRecognitionSettings(SoundSettings):
         SoundSettings.check(self)
         if self.shortest > self.longest:
             raise ConfigurationError("tasks.media.lengths", shortest=self.shortest, longest=self.longest)
+        if self.snr is not None and (len(self.snr) != 2 or not -inf < self.snr[0] <= self.snr[1] < inf):
+            raise ConfigurationError("tasks.media.snr", seen=str(self.snr))
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +170,22 @@ class SpeechRecognition(MediaTask):
                 places.append((number, start, end))
             pieces.append(np.zeros(int(last * settings.gap * rate), np.float32))
             samples = np.concatenate(pieces)
-            if settings.noise and not train:  # in train `disturb` adds it
+            if not train:  # in train `disturb` adds it
                 chance = np.random.default_rng(int(hiss * 2**53))
-                samples += chance.standard_normal(len(samples), np.float32) * np.float32(
-                    settings.noise * hiss
-                )
+                loudness = np.float32(self._find_noise(samples, places, hiss))
+                samples += chance.standard_normal(len(samples), np.float32) * loudness
             yield samples, places
+
+    def _find_noise(
+        self, samples: NDArray[np.float32], places: list[tuple[int, int, int]], drawn: float
+    ) -> float:
+        """How loud the noise is behind a string."""
+        if self.settings.snr is None:
+            return self.settings.noise * drawn
+        lowest, highest = self.settings.snr
+        heard = np.concatenate([samples[start:end] for _, start, end in places])
+        power = float(np.square(heard, dtype=np.float64).mean())  # of the words, not of what is between them
+        return power**0.5 * 10 ** (-(lowest + (highest - lowest) * drawn) / 20)
 
     def _speak_word(self, split: Split, number: int, faster: float) -> NDArray[np.float32]:
         """A recording at one of a few speeds; kept for the next time while there is room."""
@@ -196,9 +212,16 @@ class SpeechRecognition(MediaTask):
 
     def loss(self, network: Network, batch: Batch) -> Tensor:
         settings = self.settings
-        heard = disturb(batch.ids, equalise=settings.equalise, masked=settings.masked, noise=settings.noise)
+        heard = disturb(
+            batch.ids,
+            equalise=settings.equalise,
+            masked=settings.masked,
+            noise=settings.noise,
+            snr=settings.snr,
+        )
         listening = require_transformer(network)
-        memory = listening.encode(heard, batch.real)
+        with _warp(listening, settings.warp, heard):
+            memory = listening.encode(heard, batch.real)
         loss = sum_word_loss(network, batch, settings.label_smoothing, memory)
         if not settings.ctc:
             return loss
@@ -217,12 +240,12 @@ class SpeechRecognition(MediaTask):
         return scores
 
     def transcribe(
-        self, network: Network, split: Split, count: int
+        self, network: Network, split: Split, count: int, first: int = 0
     ) -> tuple[list[int], list[str], list[str]]:
-        """Strings all over a split, by number, what is written about them and what they are."""
+        """Strings all over a split, by number; what is written about them, and what they are."""
         model = NativeModel(network, self.tokenizer, generation=GenerationSettings())
         total = len(self.media(split).lengths)
-        chosen = np.unique(np.linspace(0, total - 1, count).astype(np.int64)).tolist()
+        chosen = np.unique(np.linspace(first, total - 1, count).astype(np.int64)).tolist()
         strings = [self.speak(split, index) for index in chosen]
         rate = self.network_config.sample_rate
         percepts = [
@@ -235,6 +258,15 @@ class SpeechRecognition(MediaTask):
         """Transcripts of strings all over the split, which are named by number."""
         found = zip(*self.transcribe(network, split, count), strict=True)
         return [Sample(f"{split} {index}", written, wanted) for index, written, wanted in found]
+
+
+def _warp(network: Transformer, most: float, heard: Tensor) -> AbstractContextManager[None]:
+    """Each sound of a batch from a throat of another length."""
+    if not most:
+        return nullcontext()
+    assert isinstance(network.perception, FrameEmbeddings)
+    factors = 1 + most * (2 * torch.rand(len(heard), device=heard.device) - 1)
+    return network.perception.spectrogram.warp(factors)
 
 
 def _sum_encoder_loss(network: Transformer, batch: Batch, memory: Tensor) -> Tensor:
