@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import glassformer as gf
+from glassformer.errors import InputError
 from glassformer.loaded.perceiving import play_sound
 from glassformer.media import Waveform
 from glassformer.model.transformer import Transformer
@@ -56,6 +57,15 @@ def test_a_drawn_face_is_named_in_the_language_that_is_asked_for() -> None:
     assert "Gesicht" in names["de"]
     assert "visage" in names["fr"]
     assert all("一" <= letter <= "鿿" for letter in names["zh"])
+
+
+def test_the_captioner_asks_which_language_to_write_in() -> None:
+    model, white = gf.load("zoo/captioner"), np.full((72, 72, 3), 255, np.uint8)
+    for ask in (lambda: gf.record(model, white), lambda: gf.translate(model, [white])):
+        with pytest.raises(InputError, match=r"several languages.*: de, en, fr or zh"):
+            ask()
+    given = gf.record(model, white, ">>de<< Kreis")  # words that are given may begin as they like
+    assert given.target.texts
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from glassformer.model.generate import GREEDY
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.hypotheses import Hypothesis
 from glassformer.place import name_term
-from glassformer.text.languages import find_language
+from glassformer.text.languages import find_language, list_languages
 from glassformer.text.opening import wrap_tokenizer
 from glassformer.text.tokenizer import Encoding, Tokenizer
 
@@ -266,7 +266,12 @@ class LoadedModel(ABC):
 
     def begin_target(self, target_language: str | None) -> tuple[int, ...]:
         """Token ids that a target starts with: its language, where the source has no place to name it."""
-        if self.reads == "text" or target_language is None:
+        if self.reads == "text":
+            return ()
+        if target_language is None:
+            known = [] if self.tokenizer is None else list_languages(self.tokenizer)
+            if known:  # without one it writes what is in no language
+                raise InputError("text.no_language.needed", name=self.name, known=known)
             return ()
         return (find_language(self.tokenizer, target_language),)
 

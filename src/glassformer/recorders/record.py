@@ -232,7 +232,7 @@ def make_request(
 def _read_target(model: LoadedModel, target: Inputs, target_language: str | None) -> Encoding:
     """A target without its start token; in front its language, where the source has no place for it."""
     encoding = model.reader.read(target, target=True)
-    for token in model.begin_target(target_language):
+    for token in () if target_language is None else model.begin_target(target_language):
         encoding = model.reader.prepend(token, encoding)
     return encoding
 
