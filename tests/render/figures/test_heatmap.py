@@ -123,3 +123,20 @@ def test_heads_side_by_side_share_one_scale():
     assert titles[0] == "decoder layer 0, cross, head 2"
     [first] = figure(recording, "heads", head=[2, 0]).canvas.axes[0].images
     assert first.get_array()[0, 0] == recording.maps[0].statistics.thumbnail_max[2, 0, 0]
+
+
+@pytest.mark.parametrize(("words", "patches"), [(5, 81), (6, 4)])
+def test_the_name_of_the_rows_stays_beside_them(words: int, patches: int) -> None:
+    """A caption of few words looks at many patches: such a map is flat, and its name was over the title."""
+    names = [f"w{at}" for at in range(words)]
+    recording = make_recording(queries=names, keys=[str(at) for at in range(patches)])
+    written = replace(recording.target, special=np.arange(words) == 0)
+    maps = tuple(replace(each, query=written) for each in recording.maps)
+    drawn = figure(replace(recording, target=written, maps=maps), "heatmap", layer=1, head=0)
+    axes = drawn.canvas.axes[0]
+    assert "the word that is" in axes.yaxis.label.get_text().replace("\n", " ")
+    drawn.canvas.draw_without_rendering()
+    beside, matrix = axes.yaxis.label.get_window_extent(), axes.get_window_extent()
+    room = 0.35 * drawn.canvas.dpi  # to what stands above: the keys
+    assert matrix.y0 - room < beside.y0
+    assert beside.y1 < matrix.y1 + room

@@ -33,6 +33,8 @@ SCALES = ("linear", "root")
 _LONGEST = 16  # letters of a token
 _SMALLEST = 3.5  # points: smaller labels are thinned out instead
 TALLEST = 10.0  # inches: a page
+FLATTEST = 3  # times as broad as high: cells of flatter matrices are higher than broad
+LINE = 18  # characters beside a flat matrix
 _LOWEST = 0.6  # inches of a panel
 _AIR = 1.25  # distance of labels, in their heights
 _POINTS = 72  # in an inch
@@ -136,7 +138,7 @@ def draw_matrix(
     else:
         extent = (-0.5, len(columns) - 0.5, len(rows) - 0.5, -0.5)  # in tokens
         picture = axes.imshow(values, **colours.options, extent=extent, interpolation="none", gid="weights")
-    axes.set_aspect("equal")
+    axes.set_aspect(max(1.0, len(columns) / len(rows) / FLATTEST))  # few words that look at many patches
     label_axis(axes, "x", columns)
     label_axis(axes, "y", rows)
     return picture
@@ -193,7 +195,9 @@ def name_matrix(axes: "Axes", columns: str, rows: str) -> None:
     axes.xaxis.tick_top()
     axes.xaxis.set_label_position("top")
     axes.set_xlabel(columns)
-    axes.set_ylabel(rows)
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    flat = abs(right - left) > 2 * abs(high - low)
+    axes.set_ylabel(wrap(rows, LINE) if flat else rows)
     axes.spines[:].set_visible(False)
 
 
