@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -131,6 +132,16 @@ def test_what_is_said_is_heard_at_the_rate_of_the_model(open_page: Open, bench: 
     assert np.abs(sound.samples.astype(float)).max() > 0.01 * np.iinfo(np.int16).max
     expect(page).to_have_url(re.compile("view=sound&place=decoder.cross.1"))  # words, and where they listen
     assert shown(page) not in [entry.id for entry in bench.library.entries()]
+
+
+@pytest.mark.slow
+def test_the_listener_that_ships_understands_the_example(open_page: Open, tmp_path: Path) -> None:
+    with serve_workbench(tmp_path) as shipped:
+        page = open_page(shipped.url)
+        choose_model(page, "listener")
+        for wanted in ("three one four", "zero six eight", "four nine one"):
+            page.locator("[data-action=sound-example]").click()
+            expect(page.locator("[data-outcome=transcript]")).to_contain_text(wanted)
 
 
 def test_without_a_microphone_a_sentence_says_what_to_do(open_page: Open, bench: Bench) -> None:

@@ -21,6 +21,22 @@ function namesIn(css: string, pattern: RegExp): Set<string> {
   return new Set([...css.matchAll(pattern)].map(([, name]) => name!));
 }
 
+/** Classes that a sheet gives a look wherever they stand. */
+function stylesAlone(css: string): string[] {
+  const pieces = css.replace(/\/\*[\s\S]*?\*\//g, "").split(/[{},]/);
+  return pieces.map((piece) => piece.trim()).filter((piece) => /^\.[\w-]+$/.test(piece));
+}
+
+describe("class names", () => {
+  test("the shell styles nowhere what views and marks style as a state of their own", () => {
+    const inside = Object.entries(sheets).filter(([path]) => /^\.\/(views|marks)\//.test(path));
+    const states = namesIn(inside.map(([, css]) => css).join("\n"), /[\w\])](\.[a-zA-Z][\w-]*)/g); // as tr.chosen
+    expect(states).toContain(".chosen");
+    const shell = Object.entries(sheets).filter(([path]) => path.startsWith("./shell/"));
+    expect(shell.flatMap(([, css]) => stylesAlone(css)).filter((name) => states.has(name))).toEqual([]);
+  });
+});
+
 describe("design tokens", () => {
   test("no type size or distance is written in pixels elsewhere", () => {
     const others = Object.entries(sheets).filter(([path]) => path !== TOKENS);

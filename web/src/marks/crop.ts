@@ -8,6 +8,7 @@
 import type { Crop } from "../core/heat";
 import { make, setStyle } from "./make";
 import { figure } from "./paper";
+import "./crop.css";
 
 const FINE = 4; // pixels of a canvas for each pixel of the picture, at most
 
@@ -29,5 +30,6 @@ export function drawCrop({ image, box }: Crop, size: number, sized = true): HTML
 export function writeCrop(crop: Crop, x: number, y: number, size: number): string {
   const url = drawCrop(crop, size).toDataURL?.("image/png") ?? "";
   const at = `x="${figure(x)}" y="${figure(y)}" width="${figure(size)}" height="${figure(size)}"`;
-  return `<image ${at} href="${url}" image-rendering="pixelated"/>`;
+  const frame = `<rect ${at} fill="none" stroke="#808080" stroke-opacity="0.4"/>`;
+  return `<image ${at} href="${url}" image-rendering="pixelated"/>${frame}`;
 }

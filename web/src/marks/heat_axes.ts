@@ -166,7 +166,10 @@ export function drawAxes(
       const middle = FONT_SIZE * MIDDLE;
       const left = turned ? x - middle - size / 2 : anchor === "middle" ? x - size / 2 : x - size;
       const top = turned || anchor === "middle" ? y - size : y - middle - size / 2;
+      context.imageSmoothingEnabled = crop.box[2] > size; // few pixels stay squares
       context.drawImage(crop.image, ...crop.box, left, top, size, size);
+      context.strokeStyle = colours.line; // one as light, or as dark, as the page is seen, too
+      context.strokeRect(left + 0.5, top + 0.5, size - 1, size - 1);
       continue;
     }
     context.fillStyle = colours[tone];

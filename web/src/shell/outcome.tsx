@@ -106,9 +106,8 @@ function label(kind: Exclude<Outcome["kind"], "masks" | "tags">, { request }: De
   const say = app.words.value;
   const language = request?.target_language;
   const title = say.outcomes[kind];
-  return (kind === "translation" || kind === "caption") && language
-    ? say.translationInto(title, nameLanguages(app)(language))
-    : title;
+  if (!language || (kind !== "translation" && kind !== "caption")) return title;
+  return (kind === "caption" ? say.captionIn : say.translationInto)(title, nameLanguages(app)(language));
 }
 
 /** The text with each mask replaced by the likeliest word; one that is chosen shows what else could stand there. */

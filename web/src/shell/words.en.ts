@@ -105,6 +105,7 @@ export const shell = {
     numbers: "Numbers",
   },
   translationInto: (title: string, language: string) => `${title} into ${language}`,
+  captionIn: (title: string, language: string) => `${title} in ${language}`,
   noMasks: "Nothing to guess: write [MASK] for a word.",
   guessHint: "What else could stand here",
   // states

@@ -107,6 +107,7 @@ export const shell: SameWords<typeof en.shell> = {
     numbers: "数值",
   },
   translationInto: (title: string, language: string) => `${title}（${language}）`,
+  captionIn: (title: string, language: string) => `${title}（${language}）`,
   noMasks: "没有可猜的词：请用 [MASK] 代替一个词。",
   guessHint: "此处还可能是什么",
   opening: "正在打开记录……",

@@ -68,7 +68,7 @@ function FileField({ form, reads }: { readonly form: Form; readonly reads: "pict
         </p>
       )}
       {file && (
-        <div class="chosen" data-part="chosen">
+        <div class="chosen-file" data-part="chosen">
           {reads === "picture" ? <Preview file={file} /> : <PlayButton file={file} />}
           <span>{say.chosen(file.name, sized(file.size))}</span>
         </div>

@@ -6,6 +6,8 @@ import { fixed } from "../../core/formats";
 import { Button } from "../button";
 import { useApp } from "../context";
 import { listen, MicrophoneError, type Speaking } from "./microphone";
+import { EXAMPLES, speak } from "./voice";
+import { encodeWav } from "./wav";
 import { words } from "./words";
 
 const USUAL_RATE = 16_000; // samples per second, where a model does not say
@@ -21,6 +23,7 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
   const starting = useRef(false);
   const current = useRef<Speaking | null>(null);
   const gone = useRef(false); // another model, another panel
+  const examples = useRef(0); // that were heard
   const most = Math.min(LONGEST, model.max_seconds ?? LONGEST);
   const shown = (value: number): string => fixed(value, 1);
 
@@ -56,6 +59,14 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
       starting.current = false;
     }
   };
+  const example = (): Promise<void> => {
+    tell("");
+    const rate = model.sample_rate ?? USUAL_RATE;
+    const text = EXAMPLES[examples.current++ % EXAMPLES.length]!;
+    return app.runs.glance(
+      new File([encodeWav(speak(text, rate), rate)], `${text}.wav`, { type: "audio/wav" }),
+    );
+  };
   useEffect(() => {
     if (!speaking) return;
     const timer = setInterval(() => {
@@ -81,9 +92,14 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
             {say.stop}
           </Button>
         ) : (
-          <Button name="speak" act={() => void begin()}>
-            {say.speak}
-          </Button>
+          <>
+            <Button name="speak" act={() => void begin()}>
+              {say.speak}
+            </Button>
+            <Button name="sound-example" hint={say.voiceHint} act={() => void example()}>
+              {say.example}
+            </Button>
+          </>
         )}
         {speaking && (
           <>

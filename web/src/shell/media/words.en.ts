@@ -24,6 +24,7 @@ export const media = {
   tooLarge: (size: string, most: string) =>
     `The file has ${size}, and the server takes at most ${most}. Make it smaller.`,
   speak: "Speak",
+  voiceHint: "A synthetic voice says some digits",
   stop: "Stop",
   play: "Play",
   recordingName: "recording.wav",

@@ -23,6 +23,7 @@ export const media: typeof en.media = {
   chosen: (name, size) => `${name}，${size}`,
   preview: (name) => `图片 ${name}`,
   tooLarge: (size, most) => `文件有 ${size}；最多接受 ${most}。请缩小文件。`,
+  voiceHint: "由合成的声音念几个英文数字",
   speak: "说话",
   stop: "停止",
   play: "播放",

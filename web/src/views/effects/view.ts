@@ -331,7 +331,7 @@ class Effects extends MountedView<Words, EffectsOptions> {
   private tell(found: Found): string {
     const { say, measured } = this;
     if (this.tokens === null) return say.loading;
-    if (measured === null) return say.intro;
+    if (measured === null) return isClassifier(this.stage.source.description) ? say.introClass : say.intro;
     const edited = (this.stage.rerunner?.again({})?.edits ?? []).length > 0;
     const { confirmed, heads, outcome, baseline } = found;
     if (outcome === null) return edited ? say.edited : say.estimating;

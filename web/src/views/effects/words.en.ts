@@ -17,6 +17,8 @@ export const words = {
   stop: "Stop",
   intro:
     "Choose a word that the model could write, or press Measure: every head is silenced in turn, and the change of the word's log-probability is shown. With a word to compare with, it is the change of the difference of their logits.",
+  introClass:
+    "Choose a class, or press Measure: every head is silenced in turn, and the change of the class's probability is shown.",
   loading: "Reading the text …",
   estimating: "Estimating …",
   confirming: (done: number, all: number) => `Confirmed by real passes: ${done} of ${all} heads.`,

@@ -20,6 +20,7 @@ export const words: SameWords<typeof en.words> = {
   stop: "停止",
   intro:
     "选择一个模型可能写出的词，或按“测量”：逐个关闭每个头，显示该词对数概率的变化。若选了对比词，则显示两者 logit 之差的变化。",
+  introClass: "选择一个类别，或按“测量”：逐个关闭每个头，显示该类别概率的变化。",
   loading: "正在读取文本……",
   estimating: "正在估计……",
   confirming: (done, all) => `已由真实计算确认：${all} 个头中的 ${done} 个。`,

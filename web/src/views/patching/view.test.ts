@@ -47,6 +47,18 @@ function stand(options: Record<string, string> = {}, model = "zoo/gpt2") {
   return { mounted, stage, element, selection, asked };
 }
 
+test("what looks or listens has no texts to patch", () => {
+  const { source } = invent({});
+  const { description } = source;
+  const fits = (more: object) =>
+    view.fits({
+      kind: "recording",
+      now: { ...source, description: { ...description, source: { ...description.source, ...more } } },
+    } as never);
+  expect(fits({})).toBe(true);
+  for (const cut of [{ picture: {} }, { sound: {} }]) expect(fits(cut)).not.toBe(true);
+});
+
 test("the map says what is restored: 0 as in the corrupted text, 1 as in the clean one", () => {
   const map = readMap([step(0, [-1, 3, 1]), step(1, [-2, 0, 5])])!;
   expect(map.rows.map(({ cells }) => cells.map(({ share }) => share))).toEqual([

@@ -64,7 +64,10 @@ export const view = recordingView({
   words,
   options,
   transport: false,
-  fits: hasOnlyWeights,
+  fits: (subject) => {
+    const { source } = subject.now.description;
+    return source.picture || source.sound ? (language) => words(language).noText : hasOnlyWeights(subject);
+  },
   mount: (setting) => new Patching(setting),
 });
 

@@ -28,6 +28,8 @@ export const words = {
     `Outcome: ${outcome}. It is ${clean} for the clean text and ${corrupted} for the corrupted one.`,
   equal: "Both texts are the same, so there is nothing to restore. Change a word of the corrupted text.",
   same: "Both texts have the same outcome, so there is nothing to restore. Choose other texts or answers.",
+  noText:
+    "Patching puts vectors of one text into another. What a patch of a picture or a moment of a sound does is seen by cutting it out, under Picture and Sound.",
   noModel: "Patching needs the model; there is none behind this page. Start it with `glassformer serve`.",
   noRequest:
     "It is not known how this recording was made, so its model cannot run again. Run the text under Input.",

@@ -31,6 +31,7 @@ export const words: SameWords<typeof en.words> = {
     `结果：${outcome}。原始文本为 ${clean}，改动后的文本为 ${corrupted}。`,
   equal: "两段文本相同，没有可恢复的内容。请改动其中一个词。",
   same: "两段文本的结果相同，没有可恢复的内容。请换文本或答案。",
+  noText: "修补是把一段文本的向量放进另一段文本。要看图块或某一时刻的作用，请在“图像”和“声音”中把它剪掉。",
   noModel: "修补需要模型，而此页面背后没有模型。请用 `glassformer serve` 启动。",
   noRequest: "不知道这份记录是如何生成的，因此无法再次运行其模型。请在“输入”中运行这段文本。",
   legend: "恢复的答案份额",

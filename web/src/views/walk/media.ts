@@ -25,6 +25,17 @@ const NAMED = 34; // CSS pixels of a patch that has room for its name
 const WAVE = 120; // CSS pixels, of a sound
 const NAMES = 22; // and of the seconds below it
 
+/** Which cells of a picture are rather light than dark. */
+function findLight(image: ImageBitmap, rows: number, columns: number): readonly boolean[] {
+  const small = make("canvas", { width: columns, height: rows }).getContext("2d")!;
+  small.drawImage(image, 0, 0, columns, rows);
+  const { data } = small.getImageData(0, 0, columns, rows);
+  return Array.from({ length: rows * columns }, (_, cell) => {
+    const [red, green, blue] = data.subarray(4 * cell) as unknown as [number, number, number];
+    return 0.299 * red + 0.587 * green + 0.114 * blue > 128;
+  });
+}
+
 export class MediaScene implements WalkScene {
   readonly element: HTMLElement;
   private readonly canvas: HTMLCanvasElement;
@@ -118,28 +129,30 @@ export class MediaScene implements WalkScene {
   ): void {
     const { rows, columns } = this.shown!;
     const [wide, high] = [width / columns, height / rows];
+    const places = Array.from({ length: rows * columns }, (_, cell) => [
+      ((cell % columns) + APART / 2) * wide,
+      (Math.floor(cell / columns) + APART / 2) * high,
+    ]) as [number, number][];
+    const [broad, tall] = [wide * (1 - APART), high * (1 - APART)];
     drawn.save();
     drawn.beginPath();
-    for (let cell = 0; cell < rows * columns; cell++)
-      drawn.rect(
-        ((cell % columns) + APART / 2) * wide,
-        (Math.floor(cell / columns) + APART / 2) * high,
-        wide * (1 - APART),
-        high * (1 - APART),
-      );
+    for (const [left, top] of places) drawn.rect(left, top, broad, tall);
     drawn.clip();
     paintPicture(drawn, image, width, height, false);
     drawn.restore();
+    drawn.strokeStyle = readInks(this.canvas).line; // a patch as light, or as dark, as the page is seen, too
+    for (const [left, top] of places) drawn.strokeRect(left + 0.5, top + 0.5, broad - 1, tall - 1);
     if (Math.min(wide, high) < NAMED) return;
     drawn.font = "600 11px system-ui, sans-serif";
     drawn.textBaseline = "top";
     drawn.lineWidth = 3;
-    drawn.strokeStyle = "rgb(0 0 0 / 70%)";
-    drawn.fillStyle = "#ffffff";
+    const light = findLight(image, rows, columns);
     this.shown!.cells.forEach((cell, token) => {
       if (cell < 0) return;
       const at = [((cell % columns) + APART) * wide, (Math.floor(cell / columns) + APART) * high] as const;
       const name = this.slice?.shown[token] ?? "";
+      drawn.strokeStyle = light[cell] ? "rgb(255 255 255 / 70%)" : "rgb(0 0 0 / 70%)";
+      drawn.fillStyle = light[cell] ? "#000000" : "#ffffff";
       drawn.strokeText(name, ...at);
       drawn.fillText(name, ...at);
     });
