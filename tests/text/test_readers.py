@@ -22,7 +22,7 @@ from glassformer.text.readers import (
 from glassformer.text.table import TableFormat
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the folder ../shared/data is not on this machine")
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the data of recipes is not here")
 
 Cells = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")).filter(str.strip)
 
