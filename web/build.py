@@ -15,7 +15,7 @@ from pathlib import Path
 WEB = Path(__file__).resolve().parent
 STATIC = WEB.parent / "src" / "glassformer" / "api" / "static"
 SETTINGS = ("package.json", "package-lock.json", "tsconfig.json")
-CONFIGURATIONS = ("vite.config.ts", "vite.embedded.config.ts", "vite.views.ts", "vite.words.ts")
+CONFIGURATIONS = ("build.mjs", "vite.config.ts", "vite.embedded.config.ts", "vite.views.ts", "vite.words.ts")
 SOURCES = (*SETTINGS, *CONFIGURATIONS, "index.html", "public", "src")
 OLDEST_NODE = (20, 19)  # what Vite asks for
 UNREACHABLE = re.compile(
