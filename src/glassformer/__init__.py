@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from glassformer.recorders.causes.outcomes import LogProbability as LogProbability
     from glassformer.recorders.causes.outcomes import Loss as Loss
     from glassformer.recorders.causes.outcomes import Rank as Rank
+    from glassformer.recorders.causes.outcomes import Similarity as Similarity
     from glassformer.recorders.causes.outcomes import TextScore as TextScore
     from glassformer.recorders.causes.sweep import Sweep as Sweep
     from glassformer.recorders.causes.sweep import all_heads as all_heads
@@ -171,7 +172,7 @@ _NAMES = {
     "glassformer.recorders.causes.logit_lens": "LogitLens, logit_lens",
     "glassformer.recorders.branch": "branch, open_hypothesis",
     "glassformer.recorders.causes.outcomes": "ClassProbability, LogitDifference, LogProbability, "
-    "Loss, Rank, TextScore",
+    "Loss, Rank, Similarity, TextScore",
     "glassformer.recorders.causes.sweep": "Sweep, all_heads, sweep",
     "glassformer.recorders.edits": "AblateHead, BlockHead, CutEdge, FirstLayers, PatchHead, PatchPath, "
     "PatchPattern, PatchStates, PatchValue, ScaleScores, Steer",

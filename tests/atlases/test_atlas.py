@@ -30,6 +30,13 @@ def test_heads_are_found_by_detector(build_atlas: Callable[..., Atlas]) -> None:
     assert error.value.message.code == "atlases.no_detector"
 
 
+def test_heads_are_found_in_words(build_atlas: Callable[..., Atlas]) -> None:
+    atlas = build_atlas()
+    for question in ("heads that look at the previous word", "看前一个词的头"):
+        assert atlas.search(question) == atlas.find("previous_token")
+    assert atlas.search("heads that look at the moon") == []
+
+
 def test_a_folder_without_an_atlas_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         open_atlas(tmp_path)

@@ -57,6 +57,8 @@ def test_from_the_header_to_a_head_and_its_example(served: Any, open_page: Calla
     expect(page.locator('.head-cell[aria-pressed="true"]')).to_be_focused()
     page.locator(".labelled select").last.select_option("other")
     expect(page.locator(".pairs tbody tr").first).to_be_visible()
+    wide = page.locator(".scroll:has(> .pairs)").evaluate("part => [part.scrollWidth, part.clientWidth]")
+    assert wide[0] <= wide[1]  # all columns, the other model's type and the change of a score included
     page.locator(".example").first.click()
     expect(page.locator(".view-heatmap")).to_have_count(1)
     expect(page).to_have_url(re.compile("recording=mine:example:"))

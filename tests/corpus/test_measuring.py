@@ -58,7 +58,7 @@ def test_texts_are_told_apart() -> None:
 HEAD = ("decoder", "self", 0, 0)
 SETTINGS = (
     *(gf.Loss((1, 2)), gf.LogProbability("a"), gf.LogitDifference("a", "b"), gf.Rank("a")),
-    *(gf.TextScore(), gf.ClassProbability("a")),
+    *(gf.TextScore(), gf.ClassProbability("a"), gf.Similarity()),
     gf.Steer("decoder", 0, np.linspace(0, 1, 1000), (1,)),
     gf.ScaleScores(1.0000001, "decoder", "self", 0),
     gf.AblateHead(*HEAD, "resample", ("a",), (1,)),

@@ -249,6 +249,16 @@ def test_a_study_that_has_measured_nothing_may_be_changed(model: Any, tmp_path: 
     assert study.manifest["settings"]["metrics"] == {"entropy": {}}
 
 
+def test_a_study_whose_texts_have_all_failed_may_be_changed(model: Any, tmp_path: Path) -> None:
+    """As with a language that the model does not know: the folder is not lost."""
+    failed = gf.study(model, ["", ""], tmp_path, metrics=["distance"], shard=1)
+    assert (failed.texts, failed.failed) == (0, 2)
+    study = gf.study(model, TEXTS, tmp_path, metrics=["entropy"])
+    assert (study.texts, study.failed) == (len(study.table("texts")) - study.failed, study.failed)
+    assert study.table("texts")["text"].to_pylist() == list(range(len(TEXTS)))  # none of the first call
+    assert study.frame("heads")["metric"].unique().tolist() == ["entropy"]
+
+
 def test_wrong_calls_are_refused(model: Any) -> None:
     with pytest.raises(InputError, match="`examples` \\(-1\\) at least 0"):
         gf.study(model, TEXTS, examples=-1)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from glassformer.atlases.comparison import AtlasComparison, compare_atlases
+from glassformer.atlases.naming import search_heads
 from glassformer.atlases.schema import AtlasBody, AtlasHead
 from glassformer.errors import InputError
 from glassformer.messages import message
@@ -64,6 +65,15 @@ class Atlas:
             return max(each.mean - each.null for each in passed if each is not None)
 
         return sorted((each for each in self.heads if set(names) & set(each.types)), key=weigh, reverse=True)
+
+    def search(self, question: str) -> list[AtlasHead]:
+        """The heads that pass what is asked for in words, English or Chinese, the strongest first.
+
+        >>> cards = gf.open_atlas("zoo/bert").search("heads that look at the object of a verb")
+        >>> [(card.layer, card.head) for card in cards]
+        [(5, 2)]
+        """
+        return search_heads(self.body, question)
 
     def open_example(self, number: int) -> Recording:
         """The recording of an example text."""

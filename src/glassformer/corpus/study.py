@@ -44,6 +44,7 @@ from glassformer.studies import Study
 from glassformer.studies.files import (
     FORMAT,
     MANIFEST,
+    STATE,
     load_arrow,
     read_manifest,
     remove_unfinished,
@@ -222,10 +223,12 @@ def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dic
     manifest = {"format": FORMAT, **about, "settings": settings, "complete": False}
     manifest |= {"texts": 0, "failed": 0, "tokens": 0, "digest": ""}
     remove_unfinished(folder)
-    if {path.name for path in folder.iterdir()} <= {MANIFEST}:  # nothing that other settings could contradict
+    found = manifest if {path.name for path in folder.iterdir()} <= {MANIFEST} else read_manifest(folder)
+    if found is manifest or State.open(folder).texts == 0:  # nothing that other settings could contradict
+        for path in (folder / STATE, *folder.glob("texts/[0-9]*.parquet")):
+            path.unlink(missing_ok=True)
         write_json(folder / MANIFEST, manifest)
         return manifest
-    found = read_manifest(folder)
     for name, value in settings.items():
         if found["settings"].get(name) != value:
             seen, given = (str(each)[:200] for each in (found["settings"].get(name), value))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+import glassformer as gf
 from cli.conftest import Command
 from glassformer.studies import open_study
 from tiny_models import build_model
@@ -42,3 +43,42 @@ def test_refusals(texts: Path, complain: Command, tmp_path: Path) -> None:
     assert "--show" in complain("study", "zoo/bert", "--show", tmp_path)
     assert "no study" in complain("study", "--show", tmp_path)
     assert "no file" in complain("study", "zoo/bert", tmp_path / "none.txt", "--output", tmp_path / "x")
+
+
+def test_heads_of_a_model_that_only_gives_vectors_are_silenced(
+    texts: Path, run: Command, complain: Command, tmp_path: Path
+) -> None:
+    model = build_model(tmp_path / "model", "encoder", "none")
+    printed = run("study", model, texts, "--output", tmp_path / "found", "--similarity")
+    assert "cosine of the text's vector and the one without edits, head" in printed
+    effects = open_study(tmp_path / "found").frame("effects")
+    assert effects["value"][0] == pytest.approx(1)
+    assert (effects["value"][1:] < 0).all()
+    assert "Similarity" in complain("study", model, texts, "--output", tmp_path / "lost", "--loss")
+
+
+def test_studies_and_recordings_are_pooled(run: Command, complain: Command, tmp_path: Path) -> None:
+    model = build_model(tmp_path / "model", "decoder")
+    for name, text in {"one": "the animal was tired", "other": "the street"}.items():
+        (tmp_path / f"{name}.txt").write_text(text + "\n")
+        run("study", model, tmp_path / f"{name}.txt", "--output", tmp_path / name, "--metric", "entropy")
+        gf.record(model, text).save(tmp_path / f"{name}.bundle")
+    both, bundles = (
+        ("study", "--pool", *(tmp_path / f"{name}{end}" for name in ("one", "other")), "--output")
+        for end in ("", ".bundle")
+    )
+    assert "2 texts" in run(*both, tmp_path / "both")
+    assert "2 texts" in run(*bundles, tmp_path / "recorded", "--metric", "entropy")
+    pooled, recorded = (open_study(tmp_path / name).frame("heads") for name in ("both", "recorded"))
+    assert pooled["value"].to_numpy() == pytest.approx(recorded["value"].to_numpy(), rel=1e-4)
+    assert "--output" in complain("study", "--pool", tmp_path / "one", tmp_path / "other")
+    assert "no model" in complain("study", model, "--pool", tmp_path / "one", "--output", tmp_path / "x")
+    (tmp_path / "empty").mkdir()
+    assert str(tmp_path / "empty") in complain(*both[:2], tmp_path / "empty", "--output", tmp_path / "x")
+
+
+def test_texts_that_are_all_refused_are_an_error_in_a_sentence(complain: Command, tmp_path: Path) -> None:
+    model = build_model(tmp_path / "model", "decoder")
+    (tmp_path / "long.txt").write_text("tired " * 5000 + "\n" + "street " * 5000 + "\n")
+    said = complain("study", model, tmp_path / "long.txt", "--output", tmp_path / "found")
+    assert "None of the 2 texts could be measured. The first: The text has" in said

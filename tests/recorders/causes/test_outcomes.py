@@ -6,10 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import transformers as hf
 
 import glassformer as gf
 from edited_models import KINDS, SOURCE, TARGET, make_subject
 from glassformer.errors import InputError
+from glassformer.model.attention import SelfAttention
+from our_networks import build
 from tolerances import assert_near
 
 EDIT = gf.AblateHead("decoder", "self", 1, 2)
@@ -51,6 +54,48 @@ def test_outcomes_are_read_from_the_logits(kind: str) -> None:
     }
     for outcome, value in wanted.items():
         assert_near(measure(kind, outcome), value, layers=5, scores=64, magnitude=32, where=outcome)
+
+
+@pytest.mark.parametrize("theirs", [False, True])
+def test_of_a_model_that_only_gives_vectors_it_is_how_alike_they_stay(theirs: bool) -> None:
+    """The cosine by hand, of a pass without the rows of the value and output projections of one head."""
+    if theirs:
+        small = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 32}
+        network: Any = hf.BertModel(hf.BertConfig(**small, vocab_size=20, initializer_range=0.5)).eval()
+        outputs = [each.attention.output.dense for each in network.encoder.layer]
+    else:
+        network = build(shape="encoder", head="none", heads=4).eval()
+        outputs = [each.output for each in network.modules() if isinstance(each, SelfAttention)]
+    subject = gf.load(network)
+    edits = [gf.AblateHead("encoder", "self", 1, head) for head in range(4)]
+    found = gf.sweep(subject, SOURCE, outcome=gf.Similarity(), edits=edits)
+
+    def embed() -> Any:
+        with torch.no_grad():
+            states = network(torch.tensor([SOURCE]))
+        return (states.last_hidden_state if theirs else states)[0].double().mean(0)
+
+    usual, weight = embed(), outputs[1].weight
+    for head in range(4):
+        width = weight.shape[1] // 4
+        kept = weight.detach().clone()
+        weight.data[:, head * width : (head + 1) * width] = 0
+        wanted = torch.cosine_similarity(embed(), usual, dim=0)
+        weight.data[:] = kept
+        assert_near(found.values[head], wanted, layers=2, scores=64, magnitude=1, where=head)
+    assert found.baseline == pytest.approx(1, abs=1e-12)
+    assert (found.effects < -1e-3).all()
+
+
+def test_how_alike_vectors_stay_is_refused_where_it_says_nothing() -> None:
+    subject, reads = make_subject("GPT-2")
+    with pytest.raises(InputError, match="Similarity is for models that only give vectors"):
+        gf.sweep(subject, *reads, outcome=gf.Similarity())
+    vectors = gf.load(build(shape="encoder", head="none", layers=1))
+    with pytest.raises(InputError, match="has no slope"):
+        gf.estimate(vectors, SOURCE, outcome=gf.Similarity())
+    with pytest.raises(InputError, match="Similarity where a model only gives vectors"):
+        gf.sweep(vectors, SOURCE, outcome=gf.Loss())
 
 
 @pytest.mark.parametrize("kind", KINDS)

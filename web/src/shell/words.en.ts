@@ -109,7 +109,7 @@ export const shell = {
   noMasks: "Nothing to guess: write [MASK] for a word.",
   guessHint: "What else could stand here",
   // states
-  opening: "Opening the recording …",
+  opening: "Opening …",
   readingTable: "Reading the numbers …",
   nothing: "There is no recording yet.",
   nothingHint: "Run a model on the right, or open a recording.",

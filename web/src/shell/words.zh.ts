@@ -110,7 +110,7 @@ export const shell: SameWords<typeof en.shell> = {
   captionIn: (title: string, language: string) => `${title}（${language}）`,
   noMasks: "没有可猜的词：请用 [MASK] 代替一个词。",
   guessHint: "此处还可能是什么",
-  opening: "正在打开记录……",
+  opening: "正在打开……",
   readingTable: "正在读取数值……",
   nothing: "还没有记录。",
   nothingHint: "请在右侧运行模型，或打开一个记录。",

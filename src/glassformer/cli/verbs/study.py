@@ -20,7 +20,9 @@ SHOWN = 3  # failed texts, and edits
 EXAMPLES = (
     "glassformer study zoo/bert texts.txt --output animals",
     "glassformer study zoo/gpt2 reviews.parquet --column text --loss --output reviews --engine ray",
+    "glassformer study ./my-sentence-encoder texts.txt --similarity --output silenced",
     "glassformer study --show animals --json",
+    "glassformer study --pool animals plants --output nature",
 )
 
 
@@ -29,9 +31,12 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?")
     add_text_files(parser)
     parser.add_argument("--show", metavar="FOLDER", type=Path)
+    parser.add_argument("--pool", metavar="FOLDER | BUNDLE", nargs="+", type=Path)
     parser.add_argument("--output", metavar="FOLDER", type=Path)
     parser.add_argument("--metric", metavar="NAME", action="append", default=[])
-    parser.add_argument("--loss", action="store_true")
+    outcome = parser.add_mutually_exclusive_group()
+    outcome.add_argument("--loss", action="store_true")
+    outcome.add_argument("--similarity", action="store_true")
     parser.add_argument("--values", action="store_true")
     parser.add_argument("--examples", metavar="N", type=int, default=0)
     parser.add_argument("--shard", metavar="N", type=int, default=1024)
@@ -48,10 +53,12 @@ def run(arguments: Arguments) -> None:
     """Study, or show what was found."""
     from glassformer.studies import open_study
 
+    if arguments.model is not None and (arguments.show is not None or arguments.pool):
+        raise InputError("cli.study.show_alone")
     if arguments.show is not None:
-        if arguments.model is not None:
-            raise InputError("cli.study.show_alone")
         found = open_study(arguments.show)
+    elif arguments.pool:
+        found = _pool(arguments)
     else:
         found = _study(arguments)
     if arguments.json:
@@ -64,7 +71,7 @@ def run(arguments: Arguments) -> None:
 
 def _study(arguments: Arguments) -> "Study":
     from glassformer.corpus.study import study
-    from glassformer.recorders.causes.outcomes import Loss
+    from glassformer.recorders.causes.outcomes import Loss, Similarity
 
     if arguments.model is None or arguments.texts is None or arguments.output is None:
         raise InputError("cli.study.what")
@@ -75,7 +82,7 @@ def _study(arguments: Arguments) -> "Study":
             files,
             arguments.output,
             metrics=arguments.metric or None,
-            outcome=Loss() if arguments.loss else None,
+            outcome=Loss() if arguments.loss else Similarity() if arguments.similarity else None,
             values=arguments.values,
             examples=arguments.examples,
             target_language=arguments.target_language,
@@ -87,10 +94,27 @@ def _study(arguments: Arguments) -> "Study":
             shard=arguments.shard,
             on_progress=lambda progress: report(progress.texts, progress.total, progress.remaining),
         )
+    if found.texts == 0:
+        reason = found.table("texts")["reason"][0].as_py()
+        raise InputError("cli.study.none_measured", failed=found.failed, reason=reason)
     if not arguments.json:
         for note in files.problems.notes():
             print(note)
     return found
+
+
+def _pool(arguments: Arguments) -> "Study":
+    """Studies as one, or recordings as a study."""
+    from glassformer.corpus.study import study_recordings
+    from glassformer.studies import pool_studies
+    from glassformer.studies.files import MANIFEST
+
+    if arguments.output is None:
+        raise InputError("cli.study.pool_where")
+    if any((each / MANIFEST).exists() for each in arguments.pool):
+        return pool_studies(arguments.pool, arguments.output)
+    metrics, values = arguments.metric or None, arguments.values
+    return study_recordings(arguments.pool, arguments.output, metrics=metrics, values=values)
 
 
 def _list_failed(study: "Study") -> "Iterator[Message]":

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -28,15 +28,18 @@ Token = str | int  # a text that is one token of the vocabulary, or its id
 class Reading:
     """How an outcome is read from logits."""
 
-    # The positions whose logits are needed, in order; None: logits are of classes.
+    # The positions whose logits are needed, in order; None: logits are of classes, or all states are needed.
     positions: tuple[int, ...] | None
-    read: Callable[[Tensor], Tensor]  # from (row, position, vocabulary) or (row, class) to (row,)
+    # From (row, position, vocabulary) or (row, class) to (row,); the first row of a sweep is without edits.
+    read: Callable[[Tensor], Tensor]
 
 
 class Outcome(ABC):
     """What is measured: a frozen dataclass; `str()` describes it."""
 
     __slots__ = ()
+
+    sloped: ClassVar[bool] = True  # False: at the text itself nothing can be learnt from its slope
 
     @abstractmethod
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
@@ -205,6 +208,37 @@ class Rank(Outcome):
 
     def as_message(self) -> Message:
         return message("recorders.causes.rank", token=str(self.token), position=self.position)
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity(Outcome):
+    """Cosine of the vector of the text and the one without edits, in a model that only gives vectors.
+
+    The vector is the mean of the last states over all tokens, as sentences are usually embedded. Without
+    edits it is 1; an effect of -0.02 says that the cosine falls to 0.98.
+
+    >>> network = gf.Transformer(gf.ModelConfig(vocabulary_size=5, shape="encoder", head="none", layers=1))
+    >>> sweep = gf.sweep(network, [1, 2, 3], outcome=gf.Similarity())
+    >>> round(sweep.baseline, 6), bool((sweep.effects < 0).all())
+    (1.0, True)
+    """
+
+    sloped: ClassVar[bool] = False  # 1 is the largest value there is
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:  # noqa: ARG002
+        if model.head != "none":
+            raise InputError("recorders.causes.no_vectors", name=model.name)
+        return Reading(None, _compare_with_first)
+
+    def as_message(self) -> Message:
+        return message("recorders.causes.similarity")
+
+
+def _compare_with_first(states: Tensor) -> Tensor:
+    """Cosines of the means over tokens (row, token, width) with that of the first row."""
+    vectors = states.double()
+    vectors = vectors.mean(1) if vectors.dim() > 2 else vectors  # several labels, which are one vector
+    return torch.cosine_similarity(vectors, vectors[:1], dim=-1)
 
 
 def read_together(readings: Sequence[Reading]) -> Reading:

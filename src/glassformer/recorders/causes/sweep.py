@@ -138,8 +138,8 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
     Arguments:
         model, inputs, target, tokenizer, device, target_language, second_text: see `record`. Without a target
             an encoder-decoder writes its own, without edits, and that is what every pass reads.
-        outcome: LogProbability(token), LogitDifference(token, against), Rank(token), Loss(), TextScore() or
-            ClassProbability(label); several of them are measured in the same passes and give a `Sweep` each.
+        outcome: LogProbability(token), LogitDifference(token, against), Rank(token), Loss(), TextScore(),
+            ClassProbability(label) or Similarity(); several are measured in the same passes, a `Sweep` each.
         edits: one pass for each: an edit, or a list of edits that act together. None: every head silenced,
             one after the other; `all_heads` makes others.
 

@@ -217,12 +217,12 @@ class TransformersRecorder:
         with run_first_layers(self.stacks, verdict.layers, edits), states:
             seen = self._see(given, replace(request, edits=tuple(edits), want=want), verdict, None)
             check_first_layers(seen.maps, verdict.layers, edits)
-        return _select(seen.outputs["logits"], positions)
+        return _select(_read_output(seen.outputs), positions)
 
     def _compute_logits(self, given: ModelInputs, positions: Sequence[int] | None) -> Tensor:
         settings = self.builder.settings(("output",))
         if positions is None or "logits_to_keep" not in self.builder.names:
-            return _select(self.model(**given.tensors, **settings)["logits"], positions)
+            return _select(_read_output(self.model(**given.tensors, **settings)), positions)
         kept = torch.tensor(positions, device=self.loaded.device)
         return self.model(**given.tensors, **settings, logits_to_keep=kept)["logits"]
 
@@ -407,6 +407,11 @@ def _count_layers(layers: Mapping[str, int], edits: Sequence[Edit]) -> dict[str,
 def _order_stacks(layers: Mapping[str, int]) -> dict[str, int]:
     """The encoder runs before all others."""
     return {name: layers[name] for name in sorted(layers, key=lambda name: name != "encoder")}
+
+
+def _read_output(outputs: Mapping[str, Tensor]) -> Tensor:
+    """Logits; of a model without a head its last states."""
+    return outputs["logits" if "logits" in outputs else "last_hidden_state"]
 
 
 def _select(logits: Tensor, positions: Sequence[int] | None) -> Tensor:
