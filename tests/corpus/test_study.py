@@ -116,6 +116,19 @@ def test_effects_of_edits_have_intervals(tmp_path: Path) -> None:
     assert (effects["mean_low"] <= effects["mean"]).all()
 
 
+def test_progress_of_effects_is_told_often() -> None:
+    """Every text is read once for each head, so a shard of a thousand texts would say nothing for an hour."""
+    model, texts = gf.load(build(shape="decoder"), WORDS), ["the cat sees", "the dog"] * 10
+    seen: list[gf.Progress] = []
+    gf.study(model, texts, metrics=(), outcome=gf.Loss(), on_progress=seen.append)
+    assert [each.texts for each in seen] == [16, 20]
+    assert seen[0].remaining is not None
+    assert seen[0].remaining > 0
+    seen.clear()
+    gf.study(model, texts, metrics=["entropy"], on_progress=seen.append)
+    assert [each.texts for each in seen] == [20]
+
+
 @campaign("when", range(20), sample=(0, 7))
 def test_an_interrupted_study_equals_one_that_was_not(when: int, model: Any, tmp_path: Path) -> None:
     """Killed after each of many steps of writing; then it goes on from what is there."""

@@ -56,6 +56,7 @@ from glassformer.studies.study import State, finish_study
 from glassformer.text.identity import identify_tokenizer
 
 SHARD = 1024  # texts
+SHARD_OF_EFFECTS = 16  # each is read once for every edit, so that 1,024 would take an hour
 SWITCH = 2e-5  # seconds
 AHEAD = 2  # shards that are read or measured while one is added up, on a GPU
 
@@ -95,7 +96,7 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     jobs: int = 1,
     address: str | None = None,
     gpus: float = 0.0,
-    shard: int = SHARD,
+    shard: int | None = None,
     most_tokens: int | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Study:
@@ -116,7 +117,8 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
         examples: keep the recordings of so many texts.
         engine, jobs, address, gpus: "local" with 1 job runs in this process; more run in processes, "ray" on
             a cluster, with so many GPUs for each task. Results are the same.
-        shard: texts that are measured, and kept, together. An interruption loses those that are under way.
+        shard: texts that are measured, and kept, together; by default 1,024, with an outcome 16. An
+            interruption loses those that are under way.
         most_tokens: of a batch; by default 4,096, on a GPU 32,768.
         on_progress: called with a `Progress` after each shard.
 
@@ -129,6 +131,8 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     [False, True, False]
     """
     load_arrow()
+    if shard is None:
+        shard = SHARD if outcome is None else SHARD_OF_EFFECTS
     if isinstance(texts, str) or shard < 1 or jobs < 1 or examples < 0:
         raise InputError("study.wrong_call", shard=shard, jobs=jobs, examples=examples)
     given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else texts

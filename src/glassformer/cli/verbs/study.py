@@ -39,7 +39,7 @@ def add_arguments(parser: Parser) -> None:
     outcome.add_argument("--similarity", action="store_true")
     parser.add_argument("--values", action="store_true")
     parser.add_argument("--examples", metavar="N", type=int, default=0)
-    parser.add_argument("--shard", metavar="N", type=int, default=1024)
+    parser.add_argument("--shard", metavar="N", type=int)
     parser.add_argument("--jobs", metavar="N", type=int, default=1)
     parser.add_argument("--engine", choices=("local", "ray"), default="local")
     parser.add_argument("--address", metavar="HOST:PORT")
