@@ -17,6 +17,7 @@ from glassformer.atlases.naming import (
 )
 from glassformer.atlases.schema import Detector
 from glassformer.corpus.atlas.detector import DETECTORS
+from glassformer.corpus.atlas.detectors.grammar import EVERY
 from glassformer.messages import known_languages
 
 # The page's search is held to the same questions and terms.
@@ -64,3 +65,14 @@ def test_a_family_is_named_for_people_without_the_detail_of_one_detector() -> No
     assert str(name_family("dependent")) == "looks at dependents"
     assert str(name_family("previous_token")) == "previous token"
     assert set(DETECTORS) >= DETAILED
+
+
+def test_the_detectors_of_all_relations_together_have_a_name_in_words() -> None:
+    """Not "from the all to its head word"; and "the", or 词, in a question does not find them."""
+    about: dict[str, Any] = {"detail": EVERY, "threshold": 0, "null": "shuffled", "applies": (), "texts": 1}
+    every = Detector(name="governor:all", family="governor", **about)
+    assert name_detector(every).text("en") == "from the word of any relation to its head word"
+    assert name_detector(every).text("zh") == "从任何从属词看向中心词"
+    assert find_detectors([every], "syntactic relation") == [every]
+    assert find_detectors([every], "heads that look at the next word") == []
+    assert find_detectors([every], "看下一个词的头") == []

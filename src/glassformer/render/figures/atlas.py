@@ -1,15 +1,17 @@
 """All heads of a model by what they do.
 
 In:   an Atlas; the colouring as `metric`: "type", "cost", a measure ("entropy") or the name of a detector.
-Out:  a row for each layer, a column for each head; types have a legend, numbers a scale.
+Out:  a row for each layer, a column for each head; types have a legend, numbers a scale. Where a family has
+      several types, such as relations, they share its colour, and their names are in the cells.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.atlases.naming import name_detector, number_colours
+from glassformer.atlases.naming import name_detector, name_family, number_colours
 from glassformer.atlases.schema import AtlasBody, AtlasHead, Detector
 from glassformer.errors import InputError
 from glassformer.messages import message
@@ -25,6 +27,11 @@ if TYPE_CHECKING:
 
 USUAL = "type"
 _ROW = 0.22  # inches
+_FEW = 8  # columns beside which a legend has room
+_LABELS = 6.0  # columns that the names of layers take, and air
+_POINTS = 7.0  # of names in cells, at most
+_LETTER = 0.65  # the width of a letter, of its height
+_DARK = 1.7  # the sum of red, green and blue below which white is read better
 _EMPTY = (0.93, 0.93, 0.94)  # of a head without a type
 
 
@@ -50,13 +57,18 @@ def draw(sheet: Sheet) -> None:
         )
     )
     axis_names = sheet.text("head"), sheet.text("layer")
-    types = [each for each in body.detectors if any(head.type == each.name for head in body.heads)]
-    names = [sheet.text(name_detector(each)) for each in types]
-    sheet.choose_fonts(title, *rows, *axis_names, *names)
+    families = _group_types(body)
+    names = {
+        family: sheet.text(name_detector(types[0]) if len(types) == 1 else name_family(family))
+        for family, types in families.items()
+    }
+    sheet.choose_fonts(title, *rows, *axis_names, *names.values())
     sheet.set_size(max(1.4, _ROW * len(rows)) + 1.1)
     [axes] = sheet.make_panels(1, 1)
     if name == USUAL:
-        _draw_types(axes, body, types, names, rows, columns)
+        _draw_types(axes, body, names, rows, columns)
+        named = _name_cells(axes, body, families, sheet.width / (len(columns) + _LABELS))
+        _add_legend(axes, body, names, below=named or len(columns) > _FEW)
     else:
         values = _place_values(body, name, len(columns))
         signed = bool((values < 0).any())
@@ -98,20 +110,23 @@ def _find_value(head: AtlasHead, name: str) -> float | None:
     return None if found is None else found.mean
 
 
-def _draw_types(
-    axes: "Axes",
-    body: AtlasBody,
-    types: list[Detector],
-    names: list[str],
-    rows: list[str],
-    columns: list[str],
-) -> None:
-    """Cells in the colours of types, as in the page, and a legend beside them."""
-    from matplotlib.patches import Patch
+def _group_types(body: AtlasBody) -> dict[str, list[Detector]]:
+    """The types that heads have, by family."""
+    found: dict[str, list[Detector]] = {}
+    for each in body.detectors:
+        if any(head.type == each.name for head in body.heads):
+            found.setdefault(each.family, []).append(each)
+    return found
 
+
+def _draw_types(
+    axes: "Axes", body: AtlasBody, families: Iterable[str], rows: list[str], columns: list[str]
+) -> None:
+    """Cells in the colours of types, as in the page."""
     places = {each.place: row for row, each in enumerate(body.places)}
     cells = np.full((len(rows), len(columns), 3), 1.0)
-    colours = {each.name: find_colour(each.family, body) for each in types}
+    of_family = {family: find_colour(family, body) for family in families}
+    colours = {each.name: of_family.get(each.family, _EMPTY) for each in body.detectors}
     for head in body.heads:
         cells[places[head.place], head.head] = _EMPTY if head.type is None else colours[head.type]
     axes.imshow(cells, interpolation="none", gid="weights")
@@ -121,11 +136,36 @@ def _draw_types(
     axes.tick_params(which="minor", length=0)
     parts.label_axis(axes, "x", columns)
     parts.label_axis(axes, "y", rows)
-    legend = [Patch(color=colours[each.name], label=name) for each, name in zip(types, names, strict=True)]
-    if legend:
-        axes.legend(
-            handles=legend, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0, frameon=False
-        )
+
+
+def _name_cells(axes: "Axes", body: AtlasBody, families: dict[str, list[Detector]], cell: float) -> bool:
+    """Write what tells types of one colour apart into their cells, so many inches wide; whether any is."""
+    places = {each.place: row for row, each in enumerate(body.places)}
+    details = {
+        each.name: each.detail or "" for types in families.values() if len(types) > 1 for each in types
+    }
+    size = min(_POINTS, 72 * cell / max(map(len, details.values()), default=1) / _LETTER)
+    for head in body.heads:
+        if head.type in details:
+            where = head.head, places[head.place]
+            dark = sum(find_colour(_find_family(body, head.type), body)) < _DARK
+            colour = "white" if dark else "black"
+            axes.text(*where, details[head.type], ha="center", va="center", color=colour, fontsize=size)
+    return bool(details)
+
+
+def _find_family(body: AtlasBody, name: str) -> str:
+    return next(each.family for each in body.detectors if each.name == name)
+
+
+def _add_legend(axes: "Axes", body: AtlasBody, names: dict[str, str], *, below: bool) -> None:
+    """Beside few columns; below many, for which no room would be left."""
+    from matplotlib.patches import Patch
+
+    handles = [Patch(color=find_colour(family, body), label=name) for family, name in names.items()]
+    where = (0.0, -0.03) if below else (1.02, 1.0)
+    if handles:
+        axes.legend(handles=handles, loc="upper left", bbox_to_anchor=where, borderaxespad=0, frameon=False)
 
 
 def find_colour(family: str, body: AtlasBody) -> tuple[float, float, float]:
