@@ -234,7 +234,7 @@ def test_what_cannot_be_traced_is_refused(
 
 
 def test_a_long_text_is_refused() -> None:
-    with pytest.raises(InputError, match="at most 256 tokens; the text has 257"):
+    with pytest.raises(InputError, match="at most 256 tokens; this input has 257"):
         load(build(**DECODER)).record([5] * 257, want=("trace",))
     assert load(build(**DECODER)).record([5] * 257, want=("parameters",)).trace
 
