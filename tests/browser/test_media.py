@@ -74,7 +74,7 @@ def test_a_stroke_is_looked_at_when_it_ends(open_page: Open, bench: Bench) -> No
     expect(page).not_to_have_url(re.compile(first))
     page.locator("[data-action=undo-stroke]").click()
     page.locator("[data-action=clear-pad]").click()
-    expect(page.locator("[data-action=run]")).to_be_disabled()
+    expect(page.locator("button[data-action=run]")).to_be_disabled()
 
 
 def test_the_keyboard_draws(open_page: Open, bench: Bench) -> None:
