@@ -1,6 +1,6 @@
 """How well zoo/listener hears, and whether it listens to the digit that it writes.
 
-    python benchmarks/listening.py [MODEL] [--strings 500] [--first 0] [--aligned 200] [--data FOLDER]
+    python benchmarks/listening.py [MODEL] --data FOLDER [--strings 500] [--first 0] [--aligned 200]
 
 Strings are those of recipes/listener.toml: of takes never heard, joined with gaps, noise and other speeds.
 errors:     word error rate of greedy transcripts, on dev and test, by the number of digits and by speaker.
@@ -87,7 +87,7 @@ def main() -> None:
     options.add_argument("--noise", type=float, default=0.01, help="of white noise, at most")
     options.add_argument("--snr", type=float, nargs=2, help="decibels from the words to the noise")
     options.add_argument("--first", type=int, default=0, help="strings that are left out")
-    options.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options.add_argument("--data", type=Path, required=True)
     chosen = options.parse_args()
     last = chosen.first + chosen.strings
     task, model, network = open_task(chosen.model, chosen.data, last, chosen.noise, chosen.snr)
