@@ -1,5 +1,6 @@
 """A real server and a real Chromium: console errors, exceptions and calls to other hosts fail a test."""
 
+import asyncio
 import json
 import os
 import re
@@ -63,6 +64,16 @@ class Bench:
     workbench: LocalWorkbench
 
 
+class _Server(uvicorn.Server):
+    """Ends connections that a browser keeps: left to themselves they would be a warning of a later test."""
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().shutdown(sockets)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+        await asyncio.sleep(0)  # until they are closed
+
+
 @contextmanager
 def serve(
     library: Library,
@@ -85,9 +96,7 @@ def serve(
         )
         app = create_app(library, workbench, settings, trainer=trainer)
         library.runs = (*library.runs, *known)  # several servers share a library: each finds its own probes
-        server = uvicorn.Server(
-            uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1)
-        )
+        server = _Server(uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [line]}, daemon=True)
         thread.start()
         while not server.started and thread.is_alive():

@@ -69,8 +69,8 @@ def read_numbers(figure: Locator) -> list[str]:
     return figure.locator("svg > .matrix > g:not(.colour-bar) text").all_text_contents()
 
 
-def test_a_matrix_shows_the_numbers_of_the_api(played: Played, open_page: Open) -> None:
-    page = open_page(played.address("masks", mask="causal"))
+def test_a_matrix_shows_the_numbers_of_the_api(played: Played, look: Open) -> None:
+    page = look(played.address("masks", mask="causal"))
     figure = find_figure(page, "weights")
     answer = played.figure("/masks?mask=causal", "weights")
     cells = [value for row in answer["values"] for value in row]
@@ -85,8 +85,8 @@ def test_a_matrix_shows_the_numbers_of_the_api(played: Played, open_page: Open) 
     assert strokes.count("M") == sum(value is None for row in scores for value in row)
 
 
-def test_a_control_changes_picture_sentence_and_address(played: Played, open_page: Open) -> None:
-    page = open_page(played.address("masks"))
+def test_a_control_changes_picture_sentence_and_address(played: Played, look: Open) -> None:
+    page = look(played.address("masks"))
     figure = find_figure(page, "allowed")
     page.get_by_role("radio", name="none", exact=True).check()
     expect(page).to_have_url(re.compile("playground.mask=none"))
@@ -99,8 +99,8 @@ def test_a_control_changes_picture_sentence_and_address(played: Played, open_pag
     expect(page.locator(".play-found")).to_have_text(format_text(played.ask("/masks?mask=none")["found"]))
 
 
-def test_a_slider_asks_when_it_rests(played: Played, open_page: Open) -> None:
-    page = open_page(played.address("scaling"))
+def test_a_slider_asks_when_it_rests(played: Played, look: Open) -> None:
+    page = look(played.address("scaling"))
     find_figure(page, "variance")
     asked: list[str] = []
     page.on(
@@ -124,8 +124,8 @@ def test_a_slider_asks_when_it_rests(played: Played, open_page: Open) -> None:
     )
 
 
-def test_pointer_and_arrow_keys_read_numbers(played: Played, open_page: Open) -> None:
-    page = open_page(played.address("masks", mask="none"))
+def test_pointer_and_arrow_keys_read_numbers(played: Played, look: Open) -> None:
+    page = look(played.address("masks", mask="none"))
     figure = find_figure(page, "weights")
     values = played.figure("/masks?mask=none", "weights")["values"]
     svg = figure.locator("svg")
@@ -227,8 +227,8 @@ def test_while_a_model_runs_it_waits_and_computes_by_itself(
     page.faults.clear()  # type: ignore[attr-defined]
 
 
-def test_a_slider_names_the_words_of_the_sentence(played: Played, open_page: Open) -> None:
-    page = open_page(played.address("heads"))
+def test_a_slider_names_the_words_of_the_sentence(played: Played, look: Open) -> None:
+    page = look(played.address("heads"))
     find_figure(page, "heads")
     words = played.ask("/heads")["ranges"]["query"]["labels"]
     slider = page.locator('[data-parameter="query"] input')
@@ -242,8 +242,8 @@ def test_a_slider_names_the_words_of_the_sentence(played: Played, open_page: Ope
     assert field["width"] > 0.9 * desk["width"], "a text takes its row"
 
 
-def test_what_belongs_to_a_recording_is_away_while_one_plays(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="playground"))
+def test_what_belongs_to_a_recording_is_away_while_one_plays(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="playground"))
     find_figure(page, "table")
     panel, transport = page.locator(".panel"), page.locator(".transport")
     expect(panel).to_be_hidden()
@@ -253,8 +253,8 @@ def test_what_belongs_to_a_recording_is_away_while_one_plays(served: Served, ope
     expect(transport).to_be_visible()
 
 
-def test_picture_and_table(played: Played, open_page: Open) -> None:
-    page = open_page(played.address("masks", mask="both"))
+def test_picture_and_table(played: Played, look: Open) -> None:
+    page = look(played.address("masks", mask="both"))
     find_figure(page, "weights")
     with page.expect_download() as download:
         page.get_by_role("button", name="SVG").click()
@@ -278,8 +278,8 @@ def test_without_a_workbench_the_first_settings_are_there(served: Served, open_p
     page.faults[:] = [fault for fault in page.faults if "playground/masks?mask=none" not in fault]  # type: ignore[attr-defined]
 
 
-def test_keys_leave_the_recording_behind_it_alone(played: Played, open_page: Open) -> None:
-    page = open_page(played.address("masks"))
+def test_keys_leave_the_recording_behind_it_alone(played: Played, look: Open) -> None:
+    page = look(played.address("masks"))
     find_figure(page, "weights")
     before = page.evaluate("() => location.hash")
     for key in (".", ",", "]", "[", "a", "m", "p"):

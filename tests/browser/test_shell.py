@@ -106,8 +106,8 @@ def test_a_link_reopens_the_exact_view(served: Any, open_page: OpenPage) -> None
     expect(again.locator("[data-action=step]")).to_have_value("3")
 
 
-def test_the_back_button_undoes_views_and_recordings_not_every_move(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="overview"))
+def test_the_back_button_undoes_views_and_recordings_not_every_move(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="overview"))
     settle(page)
     page.locator("[data-name=heatmap]").click()
     for head in (1, 2, 3):
@@ -151,8 +151,8 @@ def test_the_weight_in_focus_is_the_recordings(served: Any, look: OpenPage) -> N
     assert float(shown.get_attribute("data-weight") or "") == pytest.approx(float(weights.item()), rel=1e-6)
 
 
-def test_play_walks_through_the_tokens_and_stops_at_the_end(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("translation", view="heatmap", query=3))
+def test_play_walks_through_the_tokens_and_stops_at_the_end(served: Any, look: OpenPage) -> None:
+    page = look(served.address("translation", view="heatmap", query=3))
     settle(page)
     catch(page, "[data-action=play]", "Pause")
     expect(page.locator("[data-action=step]")).to_have_value("5")
@@ -376,8 +376,8 @@ def test_the_shell_is_axe_clean(working: Any, open_page: OpenPage, dark: bool) -
         assert not seen, panel
 
 
-def test_a_view_that_does_not_fit_says_why(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("long", view="heatmap"))
+def test_a_view_that_does_not_fit_says_why(served: Any, look: OpenPage) -> None:
+    page = look(served.address("long", view="heatmap"))
     settle(page)
     muted = page.locator(".pictures .tab.muted")
     expect(muted.first).to_be_visible()
@@ -390,8 +390,8 @@ def test_a_view_that_does_not_fit_says_why(served: Any, open_page: OpenPage) -> 
 # ── panels ───────────────────────────────────────────────────────────────
 
 
-def test_interpretability_numbers_are_the_apis_and_follow_tau(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=1, head=2))
+def test_interpretability_numbers_are_the_apis_and_follow_tau(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="heatmap", map=1, head=2))
     settle(page)
     page.locator("[data-name=interpretability]").click()
     entropy = page.locator("[data-metric=entropy] [data-level=head] [data-value]")
@@ -413,8 +413,8 @@ def test_interpretability_numbers_are_the_apis_and_follow_tau(served: Any, open_
     page.wait_for_url(re.compile("view=numbers"))
 
 
-def test_debugging_shows_how_numbers_are_spread(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="heatmap"))
+def test_debugging_shows_how_numbers_are_spread(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="heatmap"))
     settle(page)
     page.locator("[data-name=debugging]").click()
     spread = page.locator("[data-spread=attention]")
@@ -425,8 +425,8 @@ def test_debugging_shows_how_numbers_are_spread(served: Any, open_page: OpenPage
     page.wait_for_url(re.compile("view=inside"))
 
 
-def test_about_shows_the_evidence(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder"))
+def test_about_shows_the_evidence(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="heatmap"))
     settle(page)
     page.locator("[data-name=about]").click()
     evidence = served.library.get(served.ids["decoder"]).evidence

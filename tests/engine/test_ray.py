@@ -1,10 +1,11 @@
-"""The same tasks on a Ray cluster of two nodes, both on this machine."""
+"""The same tasks, and the workers of the page, on a Ray cluster of two nodes, both on this machine."""
 
 import os
 import re
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,15 @@ import pytest
 import glassformer as gf
 from engine import tasks
 from engine.test_local import collect
+from glassformer import bundle
 from glassformer.corpus import study
 from glassformer.engine import open_engine
 from glassformer.engine.local import LocalEngine
 from glassformer.engine.ray_cluster import RayEngine
 from glassformer.errors import EngineError
 from tiny_models import build_model
+from workbench.conftest import make_request, open_bench, wait_for
+from workbench.worker_watching import ENDLESS, wait_for_word
 
 RECIPE = Path(__file__).parents[2] / "recipes" / "first.toml"
 pytestmark = [
@@ -35,11 +39,13 @@ def _start() -> tuple[Any, Any]:
     from ray.cluster_utils import Cluster
 
     # Loopback only; Ray replaces 127.0.0.1 by the address of this machine in its network.
+    # Logs and a cluster that grows need a process each, which these tests do not.
     node = {"num_cpus": 1, "node_ip_address": "127.0.0.2", "object_store_memory": 100 << 20}
+    spared = {"include_dashboard": False, "include_log_monitor": False, "no_monitor": True}
     for _ in range(3):
         cluster = Cluster()
         try:
-            cluster.add_node(**node, include_dashboard=False)
+            cluster.add_node(**node, **spared)
             other = cluster.add_node(**node)
             cluster.wait_for_nodes(timeout=300)
             return cluster, other
@@ -100,6 +106,29 @@ def test_a_search_on_two_nodes_finds_what_it_finds_here(cluster: Any, tmp_path: 
         return sorted((run.run, run.seed, run.values["loss"]) for run in runs)
 
     assert values(found) == values(known)  # to the last bit
+
+
+def test_jobs_of_the_page_run_and_a_lost_actor_costs_one_job(
+    cluster: Any, tiny_zoo: Path, tmp_path: Path
+) -> None:
+    nodes, _ = cluster
+    words: Any = {"jobs": 2, "queue": 5, "engine": "ray", "address": nodes.address}
+    with closing(open_bench(tiny_zoo, tmp_path, **words)) as bench:
+        endless = bench.submit(make_request(**ENDLESS))
+        wait_for_word(bench, endless)
+        busy = next(slot for slot in bench.slots if slot.using.locked())
+        done = wait_for(bench, bench.submit(make_request()))  # on the other node
+        assert done.state == "done", done.message
+        assert done.recording is not None
+        assert bundle.open(tmp_path / done.recording).model == "zoo/decoder"  # it has arrived whole
+        states = bench.measure_workers()
+        assert len(states) == 2
+        assert all(state.memory > 0 for state in states)
+        worker: Any = busy.worker
+        worker._ray.kill(worker._host)
+        failed = wait_for(bench, endless)
+        assert (failed.state, failed.code) == ("failed", "crashed")
+        assert wait_for(bench, bench.submit(make_request(text="another"))).state == "done"
 
 
 def test_results_are_the_same_when_a_worker_and_a_node_are_lost(cluster: Any, tmp_path: Path) -> None:
