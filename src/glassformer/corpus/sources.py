@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from glassformer.errors import InputError
-from glassformer.metrics.gold import read_blocks, read_tree
+from glassformer.metrics.gold import Sentence, read_blocks, read_tree
 from glassformer.text.arrow import is_dataset
 from glassformer.text.files import Problems, find_format
 from glassformer.text.readers import FORMATS, read_parallel, read_rows
@@ -60,26 +60,27 @@ class TextFiles:
 
     def _read_file(self, path: Path) -> Iterator[str | tuple[str, str]]:
         if _is_conllu(path):
-            yield from self._read_trees(path)
+            yield from (tree.text for tree in read_trees(path, self.problems))
         else:
             for row in read_rows(path, self.columns, self.problems):
                 yield row[0] if len(row) == 1 else (row[0], row[1])
 
-    def _read_trees(self, path: Path) -> Iterator[str]:
-        """Sentences; one that is damaged is left out, up to the blank line behind it."""
-        for block in read_blocks(path):
-            try:
-                sentence = read_tree(path, block)
-            except InputError as error:
-                where = error.message.parameters
-                self.problems.report(path, where["number"], where["reason"])
-                continue
-            if sentence.words:
-                yield sentence.text
-
     def count(self) -> int:
         """How many there are, by reading them all."""
         return sum(1 for _ in self)
+
+
+def read_trees(path: Path, problems: Problems) -> Iterator[Sentence]:
+    """Sentences of a CoNLL-U file; one that is damaged is left out, up to the blank line behind it."""
+    for block in read_blocks(path):
+        try:
+            sentence = read_tree(path, block)
+        except InputError as error:
+            where = error.message.parameters
+            problems.report(path, where["number"], where["reason"])
+            continue
+        if sentence.words:
+            yield sentence
 
 
 def list_text_files(path: Path) -> list[Path]:

@@ -10,6 +10,7 @@ from cli.conftest import Command
 from glassformer import open_atlas
 from glassformer.cli.verbs.atlas import _read_pairs
 from known_heads import WORDS, build_known, write_texts
+from tiny_models import build_model
 
 
 @pytest.fixture
@@ -47,6 +48,19 @@ def test_a_folder_of_tables_is_read_and_damaged_lines_are_listed(run: Command, t
     printed = run("atlas", tmp_path / "model", folder, "--column", "text", "--output", output, "--costs", "0")
     assert (open_atlas(output).body.corpus.texts, open_atlas(output).body.corpus.name) == (12, "texts")
     assert "b.tsv:6" in printed
+
+
+def test_damaged_trees_are_listed_and_the_others_read(
+    run: Command, complain: Command, tmp_path: Path
+) -> None:
+    model, trees = build_model(tmp_path / "model", "decoder"), tmp_path / "trees.conllu"
+    tree = "1\tthe\t_\t_\t_\t_\t2\tdet\t_\t_\n2\tstreet\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    trees.write_text(tree * 4 + tree.replace("\t", " ") + tree * 5, encoding="utf-8")
+    printed = run("atlas", model, "--trees", trees, "--output", tmp_path / "atlas", "--costs", "0")
+    assert "over 9 texts" in printed
+    assert "trees.conllu:13" in printed
+    trees.write_text("the street\n", encoding="utf-8")
+    assert "trees.conllu:1" in complain("atlas", model, "--trees", trees, "--output", tmp_path / "other")
 
 
 def test_refusals(texts: Path, complain: Command, tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ from glassformer.cli.output import show_progress
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
 from glassformer.messages import message
+from glassformer.text.files import Problems
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,10 @@ def run(arguments: Arguments) -> None:
     if arguments.texts is None and (arguments.column or arguments.parallel is not None):
         raise InputError("cli.atlas.columns_of_nothing")
     files = None if arguments.texts is None else open_text_files(arguments)
-    texts = [text for each in _read(arguments, files) for text in islice(each, arguments.limit)]
+    trees = Problems("skip")
+    texts = [text for each in _read(arguments, files, trees) for text in islice(each, arguments.limit)]
+    if not texts and trees.first:
+        raise InputError("cli.atlas.no_trees", problem=trees.first[0].as_message())
     with show_progress(message("cli.atlas.texts"), len(texts) + min(len(texts), arguments.costs)) as report:
         found = atlas(
             arguments.model,
@@ -78,20 +82,21 @@ def run(arguments: Arguments) -> None:
         )
     found.save(arguments.output)
     print(found)
-    if files is not None:
-        for note in files.problems.notes():
+    for problems in (trees,) if files is None else (files.problems, trees):
+        for note in problems.notes():
             print(note)
     print(message("cli.atlas.written", folder=arguments.output))
 
 
-def _read(arguments: Arguments, files: "TextFiles | None") -> "Iterator[Iterator[Any]]":
-    """The texts of each source that was given."""
-    from glassformer.metrics.gold import read_alignments, read_conllu
+def _read(arguments: Arguments, files: "TextFiles | None", problems: Problems) -> "Iterator[Iterator[Any]]":
+    """The texts of each source that was given; `problems` are those of trees."""
+    from glassformer.corpus.sources import read_trees
+    from glassformer.metrics.gold import read_alignments
 
     if files is not None:
         yield iter(files)
     if arguments.trees is not None:
-        yield (each for each in read_conllu(arguments.trees) if len(each.words) > 1)
+        yield (each for each in read_trees(arguments.trees, problems) if len(each.words) > 1)
     if arguments.pairs is not None:
         yield _read_pairs(arguments.pairs)
     if arguments.links:
