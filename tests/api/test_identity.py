@@ -91,7 +91,9 @@ def test_signing_in_and_out(build: Callable[..., TestClient]) -> None:
     cookie = answer.headers["set-cookie"].lower()
     assert "httponly" in cookie
     assert "samesite=lax" in cookie
-    assert client.get("/").text == "the page"
+    assert client.get("/").text == client.get("/").text == "the page"
+    visitor = TestClient(client.app, HOST)
+    assert visitor.get("/").status_code == 401  # the page that is cached is not for everybody
     session = client.get("/api/session").json()
     assert (session["name"], session["role"], session["signs_out"]) == ("alice", "admin", True)
     assert sign_in(client, "Alice").status_code == 303  # the same person, by the same rule as behind a proxy

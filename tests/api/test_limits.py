@@ -1,6 +1,7 @@
 """What one caller may take: bytes, threads, time, memory."""
 
 import asyncio
+import errno
 import threading
 import time
 import tracemalloc
@@ -11,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from starlette.requests import Request
+from starlette.testclient import TestClient
 
 from glassformer.api import limits
 from glassformer.api.encodings import Encoded, Encoding, compress
@@ -196,6 +198,19 @@ def test_a_file_that_does_not_fit_on_the_disk_leaves_nothing(site: Any, invented
     assert str(site.library.folder) not in error["sentence"]
     assert [each.name for each in site.library.folder.iterdir()] == [FILE]
     assert site.app.state.uploads.total == 0
+
+
+def test_a_full_disk_is_a_line_in_the_log_and_no_bug(
+    site: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def fill(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("glassformer.api.routes.recordings.write_body", fill)
+    strict = TestClient(site.app, "http://localhost:5000")  # raises what reaches the server as a bug
+    answer = strict.post("/api/recordings", content=b"x")
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert [(each.levelname, each.exc_info) for each in caplog.records] == [("WARNING", None)]
 
 
 @pytest.mark.skipif(resource is None, reason="only Unix limits the size of files")

@@ -20,6 +20,7 @@ from atlases.invented import invent_atlas
 from glassformer.api.app import GROUPS, create_app
 from glassformer.api.identity import Found
 from glassformer.api.inputs import InputStore
+from glassformer.api.inspection import INSPECTOR
 from glassformer.api.jobs import Event as JobEvent
 from glassformer.api.library import Library
 from glassformer.api.owners import Visibility
@@ -419,6 +420,34 @@ def test_quotas_of_one_person(fresh: Team, invented: dict[str, Path]) -> None:
     full = replace(limited, person_bytes=used)
     fresh.app.state.context = replace(context, settings=full)
     assert fresh.ask("rita", "POST", "/api/jobs", json=asked).status_code == 413
+
+
+def test_files_that_come_at_the_same_time_share_one_quota(
+    fresh: Team, invented: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context, bodies = fresh.app.state.context, [invented[name].read_bytes() for name in ("long", "wide")]
+    used = context.library.bytes_of("rita")
+    most = used + max(map(len, bodies))  # for one of them
+    fresh.app.state.context = replace(context, settings=replace(context.settings, person_bytes=most))
+    inspect, both = INSPECTOR.inspect, threading.Barrier(2)
+
+    def inspect_both(path: Path) -> Any:
+        both.wait(300)  # each has been found to fit
+        return inspect(path)
+
+    monkeypatch.setattr(INSPECTOR, "inspect", inspect_both)
+    statuses: list[int] = []
+
+    def send(body: bytes) -> None:
+        statuses.append(fresh.ask("rita", "POST", "/api/recordings", content=body).status_code)
+
+    threads = [threading.Thread(target=send, args=(body,)) for body in bodies]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(300)
+    assert sorted(statuses) == [201, 413]
+    assert used < context.library.bytes_of("rita") <= most
 
 
 @pytest.mark.parametrize(

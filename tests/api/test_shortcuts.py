@@ -48,6 +48,30 @@ def test_the_second_answer_is_the_first_without_a_route(site: Any, routed: list[
     )
 
 
+def test_files_of_the_page_are_answered_without_a_route_until_they_change(
+    site: Any, routed: list[str]
+) -> None:
+    folder = site.app.state.context.settings.static
+    script = folder / "more.js"
+    script.write_text("let a = 1;\n" * 100)
+    for path in ("/", "/more.js"):
+        routed.clear()
+        first, second = read(site, path), read(site, path)
+        assert first == second
+        assert (first[0], len(routed)) == (200, 1)
+        known = read(site, path, **{"if-none-match": first[1]["etag"]})
+        assert (known[0], known[2], len(routed)) == (304, b"", 1)
+    old = read(site, "/more.js")[1]["etag"]
+    script.write_text("let b = 2;\n" * 101)
+    assert read(site, "/more.js", **{"if-none-match": old})[2] == script.read_bytes()
+    (folder.parent / "secret.js").write_text("secret " * 100)
+    script.unlink()
+    script.symlink_to(folder.parent / "secret.js")
+    assert read(site, "/more.js")[0] == 404
+    script.unlink()
+    assert read(site, "/more.js")[0] == 404
+
+
 def test_long_addresses_are_answered_and_not_remembered(site: Any, routed: list[str]) -> None:
     id = site.library.entries()[0].id
     path = f"/api/recordings/{id}/tokens/source?x={'a' * shortcuts.LONGEST}"

@@ -86,7 +86,8 @@ def install(app: FastAPI, folders: Iterable[Path]) -> None:
             response.headers.update(error.headers or {})
         return response
 
-    for kind in (GlassformerError, RequestValidationError, HTTPException, ClientDisconnect, Exception):
+    known = (GlassformerError, RequestValidationError, HTTPException, ClientDisconnect)
+    for kind in (*known, OSError, sqlite3.OperationalError, Exception):  # the last one is raised on, too
         app.add_exception_handler(kind, handle)
 
 
@@ -101,6 +102,7 @@ def _explain(request: Request, error: Exception) -> ApiError:
             faults = [{**each, "loc": each["loc"][1:]} for each in error.errors()]
             return ApiError("api.malformed", status=422, faults=describe_faults(faults))
         case OSError() | sqlite3.OperationalError() if _lacks_room(error):
+            log.warning("no room on the disk at %s", request.url.path)
             return ApiError("api.no_disk", "no_room", 503)
         case ClientDisconnect() | HTTPException():
             return _explain_http(error)

@@ -18,7 +18,7 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from os import PathLike
@@ -140,6 +140,7 @@ class Library:
         self._index = RecordingIndex(None if self._temporary else self.folder)
         self._open: OrderedDict[str, _Opened] = OrderedDict()  # least recently used first
         self._lock = threading.RLock()  # of the table of open recordings; never held during I/O
+        self._receiving = threading.Lock()  # acquired before all others
         self._disk_lock = threading.RLock()  # of opening and writing files; acquired before _lock
         self._leases: dict[Lease, Path] = {}  # of files that are mapped as they are
         self._hashes: dict[str, str] = {}  # of recordings whose id stays when their file is written again
@@ -515,10 +516,16 @@ class Library:
             self._forget(other)
         return id
 
-    def receive(self, part: Path, owner: str | None = None) -> str:
-        """Add an uploaded file, once a process of its own has looked at it."""
+    def receive(self, part: Path, owner: str | None = None, check: Callable[[], None] = lambda: None) -> str:
+        """Add an uploaded file, once a process of its own has looked at it.
+
+        `check` refuses what there is no room for; nobody else's file is added between it and this one.
+        """
         try:
-            return self.adopt(part, "file", facts=INSPECTOR.inspect(part), owner=owner)
+            facts = INSPECTOR.inspect(part)
+            with self._receiving:
+                check()
+                return self.adopt(part, "file", facts=facts, owner=owner)
         finally:
             part.unlink(missing_ok=True)
 

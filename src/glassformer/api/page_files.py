@@ -5,6 +5,7 @@ Out:  PageFile: the file with the headers of its response. Those whose names car
       hash may be kept for ever.
 """
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ _HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
 class PageFile:
     """One file, as one client gets it."""
 
+    name: Path  # as it was asked for; a link perhaps
     path: Path
     encoding: Encoding
     headers: dict[str, str]
@@ -41,6 +43,13 @@ class PageFile:
         """Its ETag."""
         return self.headers["etag"]
 
+    def read_mark(self) -> str | None:
+        """The ETag that it has now; None where it is gone."""
+        try:
+            return _mark(self.name.stat(), self.encoding)
+        except OSError:
+            return None
+
     def read(self) -> Encoded:
         """Its bytes, compressed."""
         kind = KINDS.get(self.path.suffix, "application/octet-stream")
@@ -49,14 +58,18 @@ class PageFile:
 
 def find_page_file(folder: Path, path: str, accepted: str) -> PageFile | None:
     """The file that an address names; None where there is none."""
-    file = find_file(folder.resolve(), _ALIASES.get(path, path))
+    root, name = folder.resolve(), _ALIASES.get(path, path)
+    file = find_file(root, name)
     if file is None:
         return None
     encoding = choose_encoding(accepted)
-    state = file.stat()
-    mark = f'"{state.st_mtime_ns:x}-{state.st_size:x}-{encoding}"'
     keep = IMMUTABLE if path.startswith("assets/") and _HASHED.search(path) else REVALIDATE
-    return PageFile(file, encoding, {"cache-control": keep, "etag": mark, "vary": "Accept-Encoding"})
+    headers = {"cache-control": keep, "etag": _mark(file.stat(), encoding), "vary": "Accept-Encoding"}
+    return PageFile(root / name, file, encoding, headers)
+
+
+def _mark(state: os.stat_result, encoding: Encoding) -> str:
+    return f'"{state.st_mtime_ns:x}-{state.st_size:x}-{encoding}"'
 
 
 def find_file(root: Path, path: str) -> Path | None:

@@ -227,9 +227,14 @@ async def _receive(request: Request, context: AppContext) -> str:
     try:
         await write_body(request, path)
         size = path.stat().st_size  # a body may come in pieces, without a length
-        context.access.check_storage(context.settings.person_bytes, size)
+
+        def check() -> None:
+            context.access.check_storage(context.settings.person_bytes, size)
+
+        check()
+        # Again at the end: others of the same person may have come meanwhile.
         return await context.threads.run(
-            request, lambda: context.library.receive(path, context.access.owner), slow=True
+            request, lambda: context.library.receive(path, context.access.owner, check), slow=True
         )
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):

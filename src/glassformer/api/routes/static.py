@@ -15,10 +15,12 @@ from glassformer.api.languages import choose_language
 from glassformer.api.page_files import find_page_file
 from glassformer.api.responses import AppContext, Context
 from glassformer.api.routes.session import show_sign_in
+from glassformer.api.shortcuts import Shortcut
 from glassformer.errors import ApiError
 from glassformer.messages import message
 
 router = APIRouter()
+PAGE = ("", "index.html")
 
 
 @router.get("/{path:path}", include_in_schema=False)
@@ -26,7 +28,7 @@ router = APIRouter()
 async def read_page(request: Request, context: Context, path: str) -> Response:
     """A file of the page."""
     visitor = context.access.limited and context.access.person is None
-    if path in ("", "index.html") and visitor and not _is_shared(context, request.query_params):
+    if path in PAGE and visitor and not _is_shared(context, request.query_params):
         return show_sign_in(request, context, f"/?{request.url.query}" if request.url.query else "/")
     root = context.settings.static
     file = find_page_file(root, path, request.headers.get("accept-encoding", ""))
@@ -34,10 +36,13 @@ async def read_page(request: Request, context: Context, path: str) -> Response:
         if not path and not (root / "index.html").is_file():
             return respond_with_page(message("api.not_built"), choose_language(request.scope), 200)
         raise ApiError("api.no_such_page", "no_such_address", 404)
+    key = f"static {file.path} {file.mark}"
+    if not context.access.limited or path not in PAGE:  # a visitor gets a form to sign in instead
+        route, mark = request.scope["route"], file.mark
+        known = Shortcut(None, file.read_mark, mark, key, file.headers, route, mark)
+        context.shortcuts.keep(request.scope, known)
     if file.mark in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=file.headers)
-
-    key = f"static {file.path} {file.mark}"
 
     def work() -> Encoded:
         made = file.read()
