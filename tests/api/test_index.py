@@ -39,6 +39,15 @@ def test_pages_of_each_origin(index: RecordingIndex) -> None:
     assert [row.id for row in index.find_unlisted("{}", None)] == ["unlisted"]
 
 
+def test_pages_far_down_are_found_in_the_index_of_the_table_alone(index: RecordingIndex) -> None:
+    said: list[str] = []
+    index._database.set_trace_callback(said.append)
+    assert [row.id for row in index.page("made", start=20, count=2)] == ["made-9", "made-8"]
+    index._database.set_trace_callback(None)
+    plan = [str(step[3]) for step in index._database.execute(f"EXPLAIN QUERY PLAN {said[0]}")]
+    assert any("recordings USING COVERING INDEX by_origin" in step for step in plan), plan
+
+
 def test_a_search_finds_every_word_anywhere(index: RecordingIndex) -> None:
     assert [row.id for row in index.page(search="CAT bert")] == ["named"]
     assert index.count(search="once gpt2") == 30

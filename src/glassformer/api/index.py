@@ -9,6 +9,7 @@ memory, shipped ones) is in a temporary table. The index can be removed at any t
 """
 
 import errno
+import json
 import os
 import sqlite3
 import threading
@@ -138,11 +139,27 @@ class RecordingIndex:
             condition, values = _match(search, each, reader)
             order = "ORDER BY added DESC" if each == "made" else "ORDER BY added"
             parts = (
-                f"SELECT * FROM (SELECT * FROM {table} {condition} {order} LIMIT ?)" for table in _TABLES
-            )
-            text = f"{' UNION ALL '.join(parts)} {order} LIMIT ? OFFSET ?"
-            found += self._read(text, (*values, start + most, *values, start + most, most, start))
+                f"SELECT * FROM (SELECT {place} AS place, rowid AS number, added FROM {table} "
+                f"{condition} {order} LIMIT ?)"
+                for place, table in enumerate(_TABLES)
+            )  # of their numbers alone, which the index knows: whole rows are long
+            text = f"SELECT place, number FROM ({' UNION ALL '.join(parts)}) {order} LIMIT ? OFFSET ?"
+            asked = (*values, start + most, *values, start + most, most, start)
+            found += self._read_numbers(text, asked)
         return found
+
+    def _read_numbers(self, text: str, values: tuple[object, ...]) -> Iterator[Row]:
+        """The rows whose tables and numbers a question finds, in its order."""
+        with self._lock:
+            places: list[tuple[int, int]] = self._ask(text, values)  # type: ignore[assignment]
+            rows = {}
+            for place, table in enumerate(_TABLES):
+                numbers = [number for each, number in places if each == place]
+                text = f"SELECT rowid, * FROM {table} WHERE rowid IN (SELECT value FROM json_each(?))"
+                for number, *row in self._ask(text, (json.dumps(numbers),)) if numbers else ():
+                    rows[place, number] = row
+        # Another server may have removed some meanwhile.
+        return map(_make_row, (rows[each] for each in places if each in rows))
 
     def count(self, origin: Origin | None = None, search: str = "", reader: Reader | None = None) -> int:
         """How many recordings the whole list has."""
@@ -241,9 +258,12 @@ class RecordingIndex:
         return self._read(f"SELECT * FROM all_recordings {condition}", values)
 
     def _read(self, text: str, values: tuple[object, ...]) -> Iterator[Row]:
-        for found in self._ask(text, values):
-            row: dict[str, Any] = dict(zip(_COLUMNS, found, strict=True))
-            yield Row(**{**row, **{name: bool(row[name]) for name in ("own", "kept", "listed")}})
+        return map(_make_row, self._ask(text, values))
+
+
+def _make_row(found: Iterable[Any]) -> Row:
+    row: dict[str, Any] = dict(zip(_COLUMNS, found, strict=True))
+    return Row(**{**row, **{name: bool(row[name]) for name in ("own", "kept", "listed")}})
 
 
 def _open(path: str) -> sqlite3.Connection:
