@@ -151,7 +151,7 @@ class RecordingIndex:
     def _read_numbers(self, text: str, values: tuple[object, ...]) -> Iterator[Row]:
         """The rows whose tables and numbers a question finds, in its order."""
         with self._lock:
-            places: list[tuple[int, int]] = self._ask(text, values)  # type: ignore[assignment]
+            places: list[tuple[int, int]] = self._ask(text, values)
             rows = {}
             for place, table in enumerate(_TABLES):
                 numbers = [number for each, number in places if each == place]
