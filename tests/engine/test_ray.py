@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -19,7 +20,7 @@ from glassformer import bundle
 from glassformer.corpus import study
 from glassformer.engine import open_engine
 from glassformer.engine.local import LocalEngine
-from glassformer.engine.ray_cluster import RayEngine
+from glassformer.engine.ray_cluster import RayEngine, _check_address
 from glassformer.errors import EngineError
 from tiny_models import build_model
 from workbench.conftest import make_request, open_bench, wait_for
@@ -166,3 +167,12 @@ def test_an_unreachable_cluster_is_an_error() -> None:
     with pytest.raises(EngineError) as error:
         RayEngine("127.0.0.1:1")
     assert error.value.message.code == "engine.no_cluster"
+
+
+def test_localhost_is_asked_where_ray_asks_it() -> None:
+    """Ray takes the address of this machine in its network instead, and would wait there for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        _check_address(f"localhost:{port}", lambda: "127.0.0.1")
+        with pytest.raises(EngineError, match=rf"127\.0\.0\.2:{port}"):
+            _check_address(f"localhost:{port}", lambda: "127.0.0.2")

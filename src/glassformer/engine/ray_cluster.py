@@ -35,7 +35,7 @@ class RayEngine:
         self._refs: dict[str, Any] = {}
         self._opened = not self._ray.is_initialized()
         if self._opened:
-            _check_address(address)
+            _check_address(address, self._ray.util.get_node_ip_address)
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
             try:
                 self._ray.init(
@@ -123,15 +123,21 @@ def _call(folder: str, path: list[str], pickled: bytes) -> tuple[bool, bytes]:
     return run_task(function, arguments)
 
 
-def _check_address(address: str | None) -> None:
-    """Refuse a cluster that does not answer; Ray itself would try for minutes."""
+def _check_address(address: str | None, find_own: Callable[[], str]) -> None:
+    """Refuse a cluster that does not answer; Ray itself would try for minutes, or for ever.
+
+    `find_own` says the address of this machine in its network: where Ray asks instead of at localhost.
+    """
     host, _, port = (address or "").rpartition(":")
     if not host or "/" in host or not port.isdecimal():  # "auto", "ray://…"
         return
+    if host in ("localhost", "127.0.0.1", "::1", "[::1]"):
+        host = find_own()
     try:
         socket.create_connection((host, int(port)), PATIENCE).close()
     except OSError as error:
-        raise EngineError("engine.no_cluster", address=address, reason=str(error)) from error
+        shown = f"{host}:{port}"
+        raise EngineError("engine.no_cluster", address=shown, reason=str(error)) from error
 
 
 def _import_ray() -> Any:
