@@ -20,7 +20,7 @@ from glassformer import bundle
 from glassformer.corpus import study
 from glassformer.engine import open_engine
 from glassformer.engine.local import LocalEngine
-from glassformer.engine.ray_cluster import RayEngine, _check_address
+from glassformer.engine.ray_cluster import RayEngine, _check_address, _choose_local
 from glassformer.errors import EngineError
 from tiny_models import build_model
 from workbench.conftest import make_request, open_bench, wait_for
@@ -176,3 +176,19 @@ def test_localhost_is_asked_where_ray_asks_it() -> None:
         _check_address(f"localhost:{port}", lambda: "127.0.0.1")
         with pytest.raises(EngineError, match=rf"127\.0\.0\.2:{port}"):
             _check_address(f"localhost:{port}", lambda: "127.0.0.2")
+
+
+def test_a_cluster_of_this_machine_that_is_gone_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    services = pytest.importorskip("ray._private.services")
+
+    def own() -> str:
+        return "127.0.0.1"
+
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        remembered = [f"127.0.0.1:{server.getsockname()[1]}"]
+        monkeypatch.setattr(services, "find_bootstrap_address", lambda _: remembered[0])
+        assert _choose_local(own) is None  # it is joined
+    assert _choose_local(own) == "local"
+    remembered[0] = None  # type: ignore[call-overload]
+    assert _choose_local(own) is None

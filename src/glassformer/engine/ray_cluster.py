@@ -35,13 +35,17 @@ class RayEngine:
         self._refs: dict[str, Any] = {}
         self._opened = not self._ray.is_initialized()
         if self._opened:
-            _check_address(address, self._ray.util.get_node_ip_address)
+            find_own = self._ray.util.get_node_ip_address
+            _check_address(address, find_own)
+            address = address or _choose_local(find_own)
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
             try:
                 self._ray.init(
-                    address, log_to_driver=False, include_dashboard=False if address is None else None
+                    address,
+                    log_to_driver=False,
+                    include_dashboard=None if address not in (None, "local") else False,
                 )
-            except (ConnectionError, ValueError, RuntimeError) as error:
+            except Exception as error:  # Ray raises plain ones, too
                 raise EngineError(
                     "engine.no_cluster", address=address or "auto", reason=str(error)
                 ) from error
@@ -138,6 +142,22 @@ def _check_address(address: str | None, find_own: Callable[[], str]) -> None:
     except OSError as error:
         shown = f"{host}:{port}"
         raise EngineError("engine.no_cluster", address=shown, reason=str(error)) from error
+
+
+def _choose_local(find_own: Callable[[], str]) -> str | None:
+    """ "local" where Ray remembers a cluster of this machine that is gone: it would wait for it for ever."""
+    if os.environ.get("RAY_ADDRESS"):
+        return None
+    try:
+        from ray._private.services import find_bootstrap_address
+    except ImportError:  # it is Ray's own, and may go
+        return None
+    known = find_bootstrap_address(None)
+    try:
+        _check_address(known, find_own)
+    except EngineError:
+        return "local"
+    return None
 
 
 def _import_ray() -> Any:
