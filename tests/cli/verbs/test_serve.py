@@ -1,5 +1,6 @@
 """`glassformer serve`: it is there at once, says where, keeps strangers out, and ends without a trace."""
 
+import json
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ import httpx
 import pytest
 
 from glassformer import bundle, cli
+from glassformer.api.people import add_person, change_people
 from glassformer.api.settings import Settings
 from glassformer.cli.parser import Parser
 from glassformer.cli.verbs import serve
@@ -92,6 +94,20 @@ def test_it_serves_a_file_and_ends_in_order(
     assert error == ""
     assert process.returncode == 0
     assert list((tmp_path / "temporary").glob("glassformer-*")) == []
+
+
+@pytest.mark.slow
+def test_a_log_of_json_holds_nothing_else(start: Start, tmp_path: Path) -> None:
+    people, kept = tmp_path / "users.json", tmp_path / "kept"
+    change_people(people, lambda each: add_person(each, "alice", "admin"), create=True)
+    words = ("--users", people, "--keep", kept, "--keep-gigabytes", 1, "--log-format", "json")
+    process, printed = start(*words, "--port", 0, "--no-browser")
+    assert ask(find_address(printed)).status_code == 200
+    process.terminate()
+    said = [json.loads(line) for line in process.communicate(timeout=PATIENCE)[1].splitlines()]
+    assert [each["level"] for each in said] == ["info", "info"]
+    assert "users.json" in said[0]["message"]
+    assert "1 GB" in said[1]["message"]
 
 
 @pytest.mark.slow

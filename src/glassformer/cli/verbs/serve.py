@@ -8,6 +8,7 @@ Torch is not imported here: the page opens at once, and a worker process loads m
 
 import errno
 import ipaddress
+import logging
 import os
 import re
 import secrets
@@ -161,16 +162,25 @@ def _build_app(
 
     library = opened.enter_context(closing(Library(arguments.keep, disk=limit)))
     if arguments.train:
-        print(message("cli.serve.trains", folder=str(arguments.data)), file=sys.stderr)
+        _say(message("cli.serve.trains", folder=str(arguments.data)), arguments)
     for note_of_folder in _describe_folder(arguments):
-        print(note_of_folder, file=sys.stderr)
+        _say(note_of_folder, arguments)
     for broken in library.broken:
-        print(message("cli.serve.left_out", error=broken), file=sys.stderr)
+        _say(message("cli.serve.left_out", error=broken), arguments)
     for file in arguments.files:
         library.open_file(file)
     workbench = None if arguments.no_models else _open_workbench(arguments, library)
     trainer = _open_trainer(arguments) if arguments.train else None
     return create_app(library, workbench, settings, trainer=trainer, people=people)
+
+
+def _say(note: Message, arguments: Arguments) -> None:
+    """A note at the start, on stderr: a line, or an entry where the log is of JSON, whatever its level."""
+    if arguments.log_format != "json":
+        print(note, file=sys.stderr)
+        return
+    log = logging.getLogger("glassformer.server")
+    log.handle(log.makeRecord(log.name, logging.INFO, __file__, 0, "%s", (note,), None))
 
 
 def _read_people(arguments: Arguments) -> "People | None":
@@ -191,9 +201,9 @@ def _read_people(arguments: Arguments) -> "People | None":
 
     path = Path(arguments.users).expanduser()
     people = People(path)
-    print(message("cli.serve.has_users", count=people.count(), path=str(path)), file=sys.stderr)
+    _say(message("cli.serve.has_users", count=people.count(), path=str(path)), arguments)
     if os.name == "posix" and path.stat().st_mode & 0o077:
-        print(message("cli.serve.readable_users", path=str(path)), file=sys.stderr)
+        _say(message("cli.serve.readable_users", path=str(path)), arguments)
     return people
 
 
