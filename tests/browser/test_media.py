@@ -142,6 +142,7 @@ def test_the_listener_that_ships_understands_the_example(open_page: Open, tmp_pa
         for wanted in ("three one four", "zero six eight", "four nine one"):
             page.locator("[data-action=sound-example]").click()
             expect(page.locator("[data-outcome=transcript]")).to_contain_text(wanted)
+        expect(page).to_have_url(re.compile("view=sound&place=decoder.cross.1&head=1"))  # as its card says
 
 
 def test_without_a_microphone_a_sentence_says_what_to_do(open_page: Open, bench: Bench) -> None:

@@ -72,7 +72,7 @@ def test_shipped_models_are_listed_in_the_order_of_their_cards() -> None:
 
 
 def test_a_card_that_cannot_be_read_says_nothing(tmp_path: Path) -> None:
-    for text in ("order = ", 'order = "last"', "note.code = 3", "note = 3"):
+    for text in ("order = ", 'order = "last"', "note.code = 3", "note = 3", "head = -1"):
         (tmp_path / "card.toml").write_text(text)
         assert read_model_card(tmp_path) == ModelCard()
 

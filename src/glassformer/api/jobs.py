@@ -170,6 +170,9 @@ class ModelDescription(ResponseModel):
     samples: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # texts for its task, by language
     reads: Reads = "text"
     drawing: Drawing | None = None  # what a drawing should look like, where that is known
+    head: Annotated[int, Field(ge=0)] | None = (
+        None  # of the last layer, which opens where people draw and speak
+    )
     sample_rate: int | None = None  # of a sound, in samples per second
     max_seconds: float | None = None  # of a sound
 

@@ -12,9 +12,9 @@ import tomllib
 from collections.abc import Mapping
 from math import prod
 from pathlib import Path
-from typing import Any, Literal, cast, get_args
+from typing import Annotated, Any, Literal, cast, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 from safetensors import SafetensorError, safe_open
 
 from glassformer.api.jobs import Drawing, ModelDescription
@@ -73,6 +73,9 @@ class ModelCard(BaseModel):
     languages: tuple[str, ...] = ()  # from, into
     pivot_language: str | None = None
     drawing: Drawing | None = None
+    head: Annotated[int, Field(ge=0)] | None = (
+        None  # of the last layer, which shows best where the model looks or listens
+    )
 
 
 def read_model_card(folder: Path) -> ModelCard:
@@ -119,6 +122,7 @@ def describe_model(folder: Path, name: str, origin: Origin) -> ModelDescription 
         one_pair=one_pair,
         title=card.title,
         samples=list_samples(task, languages[:1] if one_pair else languages),
+        head=card.head,
         **_describe_media(settings, reads, card),
     )
 

@@ -35,6 +35,7 @@ const translator: ModelDescription = {
   needs: null,
   reads: "text",
   drawing: null,
+  head: null,
   sample_rate: null,
   max_seconds: null,
   samples: { en: ["One.", "Two."], zh: ["一。"] },

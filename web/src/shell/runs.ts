@@ -162,7 +162,7 @@ export class Runs {
     const wrote = open?.maps.some((map) => map.place.kind === "cross");
     const place = { stack: "decoder", kind: "cross", layer, step: null } as const; // words first
     await app.go(id, {
-      ...(stays ? {} : { view: reads }),
+      ...(stays ? {} : { view: reads, ...(this.model()?.head == null ? {} : { head: this.model()!.head! }) }),
       ...(layer < 0 || (stays && wrote) ? {} : { place }),
     });
     app.announce(app.words.peek().finished);
