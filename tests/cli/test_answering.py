@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import glassformer
 from cli.conftest import Command
 from glassformer import cli
+from glassformer.cli.answering import _writes_file
 
 TEXTS = ["the animal was too tired", "the street", "", "too tired to cross"]
 
@@ -258,6 +260,22 @@ def test_what_a_stopped_command_has_finished_stays(
     assert 16 <= len(written) < 100
     monkeypatch.undo()
     assert written == run("generate", decoder, "--input", texts).splitlines()[: len(written)]
+
+
+def test_who_waits_for_the_first_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "answers.txt"
+    assert _writes_file(file)
+    assert not _writes_file(Path(os.devnull))
+    monkeypatch.setattr(sys, "stdout", io.StringIO())
+    assert not _writes_file(None)
+    with file.open("w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert _writes_file(None)
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "w") as stream:
+        monkeypatch.setattr(sys, "stdout", stream)
+        assert not _writes_file(None)
+    os.close(reading)
 
 
 BROKEN = b"the street\r\n\r\nthe \0 street\nthe \xff\xfe street\n\nthe animal"

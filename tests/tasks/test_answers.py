@@ -1,5 +1,6 @@
 """Answers: the same from a network, a subject and a saved folder; what cannot answer says so."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -70,6 +71,23 @@ def test_many_texts_are_answered_in_order_whatever_their_lengths(translator: Nat
     settings = GenerationSettings(max_new_tokens=5, beams=2)
     together = list(translate(translator, texts, decode=settings))
     assert together == [translate(translator, [text], decode=settings)[0] for text in texts]
+
+
+def test_batches_are_full_where_nobody_waits_for_the_first_answers(
+    translator: NativeModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts, settings = ["the cat"] * 50, GenerationSettings(max_new_tokens=1)
+    answer, asked = translator.generate, []
+
+    def generate(rows: Sequence[Sequence[int]], settings: GenerationSettings | None) -> Any:
+        asked.append(len(rows))
+        return answer(rows, settings)
+
+    monkeypatch.setattr(translator, "generate", generate)
+    for stream, wanted in ((False, [16, 34]), (True, [16, 32, 2])):
+        asked.clear()
+        assert len(list(translate(translator, texts, decode=settings, stream=stream))) == len(texts)
+        assert asked == wanted
 
 
 @pytest.mark.parametrize("stream", [False, True])

@@ -11,6 +11,8 @@ there is nothing to answer, are reported at the end with exit code 2, after all 
 """
 
 import json
+import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -190,7 +192,7 @@ def run_generation(arguments: Arguments, capability: "Capability") -> None:
         return
 
     def reply(model: "LoadedModel", read: Iterable[str], texts: Texts) -> Iterator[list["Answer"]]:
-        return answer(model, read, settings, language, texts.long)
+        return answer(model, read, settings, language, texts.long, soon=not _writes_file(arguments.output))
 
     def show(found: list["Answer"]) -> str:
         texts = [text.replace("\n", "\\n") for text, _ in found]  # one line each
@@ -202,6 +204,16 @@ def run_generation(arguments: Arguments, capability: "Capability") -> None:
         return {"text": text, "answers": [{"text": each, "score": score} for each, score in found]}
 
     _write_answers(model, arguments, reply, show, describe)
+
+
+def _writes_file(output: Path | None) -> bool:
+    """Whether answers go to a file, where nobody waits for the first of them."""
+    if output is not None:
+        return output.is_file() or not output.exists()
+    try:
+        return stat.S_ISREG(os.fstat(sys.stdout.fileno()).st_mode)
+    except (OSError, ValueError):  # a stream of Python alone, or a closed one
+        return False
 
 
 def _fits(model: "LoadedModel", text: str, language: str | None) -> bool:

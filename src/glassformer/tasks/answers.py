@@ -21,7 +21,7 @@ from glassformer.tasks.long import LongTexts, divide, join_texts
 from glassformer.text.sequences import find_frame, require_many
 
 # Texts that are read before the first of them is answered, so that similar lengths can run together.
-FIRST_CHUNKS = (16, 32, 64, 128, 256)
+FIRST_CHUNKS = (16, 32, 64, 128, 256)  # the first alone where nobody waits for answers before the last
 CHUNK = 512
 
 Read = TypeVar("Read")
@@ -70,10 +70,13 @@ def answer(
     settings: GenerationSettings | None = None,
     target_language: str | None = None,
     long: LongTexts | None = None,
+    *,
+    soon: bool = True,
 ) -> Iterator[list[Answer]]:
     """For each text, in order, its answers, best first. A blank or skipped text has none.
 
-    Where the model looks or listens, pictures or sounds stand for texts.
+    Where the model looks or listens, pictures or sounds stand for texts. `soon`: the first answers come
+    early; without it the last do.
     """
     if model.reads != "text":
         yield from _put_into_words(model, texts, settings, target_language)
@@ -97,7 +100,7 @@ def answer(
     def read(number: int, text: str) -> tuple[str, list[Sequence[int]]]:
         return text, divide(text, number, encode, truncate, limit, long) if text.strip() else []
 
-    for chunk in _read_chunks(texts, read, long):
+    for chunk in _read_chunks(texts, read, long, soon=soon):
         answers = iter(model.generate([row for _, rows in chunk for row in rows], settings))
         for text, rows in chunk:
             found = [next(answers) for _ in rows]
@@ -137,9 +140,11 @@ def answer_texts(
     settings: GenerationSettings | None = None,
     target_language: str | None = None,
     long: LongTexts | None = None,
+    *,
+    soon: bool = True,
 ) -> Iterator[str]:
     """The best answer to each text; blank and skipped ones are blank."""
-    for answers in answer(model, texts, settings, target_language, long):
+    for answers in answer(model, texts, settings, target_language, long, soon=soon):
         yield answers[0].text if answers else ""
 
 
@@ -168,21 +173,21 @@ def truncate_end(model: LoadedModel, ids: Sequence[int]) -> Sequence[int]:
 
 
 def _read_chunks(
-    texts: Iterable[str], read: Callable[[int, str], Read], long: LongTexts
+    texts: Iterable[str], read: Callable[[int, str], Read], long: LongTexts, *, soon: bool = True
 ) -> Iterator[list[Read]]:
-    """Texts after `read`, more and more at a time.
+    """Texts after `read`, many at a time; `soon`: few at first.
 
     Where long texts are refused, all texts of a list are read before the first chunk is run.
     """
     found: Iterator[Read] = (read(number, _check_text(number, text)) for number, text in enumerate(texts, 1))
     if long.how == "refuse" and isinstance(texts, Sequence):
         found = iter(list(found))
-    return in_growing_chunks(found)
+    return in_growing_chunks(found, FIRST_CHUNKS if soon else FIRST_CHUNKS[:1])
 
 
-def in_growing_chunks(found: Iterator[Read]) -> Iterator[list[Read]]:
-    """More and more at a time: the first answers come soon, then batches are full."""
-    for size in chain(FIRST_CHUNKS, repeat(CHUNK)):
+def in_growing_chunks(found: Iterator[Read], first: Sequence[int] = FIRST_CHUNKS) -> Iterator[list[Read]]:
+    """The first answers come soon, and are kept if all is stopped; then batches are full."""
+    for size in chain(first, repeat(CHUNK)):
         chunk = list(islice(found, size))
         if not chunk:
             return

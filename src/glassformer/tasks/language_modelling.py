@@ -293,5 +293,5 @@ def generate(
     """
     opened = open_model(model, tokenizer, device=device, capability="generates")
     ways = read_long(long, ("truncate", "skip", "refuse"))
-    answers = answer_texts(opened, check_texts(texts), opened.read_settings(decode), long=ways)
+    answers = answer_texts(opened, check_texts(texts), opened.read_settings(decode), long=ways, soon=stream)
     return answers if stream else list(answers)

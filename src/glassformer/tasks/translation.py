@@ -379,5 +379,5 @@ def translate(
     if target_language is not None:
         find_language(opened.tokenizer, target_language)  # an unknown one is refused before the first text
     settings, ways = opened.read_settings(decode), read_long(long)
-    answers = answer_texts(opened, check_texts(texts), settings, target_language, ways)
+    answers = answer_texts(opened, check_texts(texts), settings, target_language, ways, soon=stream)
     return answers if stream else list(answers)
