@@ -346,6 +346,6 @@ function recordingSource(
   };
 }
 
-function withSignal(signal: AbortSignal | undefined): RequestInit {
+export function withSignal(signal: AbortSignal | undefined): RequestInit {
   return signal ? { signal } : {};
 }

@@ -118,6 +118,20 @@ describe("a run", () => {
     expect(asked).toEqual(["POST /api/jobs", "DELETE /api/jobs/j1"]);
   });
 
+  test("sends no more of a picture once it is cancelled", async () => {
+    const stalled: typeof fetch = (_, init) =>
+      new Promise((_, reject) => {
+        const give = (): void => reject(new DOMException("", "AbortError"));
+        if (init?.signal) init.signal.addEventListener("abort", give);
+        else reject(new Error("cannot be cancelled"));
+      });
+    const made = createServerJobs(new Connection({ base: "/api/", fetch: stalled }));
+    const stop = new AbortController();
+    const sent = made.sendInput!(new Blob(["x"]), stop.signal);
+    stop.abort();
+    await expect(sent).rejects.toMatchObject({ name: "AbortError" });
+  });
+
   test("whose events break off is asked for", async () => {
     const answers: Partial<Job>[] = [
       {},

@@ -21,7 +21,7 @@ import type {
 import { Refusal } from "../core/source";
 import type { Rerunner } from "../core/view";
 import { words } from "../i18n/hosts";
-import { aborted, type Connection } from "./http";
+import { aborted, type Connection, withSignal } from "./http";
 
 export type Heard = (event: { readonly job: Job } | { readonly step: StepDescription }) => void;
 
@@ -47,7 +47,7 @@ export interface ServerJobs {
   /** Trains a topic of the playground; aborting the signal stops it. */
   play?: NonNullable<Rerunner["play"]>;
   /** Sends a picture or a sound; its id is the `media` of a request. */
-  sendInput?(file: Blob): Promise<string>;
+  sendInput?(file: Blob, signal: AbortSignal): Promise<string>;
   /** Opens a bundle that a person brings. */
   upload(bundle: Blob): Promise<string>;
   /** Where the bundle of a recording can be had; null where it cannot. */
@@ -130,7 +130,7 @@ export function createServerJobs(
       };
       return follow(connection, events, job, listener, signal);
     },
-    sendInput: (file) => sendFile(connection, "inputs", file),
+    sendInput: (file, signal) => sendFile(connection, "inputs", file, signal),
     upload: (bundle) => sendFile(connection, "recordings", bundle),
     download: (id) => `${connection.base}recordings/${encodeURIComponent(id)}/bundle`,
     async remove(id) {
@@ -156,11 +156,17 @@ export function createServerJobs(
 }
 
 /** Sends a file as it is; its id there. */
-async function sendFile(connection: Connection, path: string, file: Blob): Promise<string> {
+async function sendFile(
+  connection: Connection,
+  path: string,
+  file: Blob,
+  signal?: AbortSignal,
+): Promise<string> {
   const answer = await connection.json<{ readonly id: string }>(path, {
     method: "POST",
     headers: { "Content-Type": "application/octet-stream" },
     body: file,
+    ...withSignal(signal),
   });
   return answer.id;
 }

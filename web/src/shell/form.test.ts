@@ -245,6 +245,11 @@ describe("a model that looks or listens", () => {
     expect(withModel(emptyForm, captions, "fr").targetLanguage).toBe("de");
   });
 
+  test("leaves neither its file nor its recording to a model of texts", () => {
+    const next = withModel({ ...emptyForm, model: "p", file, mediaOf: "r" }, translator);
+    expect([next.file, next.mediaOf]).toEqual([null, null]);
+  });
+
   test("looks again at what a recording was made from", () => {
     const request = { kind: "record", model: "p", sequence: "media", media_of: "r" } as const;
     const form = withRequest({ ...emptyForm, file }, request);

@@ -65,11 +65,13 @@ export function withModel(form: Form, model: ModelDescription, language = "en"):
     sourceLanguage: source,
     targetLanguage: others.includes(form.targetLanguage) ? form.targetLanguage : (others[0] ?? ""),
     layers: form.layers !== null && model.layers !== null && form.layers < model.layers ? form.layers : null,
+    file: null,
+    mediaOf: null,
     ...(model.one_pair ? { sourceLanguage: languages[0]!, targetLanguage: languages.at(-1)! } : {}),
   };
   if (perceives(model)) {
     const targetLanguage = languages.includes(language) ? language : (languages[0] ?? "");
-    return { ...next, file: null, mediaOf: null, targetLanguage };
+    return { ...next, targetLanguage };
   }
   const none = next.sequence === "task" && samplesOf(next, model).length === 0;
   return none ? { ...next, sequence: "text" } : next;

@@ -99,6 +99,31 @@ describe("what is drawn", () => {
     expect(sent).toEqual(["one.png"]);
   });
 
+  test("opens as what the model made of it that it was drawn for", async () => {
+    const { app } = build(() => []);
+    const reads = (name: string, reads: string) => ({ name, reads, tasks: {}, languages: [], samples: {} });
+    app.runs.models.value = [reads("looks", "picture"), reads("speaks", "text")] as never;
+    app.runs.change({ model: "looks" });
+    const went = vi.spyOn(app, "go").mockResolvedValue();
+    let finish = (): void => {};
+    const server = {
+      sendInput: async () => "id",
+      run: () =>
+        new Promise((done) => {
+          finish = () => done("made");
+        }),
+    };
+    Object.assign(app.server!, server);
+    const looking = app.runs.glance(new File([""], "one.png"));
+    await vi.advanceTimersByTimeAsync(1);
+    app.runs.change({ model: "speaks", file: null, text: "mine" });
+    finish();
+    await looking;
+    expect(went).toHaveBeenCalledWith("made", { view: "picture" });
+    app.runs.follow({ description: { id: "r", request } } as RecordingSource);
+    expect(app.runs.form.peek().text).toBe("mine"); // written meanwhile
+  });
+
   test.each([
     ["is looked at where the run before failed", new Error("no room"), ["one.png", "two.png"]],
     ["is not looked at where that was cancelled", new DOMException("cancelled", "AbortError"), ["one.png"]],
@@ -325,4 +350,9 @@ test("a patch is hidden from every other token and from all words, and put back 
   back?.start();
   expect(asked[1]?.edits).toEqual([edge]); // one query alone: another edit
   expect(app.runs.cutOut(open(asked[0]!.edits!), "source", 8)?.edited).toBe(false);
+  const elsewhere = [
+    { kind: "cut", stack: "decoder", attention: "self", key: 7 }, // a word of that number
+    { kind: "cut", stack: "encoder", attention: "self", head: 1, key: 7 }, // in one head alone
+  ] as const;
+  expect(app.runs.cutOut(open([...elsewhere]), "source", 7)?.edited).toBe(false);
 });

@@ -113,9 +113,11 @@ export class Runs {
       const now = this.next;
       this.next = null;
       if (this.form.peek().file !== now) continue; // another model or file was chosen meanwhile
-      const request = { ...requestOf(this.form.peek(), this.model()), listed: false };
+      const model = this.model();
+      const request = { ...requestOf(this.form.peek(), model), listed: false };
+      this.touched = false;
       try {
-        await this.openOwn(await this.runSoon(request, now));
+        await this.openOwn(await this.runSoon(request, now), model);
         this.trouble.value = null;
       } catch (error) {
         const cancelled = isAbort(error);
@@ -151,18 +153,17 @@ export class Runs {
   }
 
   /** Opens what was made of the form's picture or sound, in a view that shows it. */
-  private async openOwn(id: string): Promise<void> {
+  private async openOwn(id: string, model: ModelDescription | undefined): Promise<void> {
     const { app } = this;
     this.own = id;
-    this.touched = false;
-    const reads = this.model()?.reads ?? "text";
+    const reads = model?.reads ?? "text";
     const open = app.open.peek()?.description;
     const stays = reads === "text" || open?.source[reads]; // in a view that shows such a recording
-    const layer = (this.model()?.decoder_layers ?? 0) - 1;
+    const layer = (model?.decoder_layers ?? 0) - 1;
     const wrote = open?.maps.some((map) => map.place.kind === "cross");
     const place = { stack: "decoder", kind: "cross", layer, step: null } as const; // words first
     await app.go(id, {
-      ...(stays ? {} : { view: reads, ...(this.model()?.head == null ? {} : { head: this.model()!.head! }) }),
+      ...(stays ? {} : { view: reads, ...(model?.head == null ? {} : { head: model.head }) }),
       ...(layer < 0 || (stays && wrote) ? {} : { place }),
     });
     app.announce(app.words.peek().finished);
@@ -248,8 +249,13 @@ export class Runs {
     const cuts = familiesOf(maps).map(
       ({ stack, kind }) => ({ kind: "cut", stack, attention: kind, key: token }) as const,
     );
+    const alike = (each: EditRequest): boolean =>
+      each.kind === "cut" &&
+      each.key === token &&
+      [each.layer, each.head, each.query].every((which) => which == null) && // in all heads, for all queries
+      cuts.some(({ stack, attention }) => each.stack === stack && each.attention === attention);
     const edits = this.rerunner(source)?.again({})?.edits ?? [];
-    const others = edits.filter((each) => !(each.kind === "cut" && each.query == null && each.key === token));
+    const others = edits.filter((each) => !alike(each));
     const edited = others.length < edits.length;
     return this.withEdits(source, edited ? others : [...edits, ...cuts], edited);
   }
@@ -320,7 +326,7 @@ export class Runs {
     const { app } = this;
     const { server } = app;
     if (!server) throw new Refusal((language) => words(language).noRerunner, "no_workbench", 0);
-    if (file && server.sendInput) request = { ...request, media: await server.sendInput(file) };
+    if (file && server.sendInput) request = { ...request, media: await server.sendInput(file, signal) };
     if (request.listed === false) return server.run(request, heard, signal);
     let mine = "";
     const listen: Heard = (event) => {
@@ -388,6 +394,7 @@ export class Runs {
     this.touched = false;
     this.trouble.value = null;
     this.running.value = { job: null };
+    const model = this.model();
     app.announce(app.words.peek().running);
     try {
       const heard: Heard = (event) => {
@@ -395,7 +402,7 @@ export class Runs {
       };
       const id = await this.run(request, heard, mine.signal, job, file);
       if (this.controller !== mine) return;
-      if (file) return await this.openOwn(id);
+      if (file) return await this.openOwn(id, model);
       await app.go(id, preset ? pickSelection(preset) : {});
       app.preset.value = preset && { ...preset, recording: id };
       app.announce(app.words.peek().finished);

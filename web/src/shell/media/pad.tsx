@@ -40,6 +40,12 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
     if (pen.current && document.activeElement === element) markPen(element, pen.current);
   };
   useEffect(paint, [strokes, dark]);
+  useEffect(
+    () => () => {
+      latest.current = []; // what is being encoded is for a model that was left
+    },
+    [],
+  );
 
   const show = (next: readonly Stroke[], inDark = dark): void => {
     setStrokes(next);

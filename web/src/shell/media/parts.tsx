@@ -104,10 +104,16 @@ function PlayButton({ file }: { readonly file: File }) {
     playing.current = context;
     try {
       const buffer = await context.decodeAudioData(await file.arrayBuffer());
+      if (playing.current !== context) return; // played again, or left meanwhile
       const source = new AudioBufferSourceNode(context, { buffer });
       source.connect(context.destination);
+      source.onended = () => {
+        if (playing.current === context) stop();
+      };
       source.start();
     } catch {
+      if (playing.current !== context) return;
+      stop();
       app.say(say.unplayable);
     }
   };

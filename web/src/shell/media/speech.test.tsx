@@ -15,25 +15,28 @@ async function prepare() {
     allow = () => done({ getTracks: () => [track] });
   });
   vi.stubGlobal("navigator", { mediaDevices: { getUserMedia: () => given } });
-  const { root, draw } = makeApp({});
+  const { app, root, draw } = makeApp({});
   await act(() => draw(<Speech model={{ sample_rate: 8000, max_seconds: 2 } as ModelDescription} />));
   root.querySelector<HTMLElement>('[data-action="speak"]')!.click();
-  return { track, root, allow };
+  return { app, track, root, allow };
+}
+
+class Recorder extends EventTarget {
+  state = "recording";
+  start(): void {}
+  stop(): void {
+    this.state = "inactive";
+    this.dispatchEvent(new Event("stop"));
+  }
+}
+
+class Context {
+  createAnalyser = () => ({ getFloatTimeDomainData() {} });
+  createMediaStreamSource = () => ({ connect: () => {} });
+  close = async () => {};
 }
 
 test("a microphone that is allowed after the panel has gone is given back", async () => {
-  class Recorder extends EventTarget {
-    state = "recording";
-    start(): void {}
-    stop(): void {
-      this.state = "inactive";
-    }
-  }
-  class Context {
-    createAnalyser = () => ({});
-    createMediaStreamSource = () => ({ connect: () => {} });
-    close = async () => {};
-  }
   vi.stubGlobal("MediaRecorder", Recorder);
   vi.stubGlobal("AudioContext", Context);
   const { track, root, allow } = await prepare();
@@ -55,4 +58,34 @@ test("a microphone that the browser cannot record is given back", async () => {
   await act(async () => allow());
   await vi.waitFor(() => expect(said.textContent).toContain("no codec"));
   expect(track.stop).toHaveBeenCalled();
+});
+
+test("the button that starts is the one that stops, in focus still; what is heard after the panel has gone is left", async () => {
+  vi.stubGlobal("MediaRecorder", Recorder);
+  vi.stubGlobal("AudioContext", Context);
+  let decode = (): void => {};
+  class Decoder {
+    decodeAudioData = () =>
+      new Promise((done) => {
+        decode = () => done({ length: 0, numberOfChannels: 0 });
+      });
+  }
+  vi.stubGlobal("OfflineAudioContext", Decoder);
+  const { app, root, allow } = await prepare();
+  const glance = vi.spyOn(app.runs, "glance").mockResolvedValue();
+  const button = root.querySelector<HTMLElement>('[data-action="speak"]')!;
+  button.focus();
+  await act(async () => allow());
+  const stop = await vi.waitFor(() => {
+    const found = root.querySelector<HTMLElement>('[data-action="stop-speaking"]');
+    if (!found) throw new Error("not yet");
+    return found;
+  });
+  expect(document.activeElement).toBe(stop);
+  await act(() => stop.click());
+  await act(() => new Promise((done) => setTimeout(done)));
+  await act(() => render(null, root)); // another model is chosen
+  decode();
+  await act(() => new Promise((done) => setTimeout(done)));
+  expect(glance).not.toHaveBeenCalled();
 });

@@ -39,6 +39,7 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
     if (!now) return;
     try {
       const wav = await now.stop();
+      if (gone.current) return;
       void app.runs.glance(new File([wav], say.recordingName, { type: wav.type }));
     } catch (error) {
       complain(error);
@@ -87,19 +88,18 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
   return (
     <div class="field">
       <div class="row">
-        {speaking ? (
-          <Button name="stop-speaking" icon="pause" act={() => void end()}>
-            {say.stop}
+        {/* One button, so that whoever starts by keys finds the end of it in focus. */}
+        <Button
+          name={speaking ? "stop-speaking" : "speak"}
+          {...(speaking ? { icon: "pause" } : {})}
+          act={() => void (speaking ? end() : begin())}
+        >
+          {speaking ? say.stop : say.speak}
+        </Button>
+        {!speaking && (
+          <Button name="sound-example" hint={say.voiceHint} act={() => void example()}>
+            {say.example}
           </Button>
-        ) : (
-          <>
-            <Button name="speak" act={() => void begin()}>
-              {say.speak}
-            </Button>
-            <Button name="sound-example" hint={say.voiceHint} act={() => void example()}>
-              {say.example}
-            </Button>
-          </>
         )}
         {speaking && (
           <>

@@ -24,7 +24,16 @@ import { LanguageFields, LanguageHint } from "./languages";
 import { Progress } from "./progress";
 
 const OTHER = " other"; // no model's name begins with a blank
-const withoutModel = { other: true, model: "", task: "", target: "", sourceLanguage: "", targetLanguage: "" };
+const withoutModel = {
+  other: true,
+  model: "",
+  task: "",
+  target: "",
+  sourceLanguage: "",
+  targetLanguage: "",
+  file: null,
+  mediaOf: null,
+};
 
 export function InputPanel() {
   const app = useApp();

@@ -1,0 +1,67 @@
+import { render } from "preact";
+import { act } from "preact/test-utils";
+import { afterEach, expect, test, vi } from "vitest";
+import type { ModelDescription } from "../../api/types";
+import { makeApp } from "../../testing/app";
+import { emptyForm } from "../form";
+import { MediaFields } from "./parts";
+
+afterEach(() => vi.unstubAllGlobals());
+
+const pause = () => act(() => new Promise((done) => setTimeout(done)));
+
+/** The fields of a model that listens, with a sound that is being played. */
+async function play(decode: () => Promise<unknown>) {
+  const closed = vi.fn();
+  const nodes: { onended?: () => void }[] = [];
+  class Context {
+    decodeAudioData = decode;
+    close = async () => closed();
+  }
+  class Node {
+    onended?: () => void;
+    constructor() {
+      nodes.push(this);
+    }
+    connect(): void {}
+    start(): void {
+      if (closed.mock.calls.length > 0) throw new Error("closed");
+    }
+  }
+  vi.stubGlobal("AudioContext", Context);
+  vi.stubGlobal("AudioBufferSourceNode", Node);
+  const { app, root, draw } = makeApp({});
+  const said = vi.spyOn(app, "say");
+  const model = { reads: "sound", sample_rate: 8000, max_seconds: 2 } as ModelDescription;
+  const form = { ...emptyForm, file: new File(["x"], "x.wav") };
+  await act(() => draw(<MediaFields form={form} model={model} />));
+  await act(() => root.querySelector<HTMLElement>("[data-action=play-media]")!.click());
+  await pause();
+  return { closed, nodes, root, said };
+}
+
+test("the loudspeaker is given back when a sound is over", async () => {
+  const { closed, nodes } = await play(async () => ({}));
+  expect(closed).not.toHaveBeenCalled();
+  nodes[0]!.onended!();
+  expect(closed).toHaveBeenCalledTimes(1);
+});
+
+test("so it is where the browser cannot play the sound, which is said", async () => {
+  const { closed, said } = await play(() => Promise.reject(new Error("what is this?")));
+  expect(closed).toHaveBeenCalledTimes(1);
+  expect(said).toHaveBeenCalledTimes(1);
+});
+
+test("nothing is said of a sound that is decoded after the panel has gone", async () => {
+  let decoded = (): void => {};
+  const coming = new Promise<object>((done) => {
+    decoded = () => done({});
+  });
+  const { nodes, root, said } = await play(() => coming);
+  await act(() => render(null, root));
+  decoded();
+  await pause();
+  expect(nodes).toEqual([]);
+  expect(said).not.toHaveBeenCalled();
+});
