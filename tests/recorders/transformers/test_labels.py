@@ -220,6 +220,21 @@ def test_windows_of_one_layer_are_one_map() -> None:
         load(model).record(inputs, edits=[BlockHead(visual[0].stack, "self", 0, 1)])
 
 
+def test_windows_of_a_large_picture_are_left_out_and_layers_keep_their_numbers() -> None:
+    """More patches than are put together: a window is not taken for a layer."""
+    torch.manual_seed(0)
+    model, _, read_picture = make_qwen25()
+    side = 34 * PATCH  # 1,156 patches
+    pixels = np.random.default_rng(0).integers(0, 256, (side, side, 3), dtype=np.uint8)
+    inputs = read_picture(pixels)
+    recording = load(model.eval()).record(inputs, want=("statistics",))
+    assert [each.place.address for each in recording.maps] == ["visual.self.1", "language.self.0"]
+    assert recording.maps[0].shape == (4, 34 * 34, 34 * 34)
+    assert any("of 1 layer of visual" in str(note) for note in recording.evidence.notes)
+    with pytest.raises(InputError, match="window by window"):
+        load(model).record(inputs, want=("statistics",), edits=[BlockHead("visual", "self", 0, 1)])
+
+
 def test_objects_look_at_places_of_the_picture() -> None:
     torch.manual_seed(0)
     model, _, read_picture = make_detr()

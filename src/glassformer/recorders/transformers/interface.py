@@ -24,6 +24,7 @@ from glassformer.place import Place
 from glassformer.recorders.call import Call, Kernel, join_parts
 from glassformer.recorders.edits.active import ActiveEdits
 from glassformer.recorders.preserve import Shared, preserving_state, using_attention
+from glassformer.recorders.store import LONGEST_DENSE
 from glassformer.recorders.transformers.edits import change_scores, change_weights
 from glassformer.recorders.transformers.layers import Counter, Stacks
 
@@ -67,6 +68,7 @@ class Capture:
         self.compute = compute
         self.edits = ActiveEdits() if edits is None else edits
         self.parts: list[Call] = []  # of one attention, so far
+        self.left_out: dict[Place, None] = {}  # computed in parts, too long to be put together
 
     def attend(
         self,
@@ -78,7 +80,8 @@ class Capture:
         call = describe(self.counter.locate(module, states[0]), states, mask, arguments)
         if self.parts and self.parts[0].place != call.place:
             self.flush()
-        part = self.counter.is_part(module, states[0])
+        whole = self.counter.find_whole(module, states[0])
+        part = whole > 0
         if self.kernel == "fast" and not part:
             call = hide_later_keys(call, module, arguments)
             output = self.receive(call)
@@ -99,7 +102,9 @@ class Capture:
         if edited:
             output, weights = change_weights(self.edits, call, output, weights)
         call.weights = weights
-        if part:
+        if whole > LONGEST_DENSE:
+            self.left_out[call.place] = None
+        elif part:
             self.parts.append(call)
         else:
             self.receive(call)

@@ -14,7 +14,6 @@ from typing import Any
 from torch import Tensor, nn
 
 from glassformer.place import Kind, Place
-from glassformer.recorders.store import LONGEST_DENSE
 
 # Names of the arguments by which modules of transformers get the states of another stack.
 OTHER_STATES = ("key_value_states", "encoder_hidden_states", "cross_attention_states")
@@ -100,7 +99,7 @@ class Counter:
 
     def locate(self, module: nn.Module, queries: Tensor) -> Place:
         """The place of the call that `module` makes now; parts of one attention have one place."""
-        if self.is_part(module, queries) and self._last is not None:
+        if self.find_whole(module, queries) and self._last is not None:
             place, before = self._last
             if before.untyped_storage().data_ptr() == queries.untyped_storage().data_ptr():
                 return place
@@ -109,14 +108,14 @@ class Counter:
             self._last = (place, queries)  # kept, so that its memory is not used for other queries
         return place
 
-    def is_part(self, module: nn.Module, queries: Tensor) -> bool:
-        """Whether a call has some of the queries (B, H, T, K) of an attention that is small enough to be put
-        together."""
+    def find_whole(self, module: nn.Module, queries: Tensor) -> int:
+        """How many queries an attention has of which this call computes some (B, H, T, K); 0: it computes
+        all."""
         if type(module) not in self.stacks.packing:
-            return False
+            return 0
         heads, count, width = queries.shape[1:]
         whole = queries.untyped_storage().nbytes() // (queries.element_size() * heads * width)
-        return count < whole <= LONGEST_DENSE
+        return whole if count < whole else 0
 
     def _count(self, module: nn.Module) -> Place:
         kind: Kind = "cross" if self.crossing.get(module) else "self"

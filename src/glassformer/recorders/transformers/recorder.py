@@ -311,8 +311,17 @@ class TransformersRecorder:
         if written is not None and kernel == "fast":
             written.compare(maps)
         notes += [*verdict.notes, *self.builder.tell_length(given), *maker.notes, *media.tell()]
+        notes += self._tell_left_out(capture)
         notes += [] if written is None else written.notes
         return PassResult(outputs, maps, notes, kernel, comparison)
+
+    def _tell_left_out(self, capture: Capture) -> list[Message]:
+        """That some layers computed attention in windows, of a picture too large to put them together."""
+        if not capture.left_out:
+            return []
+        names = sorted({self.stacks.rename(place).stack for place in capture.left_out})
+        count = len(capture.left_out)
+        return [message("recorders.notes.windows", stacks=names, count=count, most=LONGEST_DENSE)]
 
     def _see_reports(
         self, given: ModelInputs, request: Request, verdict: Verdict, axes: Axes, settings: dict[str, Any]

@@ -41,7 +41,7 @@ class RowCapture(Capture):
         call = describe(place, states, mask, arguments)
         output, weights = eager(module, call.queries, call.keys, call.values, call.mask, **arguments)
         for rows, active in self.rows.at(place, len(call.queries)):
-            if self.counter.is_part(module, states[0]):
+            if self.counter.find_whole(module, states[0]):
                 raise InputError("recorders.edits.windows", place=place)
             own = {name: _cut(value, rows, len(output)) for name, value in arguments.items()}
             parts = (call.queries[rows], call.keys[rows], call.values[rows])

@@ -6,9 +6,9 @@ Out:  a `Verdict`: whether its attention goes through the interface, and how far
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -46,7 +46,7 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
     """Run a few tokens twice, eager and recorded; compare, and name the model's stacks."""
     short = shorten(inputs)
     reference, reports = run_eager(model, short)
-    calls, outputs, usual = _collect_usual(model, stacks, short, reference, reports)
+    (calls, outputs, left_out), usual = _collect_usual(model, stacks, short, reference, reports)
     others = find_other_reports(reference)
     if others and not calls and not reports:
         raise RecordingError("recorders.reports.no_maps", model=type(model).__name__, places=others)
@@ -70,7 +70,8 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
             if len(pairs) < len(calls):
                 some = message("recorders.notes.some_checked", checked=len(pairs), recorded=len(calls))
                 missing = (some, *missing)
-            layers = _count(stacks.rename(call.place) for call in calls)
+            places = (*(call.place for call in calls), *left_out)
+            layers = _count(stacks.rename(place) for place in places)
             return Verdict(True, comparison, missing, layers, usual)
         note = message("recorders.notes.interface_differs", weights=error or 0.0, outputs=moved or 0.0)
     if not reports:
@@ -98,7 +99,7 @@ def _check_reports(model: nn.Module, inputs: Mapping[str, Any]) -> tuple[Compari
 def check_fast(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> Comparison:
     """Compare weights from queries and keys with those of the exact kernel."""
     short = shorten(inputs)
-    calls, exact = _collect(model, stacks, short)
+    calls, exact, _ = _collect(model, stacks, short)
     maker = MapMaker(Axes({}, {}), ("weights",))
     with maker, capturing(model, Capture(stacks, "fast", maker.receive)):
         fast = model(**short)
@@ -172,16 +173,25 @@ def _thin(mine: Sequence[Tensor], reported: Sequence[Tensor]) -> list[tuple[Tens
     return pairs
 
 
-def _collect(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> tuple[list[Call], Any]:
+class _Collected(NamedTuple):
+    """What a pass with the exact kernel gave."""
+
+    calls: list[Call]
+    outputs: Any
+    left_out: Collection[Place]  # computed in parts, too long to be put together
+
+
+def _collect(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> _Collected:
     calls: list[Call] = []
-    with capturing(model, Capture(stacks, "exact", calls.append)):
+    capture = Capture(stacks, "exact", calls.append)
+    with capturing(model, capture):
         outputs = model(**inputs)
-    return calls, outputs
+    return _Collected(calls, outputs, capture.left_out)
 
 
 def _collect_usual(
     model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any], reference: Any, reports: Sequence[Report]
-) -> tuple[list[Call], Any, bool]:
+) -> tuple[_Collected, bool]:
     """Calls and outputs; and whether usual eager functions, computed here, gave what theirs give to the last
     bit. If not, the calls are those of their own functions."""
     calls: list[Call] = []
@@ -195,17 +205,19 @@ def _collect_usual(
         computed.append(call)
         return output
 
-    with capturing(model, Capture(stacks, "exact", calls.append, compute=compute)):
+    capture = Capture(stacks, "exact", calls.append, compute=compute)
+    with capturing(model, capture):
         outputs = model(**inputs)
+    found = _Collected(calls, outputs, capture.left_out)
     if not computed:
-        return calls, outputs, False
+        return found, False
     pairs = pair(
         _group((call.place, call.weights) for call in calls if call.weights is not None), _group(reports)
     )
     same = pairs is not None and difference(outputs, reference) in (None, 0.0)
     if same and pairs and all(torch.equal(ours, theirs) for ours, theirs in pairs):
-        return calls, outputs, True
-    return *_collect(model, stacks, inputs), False
+        return found, True
+    return _collect(model, stacks, inputs), False
 
 
 def _attend_usually(call: Call) -> Tensor:
