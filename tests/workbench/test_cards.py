@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from glassformer.workbench.cards import (
     count_parameters,
     describe_model,
     find_languages,
+    find_reads,
     read_model_card,
 )
 from glassformer.workbench.models import ModelCatalog
@@ -124,6 +126,26 @@ def test_an_unknown_key_of_a_card_is_told(tmp_path: Path, caplog: pytest.LogCapt
     (tmp_path / "card.toml").write_text("order = 5\nlanguage = 'en'\n")
     assert read_model_card(tmp_path).order == 5
     assert "unknown key 'language'. Did you mean 'languages'" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("settings", "reads"),
+    [
+        ({"image_processor_type": "ViTImageProcessor"}, "picture"),
+        ({"feature_extractor_type": "ViTFeatureExtractor", "do_resize": True, "size": 224}, "picture"),
+        ({"do_normalize": True, "image_mean": [0.5], "image_std": [0.5], "size": 224}, "picture"),
+        ({"feature_extractor_type": "Wav2Vec2FeatureExtractor", "sampling_rate": 16_000}, "sound"),
+        ({"do_normalize": True, "sampling_rate": 16_000, "feature_size": 1}, "sound"),
+        ({"processor_class": "BertProcessor"}, "text"),
+    ],
+)
+def test_what_a_model_reads_is_told_by_what_its_processor_does(
+    tmp_path: Path, settings: dict[str, Any], reads: str
+) -> None:
+    """Not by its name: a feature extractor was a processor of pictures, too, and some files name nothing."""
+    (tmp_path / "preprocessor_config.json").write_text(json.dumps(settings))
+    assert find_reads(tmp_path, {"model_type": "vit"}) == reads
+    assert find_reads(tmp_path, {"model_type": "clip", "text_config": {}}) == "text"
 
 
 def test_what_a_model_hears_is_as_long_as_its_sounds_not_its_texts(media_zoo: Path) -> None:

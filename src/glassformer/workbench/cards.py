@@ -61,6 +61,9 @@ HEADS = {
     "none": "encoding",
 }
 CLASSIFIES = re.compile(r"For(Image|Audio|Sequence)Classification$")  # a class of transformers
+# Settings that every processor of pictures or of sounds has one of.
+OF_PICTURES = ("image_processor_type", "image_mean", "do_resize", "do_rescale")
+OF_SOUNDS = ("feature_extractor_type", "sampling_rate")
 DECODERS = ("gpt2",)  # types of decoders whose classes and settings need not say so
 
 
@@ -147,7 +150,7 @@ def _describe_media(settings: Mapping[str, Any], reads: Reads, card: ModelCard) 
 
 
 def find_reads(folder: Path, settings: Mapping[str, Any]) -> Reads:
-    """What a model is given, without opening it: ours say so; of others, how their processor is called."""
+    """What a model is given, without opening it: ours say so; of others, what their processor prepares."""
     if settings.get("model_type") == OURS:
         named = settings.get("reads")
         return cast(Reads, named) if named in get_args(Reads) else "text"
@@ -155,9 +158,9 @@ def find_reads(folder: Path, settings: Mapping[str, Any]) -> Reads:
         return "text"
     for file in ("preprocessor_config.json", "processor_config.json"):
         names = read_object(folder / file)
-        if names.get("image_processor_type"):
+        if not names.keys().isdisjoint(OF_PICTURES):  # older ones call an image processor a feature extractor
             return "picture"
-        if names.get("feature_extractor_type"):
+        if not names.keys().isdisjoint(OF_SOUNDS):
             return "sound"
     return "text"
 
