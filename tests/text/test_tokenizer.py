@@ -1,6 +1,10 @@
 """Tokenizers: what each token shows, where it stands, and that folders open here and in transformers."""
 
 import pytest
+import tokenizers
+from tokenizers.models import WordLevel
+from tokenizers.pre_tokenizers import Whitespace
+from transformers import PreTrainedTokenizerFast
 
 from glassformer.errors import InputError
 from glassformer.text.builders import build_bytes, build_characters
@@ -97,3 +101,15 @@ def test_bad_text_is_refused_in_words() -> None:
         tokenizer.encode("a\ud800b")
     with pytest.raises(InputError, match="dict is not a tokenizer"):
         wrap_tokenizer({})
+
+
+def test_words_that_a_vocabulary_has_no_token_for_are_refused_in_words() -> None:
+    library = tokenizers.Tokenizer(WordLevel({"a": 0, "b": 1}))
+    library.pre_tokenizer = Whitespace()
+    fast = wrap_tokenizer(PreTrainedTokenizerFast(tokenizer_object=library))
+    for tokenizer in (LibraryTokenizer(library), fast):
+        assert tokenizer.encode("a b").ids == (0, 1)
+        with pytest.raises(InputError, match=r"cannot read this text: .*\[UNK\]"):
+            tokenizer.encode("a c")
+        with pytest.raises(InputError, match="token for unknown words"):
+            tokenizer.encode_many(["a b", "a c"])

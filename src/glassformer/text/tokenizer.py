@@ -5,7 +5,8 @@ Out:  `Encoding`; text again from ids. Text is never truncated silently.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -189,13 +190,15 @@ class LibraryTokenizer(Tokenizer):
     ) -> Encoding:
         del target  # one vocabulary for both languages
         check_text(text, second_text)
-        encoding = self.library.encode(text, second_text, add_special_tokens=special)
+        with explaining_failure():
+            encoding = self.library.encode(text, second_text, add_special_tokens=special)
         return self.read(encoding, text, second_text)
 
     def encode_many(self, texts: Sequence[str]) -> list[Encoding]:
         for text in texts:
             check_text(text, None)
-        found = self.library.encode_batch(list(texts))  # by all cores
+        with explaining_failure():
+            found = self.library.encode_batch(list(texts))  # by all cores
         return [self.read(encoding, text, None) for encoding, text in zip(found, texts, strict=True)]
 
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
@@ -217,6 +220,17 @@ class LibraryTokenizer(Tokenizer):
         if piece is None:
             return f"‹{token_id}›"
         return display(piece, "plain" if token_id in self.added else self.spelling)
+
+
+@contextmanager
+def explaining_failure() -> Iterator[None]:
+    """Turn the plain exceptions of the `tokenizers` library into an InputError."""
+    try:
+        yield
+    except Exception as error:
+        if type(error) is not Exception:
+            raise
+        raise InputError("text.not_encoded", reason=str(error)) from error
 
 
 def check_text(*texts: str | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from glassformer.text.display import Spelling, display, display_bytes, find_spelling
-from glassformer.text.tokenizer import ROLES, Encoding, Tokenizer, check_text
+from glassformer.text.tokenizer import ROLES, Encoding, Tokenizer, check_text, explaining_failure
 
 
 class TransformersTokenizer(Tokenizer):
@@ -40,7 +40,9 @@ class TransformersTokenizer(Tokenizer):
         check_text(text, second_text)
         end = "_target" if target else ""
         pair = {f"text{end}": text, f"text_pair{end}": second_text}
-        found = self.tokenizer(**pair, add_special_tokens=special, return_token_type_ids=True, verbose=False)
+        options = {"add_special_tokens": special, "return_token_type_ids": True, "verbose": False}
+        with explaining_failure():
+            found = self.tokenizer(**pair, **options)
         if self.library is not None:
             return self.read(found.encodings[0], text, second_text)
         ids = tuple(found["input_ids"])
@@ -57,7 +59,8 @@ class TransformersTokenizer(Tokenizer):
             return super().encode_many(texts)
         for text in texts:
             check_text(text, None)
-        found = self.tokenizer(list(texts), return_token_type_ids=True, verbose=False).encodings
+        with explaining_failure():
+            found = self.tokenizer(list(texts), return_token_type_ids=True, verbose=False).encodings
         return [self.read(encoding, text, None) for encoding, text in zip(found, texts, strict=True)]
 
     def decode(self, ids: Iterable[int], *, special: bool = False) -> str:
