@@ -77,3 +77,18 @@ def test_what_a_job_waits_for_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(inputs, "KEPT", -inputs.WAITS - 1.0)  # and so is the week: its server was killed
     last = put(store, "bob")
     assert {path.stem for path in store.folder.iterdir()} == {last}
+
+
+def test_a_file_that_cannot_be_removed_is_logged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """An error would reach the thread that ends the job."""
+    store = InputStore(tmp_path)
+    id = put(store, None)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    store.remove(id, None)
+    assert "cannot be removed: Operation not permitted" in caplog.text

@@ -8,7 +8,7 @@ import pytest
 from glassformer.api.jobs import PlayRequest
 from glassformer.messages import message
 from glassformer.workbench.job_table import FILE, JobTable, open_table
-from glassformer.workbench.jobs import JobStore
+from glassformer.workbench.jobs import Entry, JobStore
 from glassformer.workbench.models import Model
 from workbench.worker_watching import Ask
 
@@ -55,6 +55,22 @@ def test_how_jobs_ended_is_known(tmp_path: Path, ask: Ask) -> None:
     assert [again.job(id) for id in ids] == before
     assert [again.events(id, 0) for id in ids] == [store.events(id, 0)[-1:] for id in ids]
     assert again.count_unfinished() == 0
+    again.close()
+
+
+def test_an_end_is_written_down_before_anybody_is_told(tmp_path: Path, ask: Ask) -> None:
+    """Whoever is told may fail."""
+
+    def fail(_: Entry) -> None:
+        raise RuntimeError
+
+    store = JobStore(queue=5, kept=5, table=JobTable(tmp_path), on_end=fail)
+    id = store.submit(ask(), MODEL).id
+    with pytest.raises(RuntimeError):
+        store.cancel(id)
+    kill(store)
+    again = open_store(tmp_path)
+    assert again.job(id).state == "cancelled"
     again.close()
 
 

@@ -1,4 +1,4 @@
-"""Pictures and sounds that people send for a run: files that nobody has looked into yet.
+"""Pictures and sounds that people send for a run: files that have not been decoded yet.
 
 In:   the bytes of a file, and whose it is.
 Out:  an id, by which a request to run a model names the file; the file, for its owner alone.
@@ -7,6 +7,7 @@ Only a worker process opens such a file. It is removed when its job has ended, w
 no job asks for goes when the next file comes, after an hour; of one person these take no more than `MOST`.
 """
 
+import logging
 import os
 import time
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from pathlib import Path
 from secrets import token_hex
 
 from glassformer.errors import ApiError
+
+log = logging.getLogger("glassformer.server")
 
 FOLDER = ".inputs"  # below that of the library
 MOST = 256 << 20  # bytes of one person that no job waits for; beyond that the oldest go
@@ -33,8 +36,8 @@ class InputStore:
         """Where a new file of this person goes; makes room for it."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         now = time.time()
-        for path, age, _ in list(self._list("*")):
-            if now - age > KEPT:
+        for path, added, _ in list(self._list("*")):
+            if now - added > KEPT:
                 path.unlink(missing_ok=True)
         return self.folder / f"{token_hex(16)}.{_name(owner)}"
 
@@ -63,9 +66,14 @@ class InputStore:
             os.utime(self.find(id, owner), (last, last))
 
     def remove(self, id: str, owner: str | None) -> None:
-        """Forget a file; nothing happens where it is gone."""
-        with suppress(ApiError):
+        """Forget a file; nothing happens where it is gone. One that cannot be removed is logged: the job that
+        it was sent for has ended all the same."""
+        try:
             self.find(id, owner).unlink(missing_ok=True)
+        except ApiError:
+            pass
+        except OSError as error:
+            log.warning("the input %s cannot be removed: %s", id, error.strerror)
 
     def _list(self, pattern: str) -> Iterator[tuple[Path, float, int]]:
         """Files, when they came, and their bytes."""

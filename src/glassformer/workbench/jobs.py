@@ -367,10 +367,10 @@ class JobStore:
         _trace(entry, seconds)
         assert state in ("done", "failed", "cancelled")
         self._append(entry, state, data)
-        self._on_end(entry)
         if self.table is not None and not self._closed:
             self.table.finish(entry.job, data)
         self._changed.notify_all()  # another job of its owner may have waited for its memory
+        self._on_end(entry)
 
     def _append(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:
         if name in LAST_EVENTS or len(entry.events) < MOST_EVENTS:
