@@ -262,6 +262,16 @@ def test_a_study_that_has_measured_nothing_may_be_changed(model: Any, tmp_path: 
     assert study.manifest["settings"]["metrics"] == {"entropy": {}}
 
 
+def test_values_of_texts_that_were_not_counted_do_not_stay(model: Any, tmp_path: Path) -> None:
+    """Tables are written before the state: a kill between them leaves values that no study counts."""
+    begun = gf.study(model, TEXTS[:2], tmp_path, metrics=["distance"], values=True, shard=1)
+    (begun.folder / "state.npz").unlink()
+    study = gf.study(model, TEXTS[:2], tmp_path, metrics=["entropy"])
+    assert len(study.table("texts")) == 2
+    with pytest.raises(InputError, match=r"no table .values"):
+        study.table("values")
+
+
 def test_a_study_whose_texts_have_all_failed_may_be_changed(model: Any, tmp_path: Path) -> None:
     """As with a language that the model does not know: the folder is not lost."""
     failed = gf.study(model, ["", ""], tmp_path, metrics=["distance"], shard=1)

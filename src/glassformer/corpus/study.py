@@ -229,7 +229,8 @@ def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dic
     remove_unfinished(folder)
     found = manifest if {path.name for path in folder.iterdir()} <= {MANIFEST} else read_manifest(folder)
     if found is manifest or State.open(folder).texts == 0:  # nothing that other settings could contradict
-        for path in (folder / STATE, *folder.glob("texts/[0-9]*.parquet")):
+        tables = (path for name in ("texts", "values") for path in folder.glob(f"{name}/[0-9]*.parquet"))
+        for path in (folder / STATE, *tables):
             path.unlink(missing_ok=True)
         write_json(folder / MANIFEST, manifest)
         return manifest

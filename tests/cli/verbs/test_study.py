@@ -42,6 +42,7 @@ def test_refusals(texts: Path, complain: Command, tmp_path: Path) -> None:
     assert "--output" in complain("study", "zoo/bert", texts)
     assert "--show" in complain("study", "zoo/bert", "--show", tmp_path)
     assert "no study" in complain("study", "--show", tmp_path)
+    assert "--pool" in complain("study", "--show", tmp_path, "--pool", tmp_path, "--output", tmp_path / "x")
     assert "no file" in complain("study", "zoo/bert", tmp_path / "none.txt", "--output", tmp_path / "x")
 
 
@@ -72,7 +73,9 @@ def test_studies_and_recordings_are_pooled(run: Command, complain: Command, tmp_
     pooled, recorded = (open_study(tmp_path / name).frame("heads") for name in ("both", "recorded"))
     assert pooled["value"].to_numpy() == pytest.approx(recorded["value"].to_numpy(), rel=1e-4)
     assert "--output" in complain("study", "--pool", tmp_path / "one", tmp_path / "other")
-    assert "no model" in complain("study", model, "--pool", tmp_path / "one", "--output", tmp_path / "x")
+    assert "one of the three" in complain(
+        "study", model, "--pool", tmp_path / "one", "--output", tmp_path / "x"
+    )
     (tmp_path / "empty").mkdir()
     assert str(tmp_path / "empty") in complain(*both[:2], tmp_path / "empty", "--output", tmp_path / "x")
 

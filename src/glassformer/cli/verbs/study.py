@@ -53,7 +53,7 @@ def run(arguments: Arguments) -> None:
     """Study, or show what was found."""
     from glassformer.studies import open_study
 
-    if arguments.model is not None and (arguments.show is not None or arguments.pool):
+    if sum(each is not None for each in (arguments.model, arguments.show, arguments.pool)) > 1:
         raise InputError("cli.study.show_alone")
     if arguments.show is not None:
         found = open_study(arguments.show)
@@ -120,8 +120,8 @@ def _pool(arguments: Arguments) -> "Study":
 def _list_failed(study: "Study") -> "Iterator[Message]":
     """A few of the texts that could not be measured, with the reasons."""
     if study.failed:
-        failed = [row for row in study.table("texts").to_pylist() if row["failed"]]
-        for row in failed[:SHOWN]:
+        texts = study.table("texts")
+        for row in texts.filter(texts["failed"]).slice(0, SHOWN).to_pylist():
             yield message("cli.study.failed_text", number=row["text"], reason=row["reason"])
 
 
