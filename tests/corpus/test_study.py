@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,7 +23,8 @@ import glassformer as gf
 from campaigns import campaign, rounds
 from engine import tasks
 from glassformer.corpus import study as module
-from glassformer.corpus.measuring import Settings, choose_metrics, prepare_shard
+from glassformer.corpus import workers
+from glassformer.corpus.measuring import Settings, choose_metrics
 from glassformer.errors import InputError
 from glassformer.rounding import SHARPEST
 from our_networks import WORDS, build
@@ -358,7 +360,7 @@ def test_a_lost_process_changes_nothing(tmp_path: Path, monkeypatch: pytest.Monk
     model = build_model(tmp_path / "model", "encoder")
     call: Any = {"model": str(model), "texts": tasks.TEXTS, "values": True, "shard": 4}
     here = gf.study(**call)
-    monkeypatch.setattr(module, "measure_by_name", tasks.measure_or_die)
+    monkeypatch.setattr(module, "measure_shard", partial(tasks.measure_or_die, mark=model / tasks.DIED))
     spread = gf.study(**call, jobs=2)
     assert (model / tasks.DIED).exists()
     assert spread.manifest == here.manifest
@@ -421,9 +423,8 @@ def test_shards_that_wait_for_a_slow_one_are_few(
             read[0] += 1
             yield text
 
-    monkeypatch.setattr(module, "open_engine", lambda *_, **__: SlowAtFirst())
-    monkeypatch.setattr(module, "load", lambda *_, **__: model)
-    monkeypatch.setattr(module, "measure_by_name", lambda _, __, *rest: prepare_shard(model, *rest).run())
+    monkeypatch.setattr(workers, "open_engine", lambda *_, **__: SlowAtFirst())
+    monkeypatch.setattr(workers, "load", lambda *_, **__: model)
     spread = gf.study(
         "ours", texts(), tmp_path, metrics=["entropy"], shard=1, jobs=2,
         on_progress=lambda progress: ahead.append(read[0] - progress.texts),

@@ -80,12 +80,21 @@ def train_or_die(task: Any) -> Any:
         Checkpoints.save = save  # type: ignore[method-assign]
 
 
-def measure_or_die(model: str, device: str | None, texts: Any, settings: Any) -> Any:
+def measure_or_die(model: Any, texts: Any, settings: Any, *, mark: Path) -> Any:
     """The task of a study; the first process that measures text 8 is killed."""
-    from glassformer.corpus.measuring import measure_by_name
+    from glassformer.corpus.measuring import measure_shard
 
-    mark = Path(model) / DIED
     if texts[0][0] == 8 and not mark.exists():
         mark.touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    return measure_by_name(model, device, texts, settings)
+    return measure_shard(model, texts, settings)
+
+
+def read_or_die(model: Any, texts: Any, *given: Any, mark: Path) -> Any:
+    """The task of an atlas; the first process that reads the second part is killed."""
+    from glassformer.corpus.atlas.reading import read_texts
+
+    if given[-1][1] == 1 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return read_texts(model, texts, *given)

@@ -3,12 +3,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine import tasks
-from glassformer.engine import Engine, Resources, Result, open_engine
+from glassformer.engine import Engine, Resources, Result, open_engine, run_in_order
 from glassformer.engine.local import LocalEngine
 from glassformer.errors import ConfigurationError, EngineError
 
@@ -167,3 +168,22 @@ def test_engines_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(EngineError, match="glassformer\\[cluster\\]"):
         open_engine("ray")
+
+
+@pytest.mark.slow
+def test_results_are_given_in_the_order_of_the_tasks(tmp_path: Path) -> None:
+    """The first task waits for the last one that is announced while it runs."""
+    announced = []
+
+    def announce() -> Iterator[tuple[str, int]]:
+        for number in range(8):
+            announced.append(number)
+            yield str(tmp_path / "go"), number
+
+    with LocalEngine(2) as engine:
+        results = run_in_order(engine, tasks.wait_for, announce())
+        (tmp_path / "go").touch()
+        assert next(results) == 0
+        assert len(announced) <= 1 + 2 * engine.slots
+        assert list(results) == [number * number for number in range(1, 8)]
+        assert next(run_in_order(engine, tasks.square, []), None) is None

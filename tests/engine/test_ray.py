@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from engine import tasks
 from engine.test_local import collect
 from glassformer import bundle
 from glassformer.corpus import study
+from glassformer.corpus.atlas import build
 from glassformer.engine import open_engine
 from glassformer.engine.local import LocalEngine
 from glassformer.engine.ray_cluster import RayEngine, _check_address, _choose_local
@@ -79,12 +81,25 @@ def test_a_study_is_the_same_when_a_worker_is_killed(
     model = build_model(tmp_path / "model", "encoder")
     call: Any = {"model": str(model), "texts": tasks.TEXTS, "values": True, "shard": 4}
     here = gf.study(**call)
-    monkeypatch.setattr(study, "measure_by_name", tasks.measure_or_die)
+    monkeypatch.setattr(study, "measure_shard", partial(tasks.measure_or_die, mark=model / tasks.DIED))
     spread = gf.study(**call, engine="ray", address=nodes.address)
     assert (model / tasks.DIED).exists()  # a worker was killed in the middle
     assert spread.manifest == here.manifest
     for name in ("heads", "texts", "values"):
         assert spread.frame(name).equals(here.frame(name)), name
+
+
+def test_an_atlas_is_the_same_when_a_worker_is_killed(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes, _ = cluster
+    model = build_model(tmp_path / "model", "decoder")
+    call: Any = {"model": str(model), "texts": [text for text in tasks.TEXTS if text] * 5, "cost_texts": 2}
+    here = gf.atlas(**call)
+    monkeypatch.setattr(build, "read_texts", partial(tasks.read_or_die, mark=model / tasks.DIED))
+    spread = gf.atlas(**call, engine="ray", address=nodes.address)
+    assert (model / tasks.DIED).exists()
+    assert spread.body == here.body
 
 
 def test_a_search_on_two_nodes_finds_what_it_finds_here(cluster: Any, tmp_path: Path) -> None:

@@ -36,12 +36,27 @@ def add_text_files(parser: Parser) -> None:
     parser.add_argument("--parallel", metavar="FILE", type=Path)
 
 
-def open_text_files(arguments: Arguments) -> "TextFiles":
-    """The texts of those files, read anew by each iteration."""
+def open_text_files(arguments: Arguments, *, trees: bool = False) -> "TextFiles":
+    """The texts of those files, read anew by each iteration; of CoNLL-U their trees, if wanted."""
     from glassformer.corpus.sources import TextFiles
 
     columns = tuple(int(each) if each.isdecimal() else each for each in arguments.column) or (0,)
-    return TextFiles(arguments.texts, columns, arguments.parallel)
+    return TextFiles(arguments.texts, columns, arguments.parallel, trees=trees)
+
+
+def add_workers(parser: Parser) -> None:
+    """Which processes or machines do the work."""
+    parser.add_argument("--jobs", metavar="N", type=int, default=1)
+    parser.add_argument("--engine", choices=("local", "ray"), default="local")
+    parser.add_argument("--address", metavar="HOST:PORT")
+    parser.add_argument("--gpus", metavar="N", type=float, default=0.0)
+    parser.add_argument("--device")
+
+
+def read_workers(arguments: Arguments) -> dict[str, Any]:
+    """The same as `study` and `atlas` take it."""
+    names = ("jobs", "engine", "address", "gpus", "device")
+    return {name: getattr(arguments, name) for name in names}
 
 
 def add_place(parser: Parser, *, heads: type[str] | None = None) -> None:

@@ -11,7 +11,6 @@ run, with the same libraries on the same kind of processor.
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -22,7 +21,6 @@ from numpy.typing import NDArray
 from glassformer.corpus.sums import SUMMED, add_rows
 from glassformer.errors import GlassformerError, InputError
 from glassformer.loaded.model import LoadedModel
-from glassformer.loaded.opening import load
 from glassformer.loaded.reading import as_tokens
 from glassformer.messages import Message
 from glassformer.metrics import METRICS, Metric
@@ -147,17 +145,9 @@ def _as_plain(given: Any) -> Any:
     return type(given)(map(_as_plain, given))
 
 
-@lru_cache(maxsize=2)
-def open_once(model: str, device: str | None) -> LoadedModel:
-    """A worker process measures many shards with one model."""
-    return load(model, device=device)
-
-
-def measure_by_name(
-    model: str, device: str | None, texts: Sequence[tuple[int, Text]], settings: Settings
-) -> Shard:
-    """The task of an engine."""
-    return prepare_shard(open_once(model, device), texts, settings).run()
+def measure_shard(model: LoadedModel, texts: Sequence[tuple[int, Text]], settings: Settings) -> Shard:
+    """Some texts, from reading to sums."""
+    return prepare_shard(model, texts, settings).run()
 
 
 def prepare_shard(model: LoadedModel, texts: Sequence[tuple[int, Text]], settings: Settings) -> "Measuring":

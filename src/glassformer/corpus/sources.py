@@ -8,6 +8,7 @@ Out:  texts, or pairs of texts, one at a time. Damaged lines are counted and lis
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from glassformer.errors import InputError
 from glassformer.metrics.gold import Sentence, read_blocks, read_tree
@@ -32,6 +33,7 @@ class TextFiles:
     path: str | Path
     columns: Sequence[Column] = (0,)
     parallel: str | Path | None = None  # a second file, whose lines translate those of the first
+    trees: bool = False  # sentences of CoNLL-U files as they are, with their trees
     problems: Problems = field(default_factory=lambda: Problems("skip"))  # of the last iteration
 
     def __post_init__(self) -> None:
@@ -41,7 +43,7 @@ class TextFiles:
             if path is not None and not Path(path).exists():
                 raise InputError("study.no_file", path=path)
 
-    def __iter__(self) -> Iterator[str | tuple[str, str]]:
+    def __iter__(self) -> Iterator[Any]:
         self.problems = Problems("skip")
         if self.parallel is not None:
             yield from ((row[0], row[1]) for row in read_parallel(self.path, self.parallel, self.problems))
@@ -58,9 +60,9 @@ class TextFiles:
         if first is not None and not any_text:
             raise first
 
-    def _read_file(self, path: Path) -> Iterator[str | tuple[str, str]]:
+    def _read_file(self, path: Path) -> Iterator[str | tuple[str, str] | Sentence]:
         if _is_conllu(path):
-            yield from (tree.text for tree in read_trees(path, self.problems))
+            yield from (tree if self.trees else tree.text for tree in read_trees(path, self.problems))
         else:
             for row in read_rows(path, self.columns, self.problems):
                 yield row[0] if len(row) == 1 else (row[0], row[1])

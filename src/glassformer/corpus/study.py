@@ -26,15 +26,14 @@ from glassformer.corpus.measuring import (
     Shard,
     choose_metrics,
     identify,
-    measure_by_name,
     measure_recordings,
+    measure_shard,
     prepare_shard,
 )
 from glassformer.corpus.sources import TextFiles
-from glassformer.engine import Resources, open_engine
+from glassformer.corpus.workers import Workers
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
-from glassformer.loaded.opening import load
 from glassformer.recorders.causes.outcomes import Outcome
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.many import MOST_TOKENS, MOST_TOKENS_GPU, Text, record_many
@@ -136,10 +135,12 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     if isinstance(texts, str) or shard < 1 or jobs < 1 or examples < 0:
         raise InputError("study.wrong_call", shard=shard, jobs=jobs, examples=examples)
     given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else texts
-    loaded = load(model, tokenizer, device=device)
+    workers = Workers(engine, jobs, address, gpus)
+    loaded = workers.load(model, tokenizer, device)
     loaded.require("records")
     if most_tokens is None:
-        most_tokens = MOST_TOKENS_GPU if loaded.device.type == "cuda" else MOST_TOKENS
+        on_gpu = "cuda" in (loaded.device.type, str(device).partition(":")[0])
+        most_tokens = MOST_TOKENS_GPU if on_gpu else MOST_TOKENS
     settings = Settings(
         choose_metrics(metrics),
         None if edits is None else tuple(each if isinstance(each, Edit) else tuple(each) for each in edits),
@@ -151,16 +152,11 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     )
     if (edits is not None and outcome is None) or not (settings.metrics or outcome):
         raise InputError("study.nothing_to_measure")
-    remote = engine != "local" or jobs > 1
-    if remote and not isinstance(model, str | Path):
-        raise InputError("study.live_model", name=loaded.name)
-    if remote and tokenizer is not None:
-        raise InputError("study.own_tokenizer", name=loaded.name)
     read_by = None if loaded.tokenizer is None else identify_tokenizer(loaded.tokenizer)
     about = {"model": loaded.name, "model_hash": loaded.identity.hash(), "tokenizer": read_by}
     described = {**settings.describe(), "shard": shard, "examples": examples, "most_tokens": most_tokens}
-    if remote:
-        run: Any = _Engine(engine, jobs, address, Resources(gpus=gpus), str(model), device, settings)
+    if workers.elsewhere:
+        run: Any = _Elsewhere(workers, loaded, model, device, settings)
     else:
         run = _InProcess(loaded, settings)
     with _hold(folder) as place:
@@ -266,7 +262,7 @@ class _InProcess:
             yield from self._measure_ahead(self.model, shards)
         else:
             for number, texts in shards:
-                yield number, prepare_shard(self.model, texts, self.settings).run()
+                yield number, measure_shard(self.model, texts, self.settings)
 
     def _measure_ahead(
         self, model: LoadedModel, shards: Iterator[tuple[int, Any]]
@@ -312,42 +308,26 @@ def _switching_often() -> Iterator[None]:
 
 
 @dataclass(slots=True)
-class _Engine:
-    """Measures several shards at a time, elsewhere; a lost worker's shard is measured again."""
+class _Elsewhere:
+    """Measures several shards at a time, in other processes; a lost worker's shard is measured again."""
 
-    name: str
-    jobs: int
-    address: str | None
-    resources: Resources
-    model: str
+    workers: Workers
+    loaded: LoadedModel
+    model: str | Path
     device: str | None
     settings: Settings
 
     def measure(self, shards: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Shard]]:
-        """In their order; no more than a few are under way or wait for a slow one, however many there are."""
-        done: dict[int, Shard] = {}
-        order: deque[int] = deque()  # of shards that have not been given back
-        with open_engine(self.name, jobs=self.jobs, address=self.address) as engine:
-            most = 2 * max(1, engine.slots)
-            while True:
-                for number, texts in islice(shards, most - len(order)):
-                    order.append(number)
-                    engine.submit(
-                        str(number),
-                        measure_by_name,
-                        self.model,
-                        self.device,
-                        texts,
-                        self.settings,
-                        resources=self.resources,
-                    )
-                result = engine.wait()
-                if result is None:
-                    return
-                done[int(result.key)] = result.get()
-                while order and order[0] in done:
-                    number = order.popleft()
-                    yield number, done.pop(number)
+        numbers: deque[int] = deque()
+
+        def announce() -> Iterator[tuple[Any, Settings]]:
+            for number, texts in shards:
+                numbers.append(number)
+                yield texts, self.settings
+
+        with self.workers.open(self.loaded, self.model, self.device) as run:
+            for shard in run(measure_shard, announce()):
+                yield numbers.popleft(), shard
 
 
 @dataclass(slots=True)

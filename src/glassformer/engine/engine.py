@@ -16,8 +16,10 @@ An exception of the function itself is not retried; it is in the result.
 
 import pickle
 import traceback
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol, Self
 
 from glassformer.errors import EngineError
@@ -89,6 +91,32 @@ class Engine(Protocol):
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
+
+
+def run_in_order(
+    engine: Engine,
+    function: Callable[..., Any],
+    tasks: Iterable[tuple[Any, ...]],
+    resources: Resources = Resources(),  # noqa: B008 - frozen
+) -> Iterator[Any]:
+    """What a function returns for the arguments of each task, in their order.
+
+    No more than a few tasks are under way or wait for a slow one, however many there are.
+    """
+    done: dict[int, Any] = {}
+    order: deque[int] = deque()  # of tasks whose results have not been given
+    numbered = enumerate(tasks)
+    most = 2 * max(1, engine.slots)
+    while True:
+        for number, arguments in islice(numbered, most - len(order)):
+            order.append(number)
+            engine.submit(str(number), function, *arguments, resources=resources)
+        result = engine.wait()
+        if result is None:
+            return
+        done[int(result.key)] = result.get()
+        while order and order[0] in done:
+            yield done.pop(order.popleft())
 
 
 def check_task(key: str, known: tuple[str, ...], function: Callable[..., Any]) -> None:

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import transformers as hf
 
+import glassformer as gf
 from glassformer.atlases import Atlas, open_atlas
 from glassformer.corpus.atlas.build import _passes, atlas, judge
 from glassformer.corpus.atlas.detector import DETECTORS
@@ -28,6 +30,7 @@ from known_readers import (
     write_spellings,
 )
 from text_views import view_text
+from tiny_models import build_model
 
 TEXTS = write_texts(16)
 
@@ -251,3 +254,30 @@ def test_only_a_head_that_matches_marks_is_named_for_it() -> None:
         assert len(column.scores) >= LEAST_TEXTS
         passed = _passes(column, np.zeros(len(hows)))
         assert [how for how, each in zip(hows, passed, strict=True) if each] == ["partner"], name
+
+
+@pytest.mark.slow
+def test_an_atlas_is_the_same_in_other_processes(tmp_path: Path) -> None:
+    model = build_model(tmp_path / "model", "decoder")
+    texts = ["the animal was too tired", "the street", "too tired to cross the street"] * 45  # three tasks
+    here, spread = (atlas(str(model), texts, cost_texts=3, jobs=jobs) for jobs in (1, 2))
+    assert here.body == spread.body
+    assert here.body.corpus.texts == 135
+    for one, other in zip(here.recordings, spread.recordings, strict=True):
+        assert one.source.text == other.source.text
+
+
+def test_a_path_is_read_with_its_trees_and_a_single_string_is_refused(tmp_path: Path) -> None:
+    words = (("the", 2, "det"), ("street", 4, "nsubj"), ("too", 4, "advmod"), ("tired", 0, "root"))
+    rows = [
+        f"{at}\t{form}\t_\t_\t_\t_\t{head}\t{name}\t_\t_" for at, (form, head, name) in enumerate(words, 1)
+    ]
+    path = tmp_path / "trees.conllu"
+    path.write_text("\n".join([*rows, "\n"]) * 20, encoding="utf-8")
+    model = gf.load(build_model(tmp_path / "model", "encoder"))
+    found = atlas(model, path, cost_texts=0)
+    assert (found.body.corpus.name, found.body.corpus.texts) == ("trees.conllu", 20)
+    assert {"governor:nsubj", "dependent:nsubj"} <= found.heads[0].scores.keys()
+    with pytest.raises(InputError) as error:
+        atlas(model, "the street")
+    assert error.value.message.code == "atlases.single_text"

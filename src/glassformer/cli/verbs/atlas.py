@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 from glassformer.cli.inputs import (
     add_language,
     add_text_files,
+    add_workers,
     open_text_files,
     read_texts,
+    read_workers,
     require_model,
 )
 from glassformer.cli.output import show_progress
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 POSITION = 78
 EXAMPLES = (
     "glassformer atlas zoo/gpt2 novels.txt --output gpt2-atlas --limit 1000",
-    "glassformer atlas zoo/gpt2 reviews.parquet --column text --output reviews-atlas",
+    "glassformer atlas zoo/gpt2 reviews.parquet --column text --output reviews-atlas --jobs 4",
     "glassformer atlas zoo/bert sentences.txt --trees en_ewt-ud-dev.conllu --output bert-atlas",
     "glassformer atlas zoo/translator --pairs english-french.tsv --to fr --output translator-atlas",
 )
@@ -47,7 +49,7 @@ def add_arguments(parser: Parser) -> None:
     add_language(parser)
     parser.add_argument("--limit", metavar="N", type=int)
     parser.add_argument("--costs", metavar="N", type=int, default=24)
-    parser.add_argument("--device")
+    add_workers(parser)
 
 
 def run(arguments: Arguments) -> None:
@@ -65,7 +67,7 @@ def run(arguments: Arguments) -> None:
         raise InputError("cli.atlas.no_texts")
     if arguments.texts is None and (arguments.column or arguments.parallel is not None):
         raise InputError("cli.atlas.columns_of_nothing")
-    files = None if arguments.texts is None else open_text_files(arguments)
+    files = None if arguments.texts is None else open_text_files(arguments, trees=True)
     trees = Problems("skip")
     texts = [text for each in _read(arguments, files, trees) for text in islice(each, arguments.limit)]
     if not texts and trees.first:
@@ -77,7 +79,7 @@ def run(arguments: Arguments) -> None:
             name=", ".join(each.name for each in sources),
             cost_texts=arguments.costs,
             target_language=arguments.target_language,
-            device=arguments.device,
+            **read_workers(arguments),
             on_progress=lambda done, _: report(done),
         )
     found.save(arguments.output)

@@ -4,7 +4,14 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from glassformer.cli.inputs import add_language, add_text_files, open_text_files, require_model
+from glassformer.cli.inputs import (
+    add_language,
+    add_text_files,
+    add_workers,
+    open_text_files,
+    read_workers,
+    require_model,
+)
 from glassformer.cli.output import show_remaining
 from glassformer.cli.parser import Arguments, Parser
 from glassformer.errors import InputError
@@ -40,11 +47,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--values", action="store_true")
     parser.add_argument("--examples", metavar="N", type=int, default=0)
     parser.add_argument("--shard", metavar="N", type=int)
-    parser.add_argument("--jobs", metavar="N", type=int, default=1)
-    parser.add_argument("--engine", choices=("local", "ray"), default="local")
-    parser.add_argument("--address", metavar="HOST:PORT")
-    parser.add_argument("--gpus", metavar="N", type=float, default=0.0)
-    parser.add_argument("--device")
+    add_workers(parser)
     add_language(parser)
     parser.add_argument("--json", action="store_true")
 
@@ -86,11 +89,7 @@ def _study(arguments: Arguments) -> "Study":
             values=arguments.values,
             examples=arguments.examples,
             target_language=arguments.target_language,
-            device=arguments.device,
-            engine=arguments.engine,
-            jobs=arguments.jobs,
-            address=arguments.address,
-            gpus=arguments.gpus,
+            **read_workers(arguments),
             shard=arguments.shard,
             on_progress=lambda progress: report(progress.texts, progress.total, progress.remaining),
         )

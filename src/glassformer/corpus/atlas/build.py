@@ -6,11 +6,10 @@ Out:  `Atlas`. Texts are read a few at a time, and memory grows by a few numbers
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
-from numpy.typing import NDArray
 
 from glassformer.atlases import Atlas
 from glassformer.atlases.naming import name_family
@@ -28,7 +27,7 @@ from glassformer.atlases.schema import (
     Interval,
 )
 from glassformer.corpus.atlas.clusters import cluster, place_points
-from glassformer.corpus.atlas.costs import can_cost, collect, measure_costs
+from glassformer.corpus.atlas.costs import Growth, can_cost, collect, measure_cost
 from glassformer.corpus.atlas.detector import DETECTORS
 from glassformer.corpus.atlas.estimates import (
     SIGNIFICANT,
@@ -40,70 +39,70 @@ from glassformer.corpus.atlas.estimates import (
     find_baseline,
     tidy,
 )
-from glassformer.corpus.atlas.examples import Candidate, choose_examples
+from glassformer.corpus.atlas.examples import choose_examples
 from glassformer.corpus.atlas.measuring import (
     LEAST_TEXTS,
     Column,
-    Slots,
-    Table,
     Where,
-    find_layers,
-    group_words,
 )
-from glassformer.corpus.atlas.profile import MEASURES, Profile, profile_all
+from glassformer.corpus.atlas.profile import MEASURES
+from glassformer.corpus.atlas.reading import Findings, gather, read_texts, try_out
 from glassformer.corpus.atlas.texts import (
     MarkedText,
     as_marked,
     place_marks,
     repeat_tokens,
-    shuffle,
     tell_tales,
 )
+from glassformer.corpus.sources import TextFiles
+from glassformer.corpus.workers import Run, Workers
 from glassformer.errors import GlassformerError, InputError
 from glassformer.loaded.model import LoadedModel
-from glassformer.loaded.opening import load
 from glassformer.messages import Message, message
 from glassformer.metrics.scores import Numbers
 from glassformer.place import Place
-from glassformer.recorders.many import record_many
-from glassformer.recording import Recording
 
 COST_TEXTS = 24
 BUNDLES = 3
-CANDIDATES = 48  # short texts among which examples are chosen
 PROBES = 16  # random sequences that are read twice, for induction
 PROBED = 24  # their length
 SHOWN = 8  # the same in an example
-TOGETHER = 1 << 18  # weights of one head, of texts that are read together
 
 Progress = Callable[[int, int], None]  # how much is done, of how much
 
 
 def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     model: Any,
-    texts: Iterable[Any],
+    texts: Iterable[Any] | Path,
     *,
-    name: str = "texts",
+    name: str | None = None,
     examples: Iterable[Any] | None = None,
     cost_texts: int = COST_TEXTS,
     bundles: int = BUNDLES,
     target_language: str | None = None,
     tokenizer: Any = None,
-    device: str | torch.device | None = None,
+    device: str | None = None,
+    engine: str = "local",
+    jobs: int = 1,
+    address: str | None = None,
+    gpus: float = 0.0,
     seed: int = 0,
     on_progress: Progress | None = None,
 ) -> Atlas:
     """Find out what every head of a model does, over a corpus, with chance levels and intervals.
 
     Arguments:
-        model, tokenizer, device: see `load`.
+        model, tokenizer, device: see `load`. On other processes or machines: a name or a path that can be
+            opened there.
         texts: strings; sentences of `read_conllu`, for syntactic relations; pairs of `read_alignments`, for
-            word alignment; (text, translation); or `MarkedText`, for mentions of the same thing.
-        name: what to call the texts.
+            word alignment; (text, translation); or `MarkedText`, for mentions of the same thing. Or the path
+            of a file or folder of texts (CoNLL-U with its trees), or a `TextFiles`.
+        name: what to call the texts; None: as the file or folder, or "texts".
         examples: texts among which examples are chosen; None: short ones of the corpus, and constructed ones.
         cost_texts: how many texts every head is silenced on, one after the other; 0: none.
         bundles: how many examples are kept.
         target_language: what to translate into, where the vocabulary names languages ("fr").
+        engine, jobs, address, gpus: as for `study`. Results are the same.
         seed: of shuffled words, of random tokens and of the bootstrap.
         on_progress: is told how many texts are done, of how many.
 
@@ -117,7 +116,12 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     >>> atlas.find("induction")[0].type
     'induction'
     """
-    loaded = load(model, tokenizer, device=device)
+    if isinstance(texts, Path):
+        texts = TextFiles(texts, trees=True)
+    if name is None:
+        name = Path(texts.path).name if isinstance(texts, TextFiles) else "texts"
+    workers = Workers(engine, jobs, address, gpus)
+    loaded = workers.load(model, tokenizer, device)
     loaded.require("records")
     if loaded.reads != "text" or loaded.vocabulary_size is None:
         raise InputError("atlases.reads_no_text", model=loaded.name)
@@ -126,21 +130,25 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
         raise InputError("atlases.no_texts")
     if cost_texts < 0:
         raise InputError("atlases.negative_costs", number=cost_texts)
-    steps = len(given) + min(len(given), cost_texts)
-    reading = Reading(loaded, target_language, seed, _count(on_progress, steps))
-    reading.read_all(given)
-    reading.read_all(make_probes(loaded, given, seed))
-    if not reading.profiles:
-        raise InputError("atlases.nothing_read", model=loaded.name, texts=len(given), error=reading.error)
+    report = _count(on_progress, len(given) + min(len(given), cost_texts))
+    with workers.open(loaded, model, device) as run:
+        reading = _read_all(run, [*given, *make_probes(loaded, given, seed)], target_language, seed, report)
+        if not reading.profiles:
+            raise InputError("atlases.nothing_read", model=loaded.name, texts=len(given), error=reading.error)
+        costs: list[Growth] = []
+        if cost_texts and can_cost(loaded):
+            chosen = [reading.read[number] for number in choose_rows(len(reading.read), cost_texts)]
+            for growth in run(measure_cost, ((text, target_language) for text in chosen)):
+                report()
+                costs += [growth] if growth else []
     notes = list[Message]()
-    costs = reading.measure_costs(cost_texts) if can_cost(loaded) else []
     if not costs:
         notes.append(message("atlases.no_costs" if cost_texts else "atlases.costs_unwanted"))
     judged = judge(reading, seed)
     notes += _note_missing(judged)
     shown = [*_repeat(loaded, given, 2, SHOWN, seed), *(() if examples is None else as_marked(examples))]
     candidates = reading.candidates if examples is None else []
-    candidates = [*candidates, *reading.try_out(shown)]
+    candidates = [*candidates, *try_out(loaded, shown, target_language)]
     short = [each for each in candidates if each.short]
     recordings, edges = choose_examples(short, judged.types, bundles)
     corpus = AtlasCorpus(name=name, texts=len(reading.read), tokens=reading.tokens, skipped=reading.skipped)
@@ -158,6 +166,25 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
         notes=tuple(notes),
     )
     return Atlas(body, recordings=tuple(recordings))
+
+
+def _read_all(
+    run: Run, texts: Sequence[MarkedText], language: str | None, seed: int, report: Callable[[], None]
+) -> Findings:
+    """Measure texts of the corpus and constructed ones, some at a time."""
+    found = Findings()
+    given: list[int] = []  # texts of the corpus in each task
+
+    def divide() -> Iterator[tuple[Any, ...]]:
+        for number, together in enumerate(gather(texts)):
+            given.append(sum(each.probe is None for each in together))
+            yield together, language, (seed, number)
+
+    for number, part in enumerate(run(read_texts, divide())):
+        found.add(part)
+        for _ in range(given[number]):
+            report()
+    return found
 
 
 def make_probes(model: LoadedModel, given: Sequence[MarkedText], seed: int) -> list[MarkedText]:
@@ -204,130 +231,6 @@ def _repeat(
     return [MarkedText(each.text, probe="repeats") for each in found]
 
 
-class Reading:
-    """One model over texts: what was measured so far."""
-
-    def __init__(
-        self, model: LoadedModel, target_language: str | None, seed: int, report: Callable[[], None]
-    ) -> None:
-        self.model = model
-        self.target_language = target_language
-        self.report = report
-        self.table = Table()
-        self.profiles: dict[Where, Profile] = {}
-        self.places: dict[Where, list[tuple[Place, int]]] = {}
-        self.candidates: list[Candidate] = []
-        self.read: list[MarkedText] = []  # of the corpus
-        self.tokens = self.skipped = 0
-        self.error: Message | str = ""  # of the last text that could not be read
-        self._randomness = np.random.default_rng(seed)
-
-    def read_all(self, texts: Sequence[MarkedText]) -> None:
-        """Measure texts, several at a time; those that the model cannot read are counted."""
-        for together in _gather(texts):
-            found = self._record([(each.text, each.target) for each in together])
-            ready = [twin for each in zip(together, found, strict=True) if (twin := self._prepare(*each))]
-            shuffled = self._record([(each.source, each.target) for each in ready])
-            read = [self._add(*each) for each in zip(ready, shuffled, strict=True)]
-            given = sum(text.probe is None for text in together)
-            self.skipped += given - sum(read)
-            for _ in range(given):
-                self.report()
-
-    def try_out(self, texts: Sequence[MarkedText]) -> list[Candidate]:
-        """Texts that could be shown, without those that the model cannot read."""
-        found = self._record([(each.text, each.target) for each in texts])
-        ready = (self._prepare(*each) for each in zip(texts, found, strict=True))
-        return [each.candidate for each in ready if each is not None]
-
-    def measure_costs(self, most: int) -> list[dict[tuple[Place, int], float]]:
-        """How much the loss grows when a head is silenced, on some of the texts."""
-        chosen = [self.read[number] for number in choose_rows(len(self.read), most)] if most else []
-        return measure_costs(self.model, chosen, self.target_language, self.report)
-
-    def list_places(self) -> Iterator[tuple[Place, int, Where, int]]:
-        """Each place with how many heads it has, and where they begin among those of its stack and kind."""
-        for where, places in self.places.items():
-            first = 0
-            for place, heads in places:
-                yield place, heads, where, first
-                first += heads
-
-    def _prepare(self, text: MarkedText, recording: Recording | None) -> "Twin | None":
-        """A text with its words in another order, and where they stand now; None: it cannot be measured."""
-        if recording is None:
-            return None
-        try:
-            candidate = Candidate(recording, find_layers(recording, text))
-            source, slots = shuffle(recording.source, group_words(recording.source, text), self._randomness)
-            target = target_slots = None
-            if recording.target is not None:
-                groups = group_words(recording.target, text)
-                target, target_slots = shuffle(recording.target, groups, self._randomness)
-                target = target[1:]  # without the start token
-        except GlassformerError as error:
-            self.error = error.message
-            return None
-        return Twin(text, candidate, source, target, Slots(slots, target_slots)) if candidate.layers else None
-
-    def _add(self, twin: "Twin", shuffled: Recording | None) -> bool:
-        """Measure a text; whether it was one of the corpus."""
-        if shuffled is None:
-            return False
-        text, (recording, layers) = twin.text, (twin.candidate.recording, twin.candidate.layers)
-        self.table.add(layers, shuffled, twin.slots)
-        for where, each in layers.items():
-            self.places.setdefault(where, [(one.place, one.heads) for one in each.maps])
-        if twin.candidate.short and len(self.candidates) < CANDIDATES * (1 if text.probe is None else 2):
-            self.candidates.append(twin.candidate)
-        if text.probe is not None:
-            return False
-        profile_all(self.profiles, layers)
-        self.read.append(text)
-        self.tokens += len(recording.source) + (0 if recording.target is None else len(recording.target))
-        return True
-
-    def _record(self, texts: Sequence[tuple[Any, Any]]) -> list[Recording | None]:
-        """Recordings of texts with their targets, None where that fails; ids name their language already."""
-        found: list[Recording | None] = [None] * len(texts)
-        for written in (True, False):
-            numbers = [
-                number for number, (source, _) in enumerate(texts) if isinstance(source, str) == written
-            ]
-            given = [texts[number][0] if texts[number][1] is None else texts[number] for number in numbers]
-            language = self.target_language if written else None
-            recordings = record_many(self.model, given, target_language=language, want=("weights",))
-            for number, recording in recordings:
-                found[numbers[number]] = recording
-            self.error = recordings.failed[-1].reason if recordings.failed else self.error
-        return found
-
-
-class Twin(NamedTuple):
-    """A text that was recorded, and the same one shuffled, to be recorded."""
-
-    text: MarkedText
-    candidate: Candidate
-    source: NDArray[np.int64]
-    target: NDArray[np.int64] | None
-    slots: Slots
-
-
-def _gather(texts: Sequence[MarkedText]) -> Iterator[list[MarkedText]]:
-    """Texts that are read together: at most 64, and fewer where they are long."""
-    together: list[MarkedText] = []
-    room = TOGETHER
-    for text in texts:
-        tokens = len(text.text) if isinstance(text.text, tuple) else len(text.text) // 4
-        if together and (len(together) == 64 or tokens**2 > room):
-            yield together
-            together, room = [], TOGETHER
-        together.append(text)
-        room -= tokens**2
-    if together:
-        yield together
-
-
 @dataclass(slots=True)
 class Judged:
     """What all detectors say of all heads."""
@@ -344,7 +247,7 @@ class Judged:
         }
 
 
-def judge(reading: Reading, seed: int) -> Judged:
+def judge(reading: Findings, seed: int) -> Judged:
     """Intervals, chance levels and adjusted p-values of all columns; which detectors each head passes."""
     whole = {key: each for key, each in reading.table.columns.items() if len(each.texts) >= each.least}
     halves = {key: each.divide() for key, each in whole.items()}
@@ -445,9 +348,9 @@ def _note_missing(judged: Judged) -> Iterator[Message]:
 
 
 def _write_heads(
-    reading: Reading,
+    reading: Findings,
     judged: Judged,
-    costs: Sequence[dict[tuple[Place, int], float]],
+    costs: Sequence[Growth],
     edges: Mapping[Where, list[tuple[Example, ...]]],
     seed: int,
 ) -> Iterator[AtlasHead]:

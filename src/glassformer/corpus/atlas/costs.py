@@ -1,11 +1,11 @@
 """What silencing a head costs: how much the loss grows on the corpus, by batched sweeps.
 
-In:   a model and some texts.
-Out:  the growth of the loss for each text and head, in nats: of a language model for each token; of a masked
-      model for each of the tokens that are hidden from it; of a classifier for the label it would give.
+In:   a model and a text.
+Out:  the growth of the loss for each head, in nats: of a language model for each token; of a masked model for
+      each of the tokens that are hidden from it; of a classifier for the label it would give.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -28,19 +28,12 @@ def can_cost(model: LoadedModel) -> bool:
     return model.can("edits") and model.head in ("language", "masked", "classes")
 
 
-def measure_costs(
-    model: LoadedModel, texts: Sequence[MarkedText], target_language: str | None, report: Callable[[], None]
-) -> list[Growth]:
-    """The growth of the loss under each silenced head, text by text; unreadable texts are left out."""
-    found = []
-    for text in texts:
-        try:
-            found.append(_measure(model, text, target_language))
-        except GlassformerError:
-            continue
-        finally:
-            report()
-    return [each for each in found if each]
+def measure_cost(model: LoadedModel, text: MarkedText, target_language: str | None) -> Growth:
+    """The growth of the loss under each silenced head; nothing where the text cannot be read."""
+    try:
+        return _measure(model, text, target_language)
+    except GlassformerError:
+        return {}
 
 
 def collect(growths: Sequence[Growth], place: Place, heads: int) -> Numbers:

@@ -40,6 +40,11 @@ class Candidate:
         sides = (self.recording.source, self.recording.target)
         return max(len(side) for side in sides if side is not None) <= LONGEST
 
+    @property
+    def constructed(self) -> bool:
+        """Whether it is no text of the corpus."""
+        return any(each.view.text.probe is not None for each in self.layers.values())
+
 
 def choose_examples(
     candidates: Sequence[Candidate], types: Mapping[Where, Sequence[str | None]], most: int

@@ -68,6 +68,13 @@ class Column:
         """How many texts it takes to be believed; of one relation of many, more."""
         return LEAST_TEXTS if self.detail is None or self.kind.unit != "word" else LEAST_OF_RELATION
 
+    def extend(self, other: "Column", before: int) -> None:
+        """The texts of another, which are numbered after `before` texts."""
+        self.texts += (number + before for number in other.texts)
+        for each in fields(self):
+            if each.name not in ("kind", "detail", "texts"):
+                getattr(self, each.name).extend(getattr(other, each.name))
+
     def divide(self) -> "tuple[Column, Column]":
         """The texts on which heads are chosen, and those on which they are scored: all, if none is held out
         or either would be too few."""
@@ -113,6 +120,12 @@ class Table:
                 if aim.rivals:
                     column.rivals.append(measure_rivals(original.weights, aim.rivals))
         self.texts += 1
+
+    def extend(self, other: "Table") -> None:
+        """The texts of another, too."""
+        for key, each in other.columns.items():
+            self.columns.setdefault(key, Column(each.kind, each.detail)).extend(each, self.texts)
+        self.texts += other.texts
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ class Profile:
     """Measures of one stack and kind, text by text."""
 
     def __init__(self, heads: int) -> None:
+        self.heads = heads
         self.values: dict[str, list[Numbers]] = {name: [] for name in MEASURES}
         self._sums = {name: np.zeros((heads, FARTHEST)) for name in BY_POSITION}
         self._counts = np.zeros(FARTHEST)
@@ -49,6 +50,15 @@ class Profile:
             self._known.add(name)
             if name in self.values:
                 self.values[name].append(numbers.mean(axis=1, dtype=np.float64))
+
+    def extend(self, other: "Profile") -> None:
+        """The texts of another, too."""
+        for name, numbers in other.values.items():
+            self.values[name] += numbers
+        for name, sums in other._sums.items():
+            self._sums[name] += sums
+        self._counts += other._counts
+        self._known |= other._known
 
     def read_positions(self, head: int) -> ByPosition:
         """Means of a head in bins of positions: 0, 1, 2–3, 4–7 and so on."""

@@ -142,6 +142,8 @@ def as_marked(
     texts: Iterable[str | MarkedText | Sentence | AlignedPair | tuple[str, str]],
 ) -> list[MarkedText]:
     """Whatever a person gives as texts."""
+    if isinstance(texts, str):  # its letters would be texts
+        raise InputError("atlases.single_text")
     return [_mark(each) for each in texts]
 
 
