@@ -85,7 +85,7 @@ def test_the_relative_one_is_whispers() -> None:
 
 
 @pytest.mark.parametrize("kind", [LogMel, RelativeLogMel])
-def test_a_longer_throat_is_heard_as_lower_tones(kind: type[LogMel]) -> None:
+def test_a_longer_vocal_tract_is_heard_as_lower_tones(kind: type[LogMel]) -> None:
     spectrogram = kind(rate=RATE, hop=HOP, bands=BANDS)
     times = torch.arange(8000) / RATE
 

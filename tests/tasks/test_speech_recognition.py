@@ -128,7 +128,14 @@ def test_noise_is_softer_than_the_words_by_the_decibels_asked_for(task: SpeechRe
     assert 9 < loud.min() < 20 < 30 < loud.max() < 41
 
 
-@pytest.mark.parametrize("given", [[10], [40, 10], [float("nan"), 1], [0, float("inf")]])
+def test_an_equaliser_beyond_all_floats_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="equalise"):
+        build_task(TABLE | {"folder": str(tmp_path), "equalise": 1e9}, WORDS)
+
+
+@pytest.mark.parametrize(
+    "given", [[10], [40, 10], [float("nan"), 1], [0, float("inf")], [-1e9, 40], [0, 1e9]]
+)
 def test_a_ratio_that_is_none_is_refused(given: list[float], tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="decibels"):
         build_task(TABLE | {"folder": str(tmp_path), "snr": given}, WORDS)

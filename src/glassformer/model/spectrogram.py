@@ -47,7 +47,7 @@ def slaney_filters(bands: int, rate: int, size: int) -> Tensor:
 
 
 def warp_filters(filters: Tensor, factors: Tensor) -> Tensor:
-    """Filters (band, frequency) as a longer or shorter throat would have them: (factor, band, frequency).
+    """Filters (band, frequency) for vocal tracts of other lengths: (factor, band, frequency).
 
     Vocal tract length perturbation (Jaitly and Hinton 2013): what lies at f is read at factor · f.
     """
@@ -98,7 +98,7 @@ class LogMel(nn.Module):
 
     @contextmanager
     def warp(self, factors: Tensor) -> Iterator[None]:
-        """Hear each sound of a batch as if its speaker were taller or shorter."""
+        """Inside this context each sound of a batch has its own factor of vocal tract length."""
         self.warped = warp_filters(self.get_buffer("filters"), factors)
         try:
             yield

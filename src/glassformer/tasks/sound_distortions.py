@@ -1,7 +1,7 @@
-"""Sounds as other people and other microphones would give them: what a network that listens should not mind.
+"""Augmentation of sounds: other microphones and loudness, missing parts, noise.
 
 In:   samples (sound, sample) on any device.
-Out:  the same sounds in other colours and loudness, with noise and missing parts, by torch's random numbers.
+Out:  the same sounds, changed at random, by torch's random numbers.
 
 Everything is torch, so that it runs where the network does: on a GPU it costs next to nothing.
 """

@@ -6,17 +6,16 @@ In:   recordings of single words, as sound classification has them. Strings are 
 Out:  loss, perplexity and word error rate; for every string the moments at which its words are spoken.
 
 Which recordings are joined depends on seed, epoch and number alone; strings of dev and test stay the same.
-While the network learns, its strings are also disturbed (`sound_distortions`), and strings may grow with the
-epochs. With `ctc` the encoder alone has to tell the words, too (Graves et al. 2006): it then finds out early
-what is said where, and the decoder where to look.
+While the network learns, its strings are also augmented (`sound_distortions`), and strings may grow with the
+epochs. With `ctc` a share of the loss is the CTC loss of the encoder (Graves et al. 2006): it then learns
+early what is said where, and the decoder where to look.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from math import inf
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -33,7 +32,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recording import SpokenWord
 from glassformer.runlog.samples import Sample
-from glassformer.settings import AtLeastZero, Count, CountOrZero, Share
+from glassformer.settings import AtLeastZero, Count, CountOrZero, Limits, Share
 from glassformer.tasks.answers import write_answer
 from glassformer.tasks.media_files import Recordings, SoundSettings, read_recordings
 from glassformer.tasks.media_task import (
@@ -58,6 +57,8 @@ EACH = 4  # and for a word: which recording, gap, speed, loudness
 SPEEDS = 20  # a word is heard at a multiple of 1 / SPEEDS of its speed: few, so that each is made once
 MOST_KEPT = 1 << 30  # bytes of recordings at other speeds that are kept for the next time
 LENGTHS = 25  # batches have a multiple of so many frames: GPUs make ready for each length anew
+MOST_SNR = 100.0  # decibels, up or down: float32 says no more
+Equaliser = Annotated[float, Limits(least=0, most=60)]  # decibels
 SPLIT_KEYS = {"train": 10, "dev": 11, "test": 12}  # what numbers are drawn for
 
 
@@ -72,13 +73,13 @@ class SpeechRecognitionSettings(SoundSettings):
     gap: AtLeastZero = 0.3  # seconds of silence around words, at most
     speed: Share = 0.1  # share by which words are faster or slower, at most
     noise: Share = 0.01  # of white noise, at most, where 1 is full loudness
-    snr: list[float] | None = None  # decibels from words down to white noise, from and to; None: as `noise`
-    voice: Share = 0.0  # train: share by which whole strings are higher or lower, at most
-    warp: Share = 0.0  # train: share by which the throat of who speaks is longer or shorter, at most
-    equalise: AtLeastZero = 0.0  # train: decibels by which frequencies are louder or softer
-    masked: Share = 0.0  # train: share of frequencies and of time that is silenced, at most
-    grow: CountOrZero = 0  # train: epochs in which strings become as long as `longest`
-    ctc: Share = 0.0  # train: share of the loss that is the encoder's own
+    snr: list[float] | None = None  # signal-to-noise ratio in decibels, from and to; None: as `noise` says
+    voice: Share = 0.0  # train: share by which the pitch of whole strings is higher or lower, at most
+    warp: Share = 0.0  # train: share by which the speaker's vocal tract is longer or shorter, at most
+    equalise: Equaliser = 0.0  # train: standard deviation of a random equaliser, in decibels
+    masked: Share = 0.0  # train: share of frequencies and of time that is masked, at most
+    grow: CountOrZero = 0  # train: epochs in which the most words grow from `shortest` to `longest`
+    ctc: Share = 0.0  # train: weight of the encoder's CTC loss; the rest is the decoder's cross-entropy
     label_smoothing: Share = 0.0
     scored: CountOrZero = 200  # strings that are written down at every evaluation; 0: none
 
@@ -86,7 +87,9 @@ class SpeechRecognitionSettings(SoundSettings):
         SoundSettings.check(self)
         if self.shortest > self.longest:
             raise ConfigurationError("tasks.media.lengths", shortest=self.shortest, longest=self.longest)
-        if self.snr is not None and (len(self.snr) != 2 or not -inf < self.snr[0] <= self.snr[1] < inf):
+        if self.snr is not None and (
+            len(self.snr) != 2 or not -MOST_SNR <= self.snr[0] <= self.snr[1] <= MOST_SNR
+        ):
             raise ConfigurationError("tasks.media.snr", seen=str(self.snr))
 
 
@@ -261,7 +264,7 @@ class SpeechRecognition(MediaTask):
 
 
 def _warp(network: Transformer, most: float, heard: Tensor) -> AbstractContextManager[None]:
-    """Each sound of a batch from a throat of another length."""
+    """Vocal tract length perturbation, with a factor for each sound of a batch; nothing where `most` is 0."""
     if not most:
         return nullcontext()
     assert isinstance(network.perception, FrameEmbeddings)
