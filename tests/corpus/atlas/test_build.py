@@ -165,9 +165,9 @@ def test_a_head_has_to_beat_the_best_fixed_offset_text_by_text() -> None:
 def test_a_head_that_looks_at_either_of_two_persons_finds_no_antecedent() -> None:
     right = np.array([[True] * 30 + [False] * 6, [True, False] * 18]).T  # (text, head): 83 %, half of them
     column = Column(DETECTORS["coreference"], None, list(range(36)), list(1.0 * right), list(0.0 * right))
-    column.luck = [0.5] * 36
+    column.guess_rates = [0.5] * 36
     assert _passes(column, np.zeros(2)).tolist() == [True, False]
-    column.luck = [0.0] * 36  # texts of a person, with many things that could be meant
+    column.guess_rates = [0.0] * 36  # texts of a person, with many things that could be meant
     assert _passes(column, np.zeros(2)).tolist() == [True, True]
 
 

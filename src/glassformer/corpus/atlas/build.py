@@ -286,15 +286,15 @@ def _test(column: Column) -> Numbers:
 
 
 def _passes(column: Column, p: Numbers) -> np.ndarray:
-    """Which heads (head,) do what a detector looks for, beyond chance, luck, rivals and a fixed offset."""
+    """Which heads (head,) do what a detector looks for, beyond chance, guesses, rivals and a fixed offset."""
     found, nulls = np.array(column.scores), np.array(column.nulls)
     passed = (found.mean(axis=0) - nulls.mean(axis=0) >= column.kind.threshold) & (p <= SIGNIFICANT)
     if column.rivals:
         rivals = np.array(column.rivals)
         passed &= found.mean(axis=0) - rivals.mean(axis=0) >= column.kind.threshold
         passed &= compare_with_chance(found, rivals) <= SIGNIFICANT
-    if any(column.luck):
-        passed &= compare_with_chance(found, np.array(column.luck)[:, None]) <= SIGNIFICANT
+    if any(column.guess_rates):
+        passed &= compare_with_chance(found, np.array(column.guess_rates)[:, None]) <= SIGNIFICANT
     baseline = find_baseline(column.guesses)
     if baseline is None:
         return passed

@@ -25,7 +25,6 @@ from glassformer.recording.axes import name_rows
 
 FARTHEST = 8  # words: fixed offsets that are tried as a baseline
 LEAST_TEXTS = 8
-ONE_OF_TWO = 0.5  # a head that looks at either person of a constructed sentence
 LEAST_OF_RELATION = 20
 Weights = NDArray[np.float32]  # (head of all layers, query, key)
 Where = tuple[str, Kind]  # stack and kind
@@ -61,7 +60,7 @@ class Column:
     guesses: list[dict[int, float]] = field(default_factory=list)  # by offset: how often it is right
     rivals: list[Numbers] = field(default_factory=list)  # (head,) the weight on the strongest wrong key
     held_out: list[bool] = field(default_factory=list)  # texts on which no head is chosen
-    luck: list[float] = field(default_factory=list)  # how often one is right who knows the candidates alone
+    guess_rates: list[float] = field(default_factory=list)  # how often a guess among the candidates is right
 
     @property
     def least(self) -> int:
@@ -116,7 +115,8 @@ class Table:
                 column.nulls.append(nulls[aim.name])
                 column.guesses.append(guess(aim))
                 column.held_out.append(original.view.text.held_out)
-                column.luck.append(ONE_OF_TWO if original.view.text.probe == "mentions" else 0.0)
+                candidates = original.view.text.candidates
+                column.guess_rates.append(1 / candidates if candidates else 0.0)
                 if aim.rivals:
                     column.rivals.append(measure_rivals(original.weights, aim.rivals))
         self.texts += 1

@@ -58,6 +58,7 @@ class MarkedText:
     links: AlignedPair | None = None
     mentions: tuple[tuple[Span, ...], ...] = ()  # chains: places in the text that speak of the same thing
     probe: Probe | None = None  # None: a text of the corpus
+    candidates: int = 0  # of a constructed text: keys that could be meant, one of which is; 0: not known
     held_out: bool = False  # heads are chosen on the others, and have to pass again here; scores are of these
 
 
@@ -126,7 +127,7 @@ def _tell(tale: str, names: tuple[str, str], pronoun: str, *, held_out: bool) ->
     meant = next(name for name in names if (name in hers) == (pronoun == "she"))
     spans = [(text.index(meant), meant), (text.index(f" {pronoun} ") + 1, pronoun)]
     chain = tuple((first, first + len(word)) for first, word in sorted(spans))
-    return MarkedText(text, mentions=(chain,), probe="mentions", held_out=held_out)
+    return MarkedText(text, mentions=(chain,), probe="mentions", candidates=2, held_out=held_out)
 
 
 def place_marks() -> list[MarkedText]:
