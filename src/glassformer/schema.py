@@ -2,15 +2,27 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import Annotated, Any, Union
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, InstanceOf, PlainSerializer
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    InstanceOf,
+    PlainSerializer,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 from glassformer.messages import Message, message
 from glassformer.place import Kind, Place
 
 LONGEST_TEXT = 20_000  # characters of a template or a parameter of a message; longer ones are cut
 LONGEST_LIST = 1000  # items of a list in a message; longer ones are cut
+_MOST_FAULTS = 3  # that are told of a request
 
 
 def replace_surrogates(text: str) -> str:
@@ -28,10 +40,39 @@ class ResponseModel(BaseModel):
     )
 
 
+def _stop_at_first_fault(schema: Any) -> None:
+    """Let every list in a schema of pydantic end at its first item that is wrong."""
+    if isinstance(schema, dict):
+        if schema.get("type") in ("list", "tuple"):
+            schema["fail_fast"] = True
+        schema = list(schema.values())
+    if isinstance(schema, list | tuple):
+        for each in schema:
+            _stop_at_first_fault(each)
+
+
 class RequestModel(BaseModel):
-    """What a client sends: an unknown field is an error, and so is a number that is not finite."""
+    """What a client sends: an unknown field is an error, and so is a number that is not finite.
+
+    Only the first faults are looked for: describing a million of them would keep the server from all else.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _leave_out_most_unknown(cls, value: Any) -> Any:
+        if not isinstance(value, dict) or len(value) <= len(cls.model_fields):
+            return value
+        known = {name: value[name] for name in cls.model_fields if name in value}
+        unknown = islice((name for name in value if name not in known), _MOST_FAULTS)
+        return known | {name: value[name] for name in unknown}
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        schema = handler(source)
+        _stop_at_first_fault(schema)
+        return schema
 
 
 Text = Annotated[str, Field(max_length=LONGEST_TEXT)]
@@ -138,7 +179,6 @@ _FAULTS = {
     "inconsistent": "inconsistent",
 }
 _LIMITS = ("gt", "ge", "lt", "le", "max_length", "min_length", "expected")
-_MOST_FAULTS = 3
 
 
 def describe_faults(faults: Sequence[Mapping[str, Any]]) -> tuple[Message, ...]:

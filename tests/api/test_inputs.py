@@ -63,6 +63,15 @@ def test_what_is_old_goes_and_so_does_what_is_too_much(
     assert len(list(store.folder.iterdir())) == 2
 
 
+def test_files_are_few_however_short_they_are(tmp_path: Path) -> None:
+    store = InputStore(tmp_path)
+    other, claimed = put(store, "bob"), put(store, "ada", b"")
+    store.claim(claimed, "ada")
+    ids = [put(store, "ada", b"", age=inputs.FILES + 5 - number) for number in range(inputs.FILES + 5)]
+    store.limit("ada")
+    assert {path.stem for path in store.folder.iterdir()} == {other, claimed, *ids[5:]}
+
+
 def test_what_a_job_waits_for_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inputs, "MOST", 100)
     store = InputStore(tmp_path)
@@ -70,13 +79,13 @@ def test_what_a_job_waits_for_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for id in waiting:
         store.claim(id, "ada")
     store.claim(waiting[0], "bob")  # not his: nothing happens
-    monkeypatch.setattr(inputs, "KEPT", -1.0)  # the hour is over
+    put(store, "ada", age=inputs.KEPT + 5)  # the hour is over
     young = put(store, "ada", bytes(60))
     store.limit("ada")
     assert {path.stem for path in store.folder.iterdir()} == {*waiting, young}
     monkeypatch.setattr(inputs, "KEPT", -inputs.WAITS - 1.0)  # and so is the week: its server was killed
-    last = put(store, "bob")
-    assert {path.stem for path in store.folder.iterdir()} == {last}
+    store.limit("bob")
+    assert not list(store.folder.iterdir())
 
 
 def test_a_file_that_cannot_be_removed_is_logged(

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from glassformer import bundle, from_arrays
 from glassformer.api.cards import estimate_bytes
 from glassformer.api.effects import EffectsRequest, OutcomeRequest
 from glassformer.api.index import FILE
+from glassformer.api.inputs import FOLDER, InputStore
 from glassformer.api.inspection import INSPECTOR
 from glassformer.api.jobs import BranchRequest, JobRequest
 from glassformer.api.leases import take_lease
@@ -51,6 +53,20 @@ def test_a_file_named_by_a_relative_path_can_be_opened(
     library = Library(shipped=None)
     id = library.open_file(invented["decoder"].name)
     assert library.get(id).maps
+    library.close()
+
+
+def test_files_of_a_relative_folder_are_found_from_elsewhere(
+    invented: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers have a working folder of their own: branches, pictures and sounds were not found there."""
+    monkeypatch.chdir(tmp_path)
+    library = Library("kept", shipped=None)
+    shutil.copy(invented["decoder"], part := library.new_partial_path())
+    path = library.path(library.adopt(part))
+    monkeypatch.chdir("/")
+    assert path.is_file()
+    assert InputStore(library.folder).new_path(None).parent == tmp_path / "kept" / FOLDER
     library.close()
 
 

@@ -191,7 +191,7 @@ def test_a_file_waits_with_its_job(
     path.write_bytes(encode_picture())
     job = bench.submit(ask(model="zoo/digits", sequence="media", media=path.stem))
     monkeypatch.setattr("glassformer.api.inputs.KEPT", -1.0)  # the hour is over
-    bench.inputs.new_path(None)
+    bench.inputs.limit(None)
     assert path.is_file()
     bench.cancel(job.id)
     assert not path.exists()

@@ -4,7 +4,8 @@ In:   the bytes of a file, and whose it is.
 Out:  an id, by which a request to run a model names the file; the file, for its owner alone.
 
 Only a worker process opens such a file. It is removed when its job has ended, whatever came of it. One that
-no job asks for goes when the next file comes, after an hour; of one person these take no more than `MOST`.
+no job asks for goes when the next file comes, after an hour; of one person these are no more than `FILES`,
+and take no more than `MOST`.
 """
 
 import logging
@@ -22,6 +23,7 @@ log = logging.getLogger("glassformer.server")
 
 FOLDER = ".inputs"  # below that of the library
 MOST = 256 << 20  # bytes of one person that no job waits for; beyond that the oldest go
+FILES = 100  # of these, however short they are
 KEPT = 3600.0  # seconds
 WAITS = 7 * 86_400.0  # seconds that a file may wait with its job, also one that a killed server has lost
 
@@ -33,23 +35,26 @@ class InputStore:
         self.folder = folder / FOLDER
 
     def new_path(self, owner: str | None) -> Path:
-        """Where a new file of this person goes; makes room for it."""
+        """Where a new file of this person goes."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
-        now = time.time()
-        for path, added, _ in list(self._list("*")):
-            if now - added > KEPT:
-                path.unlink(missing_ok=True)
         return self.folder / f"{token_hex(16)}.{_name(owner)}"
 
     def limit(self, owner: str | None) -> None:
-        """Remove the oldest files of a person who has too much here; the newest stays, and those of jobs."""
+        """Remove what is old, and the oldest files of a person who has too much here.
+
+        The newest stays, and so do those of jobs. It looks at every file: not for the event loop.
+        """
         now = time.time()
-        unclaimed = (each for each in self._list(f"*.{_name(owner)}") if each[1] <= now)
-        files = sorted(unclaimed, key=lambda each: -each[1])
+        unclaimed = list[tuple[Path, float, int]]()
+        for path, age, size in self._list():
+            if now - age > KEPT:
+                path.unlink(missing_ok=True)
+            elif age <= now and path.suffix == f".{_name(owner)}":
+                unclaimed.append((path, age, size))
         total = 0
-        for number, (path, _, size) in enumerate(files):
+        for number, (path, _, size) in enumerate(sorted(unclaimed, key=lambda each: -each[1])):
             total += size
-            if number and total > MOST:
+            if number and (total > MOST or number >= FILES):
                 path.unlink(missing_ok=True)
 
     def find(self, id: str, owner: str | None) -> Path:
@@ -75,12 +80,13 @@ class InputStore:
         except OSError as error:
             log.warning("the input %s cannot be removed: %s", id, error.strerror)
 
-    def _list(self, pattern: str) -> Iterator[tuple[Path, float, int]]:
+    def _list(self) -> Iterator[tuple[Path, float, int]]:
         """Files, when they came, and their bytes."""
-        for path in self.folder.glob(pattern):
-            with suppress(FileNotFoundError):  # a job has ended meanwhile
-                status = path.stat()
-                yield path, status.st_mtime, status.st_size
+        with os.scandir(self.folder) as listed:
+            for each in listed:
+                with suppress(FileNotFoundError):  # a job has ended meanwhile
+                    status = each.stat()
+                    yield Path(each.path), status.st_mtime, status.st_size
 
 
 def _name(owner: str | None) -> str:

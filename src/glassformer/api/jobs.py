@@ -73,7 +73,7 @@ class JobRequest(RequestModel):
     target_language: Name | None = None
     layers: Annotated[int, Field(ge=1, le=10_000)] | None = None  # run only the first so many
     multiplier: float | None = None  # of scores; 1 leaves them as they are
-    want: tuple[Want, ...] | None = None  # None: what fits the length
+    want: Annotated[tuple[Want, ...], Field(max_length=100)] | None = None  # None: what fits the length
     edits: Annotated[tuple[AnyEdit, ...], Field(max_length=1000)] = ()
     decode: DecodeRequest | None = None
     listed: bool = True  # False: made by a view for its own use; it can be opened, but is in no list

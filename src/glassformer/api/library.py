@@ -131,7 +131,8 @@ class Library:
         disk: int | None = None,
     ) -> None:
         self._temporary = folder is None
-        self.folder = Path(tempfile.mkdtemp(prefix="glassformer-")) if folder is None else Path(folder)
+        # Absolute: workers, which have a working folder of their own, are told of files in it.
+        self.folder = Path(tempfile.mkdtemp(prefix="glassformer-") if folder is None else folder).absolute()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._temporary:  # also without close(): a widget, a program that ends
             self._clean_up = weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)

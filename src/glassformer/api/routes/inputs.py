@@ -38,5 +38,5 @@ async def add_input(request: Request, context: Context) -> Added:
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)
-        store.limit(owner)
+        await context.threads.run(request, lambda: store.limit(owner))
     return Added(id=path.stem)
