@@ -46,11 +46,11 @@ class InputStore:
         """
         now = time.time()
         unclaimed = list[tuple[Path, float, int]]()
-        for path, age, size in self._list():
-            if now - age > KEPT:
+        for path, added, size in self._list():
+            if now - added > KEPT:
                 path.unlink(missing_ok=True)
-            elif age <= now and path.suffix == f".{_name(owner)}":
-                unclaimed.append((path, age, size))
+            elif added <= now and path.suffix == f".{_name(owner)}":
+                unclaimed.append((path, added, size))
         total = 0
         for number, (path, _, size) in enumerate(sorted(unclaimed, key=lambda each: -each[1])):
             total += size
