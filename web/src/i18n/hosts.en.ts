@@ -9,7 +9,6 @@ export const words = {
   unexpected: (details: string) => `Unexpected error: ${details}`,
   noSameMap: (place: string) =>
     `The second run has no attention map at ${place}, so the two cannot be compared.`,
-  cannotRun: "The model of this recording cannot be run here.",
   noGif: "This browser could not draw the GIF; save the steps one by one as SVG.",
   lost: "The result was lost on the way.",
   noCanvas: "This browser could not draw the PNG; save as SVG.",

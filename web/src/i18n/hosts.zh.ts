@@ -11,7 +11,6 @@ export const words: SameWords<typeof en.words> = {
   unreadable: "无法读取服务器的回答：内容不完整或已损坏。请重试。",
   unexpected: (details: string) => `页面出错：${details}`,
   noSameMap: (place: string) => `第二次运行在 ${place} 处没有注意力图，因此无法比较。`,
-  cannotRun: "这份记录的模型无法在这里运行。",
   noGif: "浏览器画不出这个 GIF，请把各步骤分别保存为 SVG。",
   lost: "结果在途中丢失。",
   noCanvas: "浏览器画不出这张 PNG，请保存为 SVG。",

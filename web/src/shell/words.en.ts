@@ -97,7 +97,7 @@ export const shell = {
     next: "Next word",
     translation: "Translation",
     caption: "Caption",
-    transcript: "Heard",
+    transcript: "Transcript",
     given: "Given translation",
     continuation: "Continuation",
     masks: "Guessed",

@@ -99,7 +99,7 @@ export const shell: SameWords<typeof en.shell> = {
     next: "下一个词",
     translation: "译文",
     caption: "图片描述",
-    transcript: "听到",
+    transcript: "转写",
     given: "给定的译文",
     continuation: "续写",
     masks: "猜测",

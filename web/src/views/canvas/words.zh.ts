@@ -19,7 +19,7 @@ export const words: SameWords<typeof en.words> = {
   source: "源句",
   target: "译句",
   captionText: "图片描述",
-  transcriptText: "听到的话",
+  transcriptText: "转写",
   picture: "图片",
   sound: "声音",
   text: "文本",

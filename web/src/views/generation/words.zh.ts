@@ -23,7 +23,7 @@ export const words: SameWords<typeof en.words> = {
   seed: "随机种子",
   noRerunner: "此页面背后没有模型（只是保存下来的记录），无法作新的预测；下面显示已记录的内容。",
   noRequest: (model: string) =>
-    `这份记录不是在这里生成的。若要重新预测，请在输入面板中选择它的模型 ${model} ，用相同的输入运行。下面显示已记录的内容。`,
+    `这份记录不是在这里生成的。若要重新预测，请在输入面板中选择它的模型 ${model}，用相同的输入运行。下面显示已记录的内容。`,
   queued: "排队中",
   loading: "正在加载模型",
   tokenising: "正在切分词元",

@@ -106,6 +106,7 @@ test("rollout goes up to the layer that is shown and is refused where the map ha
   selection.set({ place: { stack: "decoder", kind: "self", layer: 0, step: null } });
   await settle();
   expect(element.querySelector(".picture-note")!.textContent).toContain("Neither side");
+  await expect(mounted.picture()).rejects.toMatchObject({ code: "no_picture" });
   element.querySelector<HTMLButtonElement>(".picture-note .button")!.click();
   expect(selection.get().place?.stack).toBe("encoder");
   mounted.unmount();

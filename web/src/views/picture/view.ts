@@ -15,6 +15,7 @@ import { hasPatches, type Patches, patchesOf } from "../../core/media";
 import { writePlace } from "../../core/place";
 import { readingOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
+import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { AxisNumbers, type Mode, rolloutLayers } from "../../data/axis_numbers";
 import { readPicture } from "../../data/media";
@@ -483,14 +484,15 @@ class PictureView extends MountedView<Words, PictureOptions> {
   }
 
   async picture(): Promise<string> {
-    const { say, stage, map } = this;
+    const { say, stage, map, described: description } = this;
+    if (description === null) throw new Refusal(say.notThisMap, "no_picture", 0);
     this.shown = this.values();
     const veil = this.shown === null ? null : this.veilOf(this.shown);
     const focus = this.patches[this.focusAxis]?.cells[this.focus()] ?? -1;
     const maximum = digits(this.maximum());
     return writeSheet({
       image: this.image,
-      description: this.described!,
+      description,
       veil,
       ring: this.mode() === "received" || focus < 0 ? null : focus,
       theme: stage.theme,

@@ -13,8 +13,6 @@ export const words = {
   rolloutHint:
     "Where the information of a token came from, through the chosen layer and all below it (attention rollout).",
   rolloutHere: "rollout from the input up to this layer",
-  noRollout:
-    "Rollout needs the self-attention weights of this layer and all below it, and at most 600 tokens. This map has no such layers.",
   paint: "As",
   colour: "colour",
   light: "light",

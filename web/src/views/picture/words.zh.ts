@@ -15,7 +15,6 @@ export const words: SameWords<typeof en.words> = {
   rollout: "逐层汇总",
   rolloutHint: "一个词元的信息经过所选的层及其下各层，来自哪里（attention rollout）。",
   rolloutHere: "从输入到本层的逐层汇总",
-  noRollout: "逐层汇总需要本层及其下各层的自注意力权重，且最多 600 个词元。这张注意力图没有这样的层。",
   paint: "画法",
   colour: "颜色",
   light: "光照",

@@ -97,6 +97,15 @@ test("the table has the exact number of every frame, with its seconds", async ()
   mounted.unmount();
 });
 
+test("a map of words alone has no sound to save", async () => {
+  const { mounted, text, selection } = await open();
+  selection.set({ place: { stack: "decoder", kind: "self", layer: 0, step: null } });
+  await settle();
+  expect(text(".sound-note")).toContain("Neither side");
+  await expect(mounted.picture()).rejects.toMatchObject({ code: "no_sound" });
+  mounted.unmount();
+});
+
 test("keys move through time, choose words and play; the end of the sound is heard of", async () => {
   const { mounted, text, press, selection } = await open();
   await press("ArrowRight");

@@ -15,6 +15,7 @@ import { cellAt, divideTime, type Frames, framesOf, type TimeCell } from "../../
 import { writePlace } from "../../core/place";
 import { readingOf, readingOfMap } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
+import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
 import { AxisNumbers } from "../../data/axis_numbers";
 import { readSamples } from "../../data/media";
@@ -504,12 +505,13 @@ class SoundView extends MountedView<Words, SoundOptions> {
   }
 
   async picture(): Promise<string> {
-    const { say, stage, map } = this;
+    const { say, stage, map, sound } = this;
+    if (sound === null) throw new Refusal(say.notThisMap, "no_sound", 0);
     const { head } = stage.selection.get();
     const headName = typeof head === "number" ? say.head(head) : say[head];
     return writeSheet({
       samples: this.samples ?? new Int16Array(0),
-      sound: this.sound!,
+      sound,
       cells: this.cells[this.coloured],
       values: this.frames[this.coloured] === null ? null : this.values(),
       signed: this.signed,
