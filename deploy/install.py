@@ -86,11 +86,11 @@ def is_complete(python: str) -> bool:
 def install(folder: Path) -> bool:
     """Environment, packages and page; False when something is missing at the end, and pip has said why."""
     python = str(folder / "bin" / "python")
-    old = os.path.exists(python)
-    page = Step("the page", [python if old else sys.executable, "web/build.py"])
-    if not old:
+    if not os.path.exists(python):
         say(f"Creating {folder} ...")
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        if subprocess.run([sys.executable, "-m", "venv", folder]).returncode:  # it has said why
+            return False
+    page = Step("the page", [python, "web/build.py"])
     pins = read_pins()
     say(f"Installing {len(pins)} packages into {folder}, PyTorch above all, and building the page.")
     say("That takes a minute, longer where they are downloaded ...")

@@ -66,6 +66,15 @@ def test_what_cannot_be_had_ends_it(
     assert not install.install(tmp_path / "new")
 
 
+def test_without_an_environment_nothing_is_installed(
+    install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "new" / "bin" / "python"))
+    monkeypatch.setenv("FAILS", "venv")  # as on a Debian without python3-venv
+    assert not install.install(tmp_path / "other")
+    assert not any("pip" in call for call in read_calls(tmp_path))
+
+
 def test_a_person_hears_what_goes_on(
     install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
