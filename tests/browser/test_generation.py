@@ -449,9 +449,9 @@ def test_a_prediction_is_cancelled_in_the_language_it_is_shown_in(
     expect(page.locator(".decoding-said")).to_have_text("Cancelled.")
 
 
-def test_a_prediction_goes_on_behind_another_tab(reciting: Reciting, look: Open) -> None:
+def test_a_prediction_goes_on_behind_another_tab(reciting: Reciting, open_page: Open) -> None:
     address, reciter, after = reciting
-    page = look(address + "&generation.predict=1")
+    page = open_page(address + "&generation.predict=1")
     expect(page.locator(".generation-live .words-word")).to_have_count(2)
     page.get_by_role("tab", name="Heat map").click()
     settle_view(page)
@@ -516,8 +516,8 @@ def test_a_prediction_that_another_window_stops_did_not_fail(reciting: Reciting,
     expect(page.locator("form.decoding [type=submit]")).to_be_enabled()
 
 
-def test_a_branch_by_a_listed_word_is_in_the_tree_and_in_the_link(bench: Bench, look: Open) -> None:
-    page = look(bench.url)
+def test_a_branch_by_a_listed_word_is_in_the_tree_and_in_the_link(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
     run = {"model": "zoo/decoder", "text": "the animal was too tired", "decode": {"max_new_tokens": 3}}
     job = page.request.post(f"{bench.url}/api/jobs", data={"kind": "generate", **run}).json()["id"]
     page.request.get(f"{bench.url}/api/jobs/{job}/events")  # ends with the job
@@ -540,7 +540,7 @@ def test_a_branch_by_a_listed_word_is_in_the_tree_and_in_the_link(bench: Bench, 
         expect(page.locator(".branch-table caption")).to_have_text("The texts part at step 2.")
 
     check(page)
-    check(look(page.url))
+    check(open_page(page.url))
     page.get_by_role("button", name="Rename").click()
     page.keyboard.type("yours")  # the field has the focus, and its name is selected
     page.keyboard.press("Enter")

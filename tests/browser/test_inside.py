@@ -169,8 +169,8 @@ def test_chinese_on_a_small_screen(served: Served, look: Open) -> None:
     assert measure_overflow(page) <= 0
 
 
-def test_the_model_runs_again_with_other_scores(bench: Bench, look: Open) -> None:
-    page = look(bench.url)
+def test_the_model_runs_again_with_other_scores(bench: Bench, open_page: Open) -> None:
+    page = open_page(bench.url)
     fill(page, "decoder", TEXT)
     recording = press_run(page)
     page.goto(f"{bench.url}/#recording={recording}&view=inside&inside.part=multiplier&query=4")

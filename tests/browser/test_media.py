@@ -120,9 +120,14 @@ def test_a_patch_is_cut_out_of_an_example_and_put_back(open_page: Open, bench: B
 def test_what_is_said_is_heard_at_the_rate_of_the_model(open_page: Open, bench: Bench) -> None:
     page = open_page(bench.url)  # the microphone is the browser's own, which beeps
     choose_model(page, "listener")
-    page.locator("[data-action=speak]").click()
-    expect(page.locator("meter")).to_be_visible()
-    expect(page.locator("[data-action=speak]")).to_be_visible()  # after two seconds, the most that it hears
+    expect(page.locator("[data-action=speak]")).to_be_visible()
+    page.evaluate(
+        """async () => {
+          document.querySelector('[data-action=speak]').click();
+          await until(() => document.querySelector('meter'));  // there for two seconds
+        }"""
+    )
+    expect(page.locator("[data-action=speak]")).to_be_visible()  # it has stopped
     expect(page.locator("[data-part=microphone]")).to_have_text(re.compile("Stopped after 2.0 s"))
     expect(page.locator("[data-outcome=transcript]")).to_be_visible()
     sound = bundle.open(bench.library.path(shown(page))).source.sound

@@ -24,6 +24,7 @@ from glassformer.engine import open_engine
 from glassformer.engine.local import LocalEngine
 from glassformer.engine.ray_cluster import RayEngine, _check_address, _choose_local
 from glassformer.errors import EngineError
+from ports import hold_port
 from tiny_models import build_model
 from workbench.conftest import make_request, open_bench, wait_for
 from workbench.worker_watching import ENDLESS, wait_for_word
@@ -204,6 +205,7 @@ def test_a_cluster_of_this_machine_that_is_gone_is_not_waited_for(monkeypatch: p
         remembered = [f"127.0.0.1:{server.getsockname()[1]}"]
         monkeypatch.setattr(services, "find_bootstrap_address", lambda _: remembered[0])
         assert _choose_local(own) is None  # it is joined
+    remembered[0] = f"127.0.0.1:{hold_port()}"  # that nobody listens to
     assert _choose_local(own) == "local"
     remembered[0] = None  # type: ignore[call-overload]
     assert _choose_local(own) is None
