@@ -1,5 +1,6 @@
 /** Which attention: family, layer, head, and the tokens in focus with their weight. */
 
+import type { ComponentChildren } from "preact";
 import { useId, useRef } from "preact/hooks";
 import { asFloats, tensor } from "../api/frames";
 import type { MapDescription } from "../api/types";
@@ -273,57 +274,51 @@ function Silence({ source, map }: OfMap) {
   const edge = edgeInFocus(map, app.selection.value);
   const cut = edge && app.runs.edit(source, map.place, head, edge);
   return (
+    <EditRow>
+      <EditButton name="silence" hint={say.silenceHint} act={again.start}>
+        {again.edited ? say.unsilence : say.silence}
+      </EditButton>
+      {cut && (
+        <EditButton name="cut" hint={say.cutHint} act={cut.start}>
+          {cut.edited ? say.uncut : say.cut}
+        </EditButton>
+      )}
+    </EditRow>
+  );
+}
+
+function EditRow({ children }: { readonly children: ComponentChildren }) {
+  return (
     <div class="row">
       <span class="row-label" />
-      <div class="edit-buttons">
-        <Button
-          name="silence"
-          look="small"
-          hint={say.silenceHint}
-          disabled={app.runs.running.value !== null}
-          act={again.start}
-        >
-          {again.edited ? say.unsilence : say.silence}
-        </Button>
-        {cut && (
-          <Button
-            name="cut"
-            look="small"
-            hint={say.cutHint}
-            disabled={app.runs.running.value !== null}
-            act={cut.start}
-          >
-            {cut.edited ? say.uncut : say.cut}
-          </Button>
-        )}
-      </div>
+      <div class="edit-buttons">{children}</div>
     </div>
   );
+}
+
+/** Runs the model again with another edit; one run at a time. */
+function EditButton(
+  props: Pick<Parameters<typeof Button>[0], "name" | "act" | "children"> & { readonly hint: string },
+) {
+  const app = useApp();
+  return <Button {...props} look="small" disabled={app.runs.running.value !== null} />;
 }
 
 /** The same run without the patch or the moment that is kept: no other token, and no word, sees it. */
 function CutOut({ source, map }: OfMap) {
   const app = useApp();
   const say = app.words.value;
+  app.presets.value; // as above
   const { description } = source;
   const part = partInFocus(description, map, app.selection.value);
   const again = part && map.content !== "signed" && app.runs.cutOut(source, part.side, part.token);
   if (!again) return null;
   return (
-    <div class="row">
-      <span class="row-label" />
-      <div class="edit-buttons">
-        <Button
-          name="cut-out"
-          look="small"
-          hint={say.cutOutHint}
-          disabled={app.runs.running.value !== null}
-          act={again.start}
-        >
-          {again.edited ? say.putBack : part.kind === "picture" ? say.cutPatch : say.cutMoment}
-        </Button>
-      </div>
-    </div>
+    <EditRow>
+      <EditButton name="cut-out" hint={say.cutOutHint} act={again.start}>
+        {again.edited ? say.putBack : part.kind === "picture" ? say.cutPatch : say.cutMoment}
+      </EditButton>
+    </EditRow>
   );
 }
 

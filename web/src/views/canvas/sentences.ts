@@ -6,10 +6,13 @@
  */
 
 import type { SideName } from "../../api/types";
+import type { Crop } from "../../core/heat";
+import type { Setting } from "../../core/recording_view";
 import type { Stage } from "../../core/view";
 import { readCrops } from "../../data/media";
 import { drawCrop } from "../../marks/crop";
 import { make, setStyle, write } from "../../marks/make";
+import type { CanvasOptions } from "./cameras";
 import type { Looking } from "./looking";
 import type { Words } from "./words";
 
@@ -23,11 +26,14 @@ export class Sentences {
   private readonly lines = new Map<SideName, readonly HTMLElement[]>();
   private readonly pictured = new Set<HTMLElement>(); // words that are parts of a picture
 
+  private readonly say: Words;
+  private readonly stage: Stage;
+
   constructor(
-    private readonly say: Words,
+    { say, stage, tasks }: Setting<Words, CanvasOptions>,
     private readonly looking: Looking,
-    private readonly stage: Stage,
   ) {
+    [this.say, this.stage] = [say, stage];
     const { description } = stage.source;
     const both = (description.target?.count ?? 0) > 0;
     for (const side of ["source", "target"] as const) {
@@ -57,7 +63,14 @@ export class Sentences {
         make("span", { dir: "auto" }, ...words),
       );
       this.element.append(line);
-      if (description[side]?.picture) void this.layPatches(side, line, words);
+      if (description[side]?.picture) {
+        const loading = tasks.asker(() => {}); // a file without the picture: names remain
+        loading.ask(
+          null,
+          (source) => readCrops(source, side),
+          (crop) => this.layPatches(side, crop, line, words),
+        );
+      }
     }
   }
 
@@ -70,11 +83,13 @@ export class Sentences {
     return sound ? say.sound : both ? say[side] : say.text;
   }
 
-  private async layPatches(side: SideName, line: HTMLElement, words: readonly HTMLElement[]): Promise<void> {
-    const { source } = this.stage;
-    const picture = source.description[side]!.picture!;
-    const crop = await readCrops(source, side).catch(() => null); // a file without it: names remain
-    if (crop === null) return;
+  private layPatches(
+    side: SideName,
+    crop: (token: number) => Crop | null,
+    line: HTMLElement,
+    words: readonly HTMLElement[],
+  ): void {
+    const picture = this.stage.source.description[side]!.picture!;
     line.toggleAttribute("data-patches", true);
     setStyle(line, { "--columns": String(picture.columns) });
     const size = Math.min(PATCH, Math.floor(HIGH / picture.rows));
@@ -83,6 +98,7 @@ export class Sentences {
       if (part === null) return;
       const cell = picture.cells[token]!;
       word.replaceChildren(drawCrop(part, size));
+      word.setAttribute("role", "img"); // with the name of the patch
       setStyle(word, {
         "grid-row": String(Math.floor(cell / picture.columns) + 2),
         "grid-column": String((cell % picture.columns) + 1),
@@ -105,8 +121,10 @@ export class Sentences {
       words.forEach((word, token) => {
         const text = shown[token]!;
         const pictured = this.pictured.has(word);
-        if (pictured) word.title = text;
-        else write(word, text === SPACE ? text : text.replace(SPACE, ""));
+        if (pictured) {
+          word.title = text;
+          word.setAttribute("aria-label", text);
+        } else write(word, text === SPACE ? text : text.replace(SPACE, ""));
         word.className = [
           pictured ? "patch" : "",
           spaced && isPiece(token) ? "piece" : "",

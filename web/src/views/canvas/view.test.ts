@@ -63,6 +63,32 @@ test("the four panels of a translator are there at once", async () => {
   expect(failures).toEqual([]);
 });
 
+test("patches of a picture have their names, and are not waited for after the view has gone", async () => {
+  vi.stubGlobal("createImageBitmap", async () => ({}) as ImageBitmap);
+  const prepared = prepare();
+  const { description } = prepared.source;
+  const picture = { rows: 1, columns: 2, width: 20, height: 10, cells: [-1, 0, 1] };
+  const media = vi.fn(async () => new ArrayBuffer(8));
+  const changed = { ...description, source: { ...description.source, picture } };
+  Object.assign(prepared.source, { description: changed, media });
+  const { word, mounted } = await mount(prepared);
+  expect([0, 1, 2].map((token) => word("source", token).getAttribute("role"))).toEqual([null, "img", "img"]);
+  expect(word("source", 1).getAttribute("aria-label")).toBe("␣see");
+  expect(word("source", 0).textContent).toBe("We");
+  mounted.unmount();
+  const signals: AbortSignal[] = [];
+  const asked = vi.fn(() => new Promise<ArrayBuffer>(() => {}));
+  const within = (signal: AbortSignal) => {
+    signals.push(signal);
+    return { ...prepared.source, media: asked };
+  };
+  const late = await mount({ ...prepared, source: Object.assign(prepared.source, { within }) });
+  late.mounted.unmount();
+  expect(asked).toHaveBeenCalledTimes(1); // with a signal, as all else
+  expect(signals.filter((signal) => !signal.aborted)).toEqual([]);
+  vi.unstubAllGlobals();
+});
+
 test("step, layer and head move all panels", async () => {
   const { selection, source, asked, note, readout, word } = await mount();
   expect(readout()).toContain("Point at a token");

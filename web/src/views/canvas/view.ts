@@ -52,7 +52,7 @@ class CanvasView extends MountedView<Words, CanvasOptions> {
     const { stage, say, names } = this;
     const { maps, hidden } = stage.source.description;
     this.looking = new Looking(setting, () => this.redraw());
-    this.sentences = new Sentences(say, this.looking, stage);
+    this.sentences = new Sentences(setting, this.looking);
     const { looking } = this;
     if (hidden.length > 0) {
       const first = encoderHidden(stage, null); // what reads the text
