@@ -24,7 +24,7 @@ def test_a_file_is_found_by_its_owner_alone(tmp_path: Path) -> None:
     assert store.find(mine, "ada").read_bytes() == b"x"
     assert store.find(open_to_all, None).is_file()
     for id, owner in ((mine, "bob"), (mine, None), (open_to_all, "ada")):
-        with pytest.raises(ApiError, match="is not here"):
+        with pytest.raises(ApiError, match="no picture or sound"):
             store.find(id, owner)
     again = InputStore(tmp_path)  # another server
     assert again.find(mine, "ada").is_file()

@@ -740,7 +740,7 @@ def test_one_encoder_reads_words_pictures_and_sounds(run: Run, sense: str, posit
     assert ("keeps its output" in played.found.text("en")) == (positions == "none")
 
 
-def test_each_way_in_makes_vectors_of_what_is_shown(run: Run) -> None:
+def test_each_input_layer_makes_vectors_of_what_is_shown(run: Run) -> None:
     networks: Any = senses.build(8, 0)
     way = networks["picture"].perception.projection
     weight, bias = (each.detach().double().numpy() for each in (way.weight, way.bias))

@@ -36,9 +36,9 @@ def test_each_head_shows_where_the_class_token_looks():
 
 
 def test_without_patches_it_is_refused():
-    with pytest.raises(InputError, match="are no patches of a picture"):
+    with pytest.raises(InputError, match="are not patches of a picture"):
         figure(invent_captioner(), "picture", place="decoder.self.0")
-    with pytest.raises(InputError, match="are no patches of a picture"):
+    with pytest.raises(InputError, match="are not patches of a picture"):
         figure(invent_decoder(), "picture")
     with pytest.raises(InputError, match="This view shows one head"):
         figure(invent_captioner(), "picture", place="decoder.cross.0", head=[0, 1])

@@ -54,5 +54,5 @@ def test_the_largest_weight_is_sought_among_frames():
 
 
 def test_without_frames_it_is_refused():
-    with pytest.raises(InputError, match="are no frames of a sound"):
+    with pytest.raises(InputError, match="are not frames of a sound"):
         figure(invent_captioner(), "sound", place="encoder.self.0")

@@ -113,8 +113,8 @@ def open_pass(
     loaded.require("records", "edits", "gradients")
     if not isinstance(outcome, Outcome):
         raise InputError("recorders.causes.not_an_outcome", seen=repr(outcome))
-    if not outcome.sloped:
-        raise InputError("recorders.causes.no_slope", outcome=outcome.as_message())
+    if not outcome.has_gradient:
+        raise InputError("recorders.causes.zero_gradient", outcome=outcome.as_message())
     request = make_request(loaded, inputs, target, second_text=second_text, target_language=target_language)
     recorder = find_recorder(loaded)
     source, written = recorder.read_sides(request)

@@ -39,7 +39,7 @@ class Outcome(ABC):
 
     __slots__ = ()
 
-    sloped: ClassVar[bool] = True  # False: at the text itself nothing can be learnt from its slope
+    has_gradient: ClassVar[bool] = True  # False: its gradient at the text itself is zero
 
     @abstractmethod
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
@@ -223,7 +223,7 @@ class Similarity(Outcome):
     (1.0, True)
     """
 
-    sloped: ClassVar[bool] = False  # 1 is the largest value there is
+    has_gradient: ClassVar[bool] = False  # 1 is the largest value there is
 
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:  # noqa: ARG002
         if model.head != "none":

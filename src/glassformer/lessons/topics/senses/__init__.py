@@ -1,7 +1,7 @@
-"""One network for words, pictures and sound: three ways in, and the same encoder behind each.
+"""One network for words, pictures and sound: three input layers, and the same encoder behind each.
 
-In:   what is read, with or without positions.
-Out:  what is read as numbers, its vectors, where they look, and how many weights are the same for all three.
+In:   the kind of input, an example of it, with or without positions.
+Out:  the input as numbers, its vectors, their attention, and how many weights all three share.
 """
 
 import math
@@ -35,7 +35,7 @@ SHAPE: dict[str, Any] = {
     "heads": 4,
     "feed_forward": 2 * WIDTH,
     "max_length": 64,
-    "norm_position": "pre",  # vectors of all three are as long then
+    "norm_position": "pre",  # vectors of all three then have the same length
     "positions": "none",  # added below, to see what they do
     "dropout": 0.0,
 }
@@ -59,7 +59,7 @@ STROKES = {  # (column, row), in pixels
 
 @torch.no_grad()
 def compute(inputs: Inputs) -> Result:
-    """Run an untrained encoder on one of the three: what is said holds for any weights."""
+    """Run an untrained encoder on words, a picture or a sound; the statements hold for any weights."""
     sense, seed = inputs.text("sense"), inputs.integer("seed")
     words = split(inputs.text("text"))
     networks = build(len(set(words)), seed)
@@ -67,20 +67,22 @@ def compute(inputs: Inputs) -> Result:
     assert network.encoder is not None
     read, given, labels = {
         "words": lambda: _read_words(words),
-        "picture": lambda: _read_picture(draw(inputs.text("drawing"))),
-        "sound": lambda: _read_sound(sing(inputs.text("tone")), network),
+        "picture": lambda: _read_picture(draw_strokes(inputs.text("drawing"))),
+        "sound": lambda: _read_sound(make_tone(inputs.text("tone")), network),
     }[sense]()
-    vectors = front(network)(given)[0]  # (token, width)
+    vectors = input_layer(network)(given)[0]  # (token, width)
     count = len(vectors)
     order = torch.randperm(count, generator=seeded(seed))
-    places = find_places(sense, count) if inputs.text("positions") == "sinusoidal" else torch.zeros(count, 1)
-    weights, straight = watch(network.encoder, vectors + places)
+    places = (
+        make_positions(sense, count) if inputs.text("positions") == "sinusoidal" else torch.zeros(count, 1)
+    )
+    weights, straight = run_encoder(network.encoder, vectors + places)
     moved = torch.empty_like(straight)
-    moved[order] = watch(network.encoder, vectors[order] + places)[1]
+    moved[order] = run_encoder(network.encoder, vectors[order] + places)[1]
     change = float(((moved - straight).norm(dim=-1) / straight.norm(dim=-1)).max())
     head = inputs.integer("head")
     looks = matrix("attention", message("lessons.senses.attention", head=head), weights[head], labels, labels)
-    shared, own = _count(network.encoder), _count(front(network))
+    shared, own = _count(network.encoder), _count(input_layer(network))
     figures = (
         read,
         matrix("vectors", "lessons.senses.vectors", vectors + places, labels, axis(range(WIDTH))),
@@ -112,7 +114,7 @@ def split(text: str) -> list[str]:
 
 
 def build(vocabulary: int, seed: int) -> dict[str, Transformer]:
-    """A network for each kind of input; the encoder of all three has the same weights."""
+    """A network for each kind of input; all three encoders have the same weights."""
     torch.manual_seed(seed)
     sizes: dict[str, dict[str, Any]] = {"words": {"vocabulary_size": vocabulary}}
     networks = {
@@ -127,23 +129,23 @@ def build(vocabulary: int, seed: int) -> dict[str, Transformer]:
     for network in networks.values():
         assert network.encoder is not None
         network.encoder.load_state_dict(encoder.state_dict())  # refuses another name or shape
-        for weight in front(network).parameters():
+        for weight in input_layer(network).parameters():
             if weight.dim() > 1:
                 nn.init.normal_(weight, std=weight[0].numel() ** -0.5)
     return networks
 
 
-def front(network: Transformer) -> nn.Module:
-    """What makes vectors of the input: the only part that differs."""
+def input_layer(network: Transformer) -> nn.Module:
+    """The module that makes vectors of the input: the only part that differs."""
     return network.embeddings.tokens if network.perception is None else network.perception
 
 
-def find_places(sense: str, count: int) -> Tensor:
+def make_positions(sense: str, count: int) -> Tensor:
     """Sinusoidal positions (token, width): in a picture by row and column."""
     return grid_table(SIZE // PATCH, WIDTH) if sense == "picture" else sinusoidal_table(count, WIDTH)
 
 
-def watch(encoder: Stack, vectors: Tensor) -> tuple[Tensor, Tensor]:
+def run_encoder(encoder: Stack, vectors: Tensor) -> tuple[Tensor, Tensor]:
     """The weights (head, query, key) of the first layer, and what comes out (token, width)."""
     seen: list[Tensor] = []
     block = encoder.layers[0]
@@ -156,7 +158,7 @@ def watch(encoder: Stack, vectors: Tensor) -> tuple[Tensor, Tensor]:
     return seen[0][0], states[0]
 
 
-def draw(name: str) -> Tensor:
+def draw_strokes(name: str) -> Tensor:
     """Light strokes on a dark ground (row, column), from -1 to 1."""
     rows, columns = torch.meshgrid(torch.arange(SIZE) + 0.5, torch.arange(SIZE) + 0.5, indexing="ij")
     places = torch.stack((columns, rows), dim=-1)
@@ -168,7 +170,7 @@ def draw(name: str) -> Tensor:
     return 2 * (2.2 - distance).clamp(0, 1) - 1
 
 
-def sing(name: str) -> Tensor:
+def make_tone(name: str) -> Tensor:
     """Samples from -1 to 1."""
     length = FRAMES * HOP * 4
     time = torch.arange(length) / RATE
@@ -181,7 +183,7 @@ def sing(name: str) -> Tensor:
     return 0.8 * phase.sin() * loud
 
 
-Read = tuple[Matrix, Tensor, Axis]  # to be seen; what the network is given; names of the tokens
+Read = tuple[Matrix, Tensor, Axis]  # what is shown; what the network is given; names of the tokens
 
 
 def _read_words(words: Sequence[str]) -> Read:
@@ -214,7 +216,7 @@ def _read_sound(samples: Tensor, network: Transformer) -> Read:
 
 
 def _compare(networks: dict[str, Transformer], sense: str, count: int) -> Table:
-    """The three ways in, side by side."""
+    """The three input layers, side by side."""
     pieces: dict[str, Callable[[], int]] = {
         "words": lambda: networks["words"].config.vocabulary_size,
         "picture": lambda: PATCH**2,
@@ -228,7 +230,7 @@ def _compare(networks: dict[str, Transformer], sense: str, count: int) -> Table:
                 message(f"lessons.senses.topic.choice.sense.{name}"),
                 message(f"lessons.senses.piece.{name}"),
                 pieces[name](),
-                _count(front(network)),
+                _count(input_layer(network)),
                 _count(network.encoder),
             )
         )
