@@ -175,7 +175,7 @@ def test_a_file_serves_the_jobs_of_its_owner_alone(media_bench: LocalWorkbench, 
     path.write_bytes(encode_picture())
     request = ask(model="zoo/digits", sequence="media", media=path.stem)
     for other in ("rob", None):
-        with pytest.raises(ApiError, match="is not here"):
+        with pytest.raises(ApiError, match="no picture or sound"):
             media_bench.submit(request, other)
     assert path.is_file()
     assert wait(media_bench, media_bench.submit(request, "rita")).recording is not None
