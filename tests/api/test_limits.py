@@ -63,7 +63,9 @@ def test_a_long_text_is_refused_before_anybody_reads_it(build_site: Callable[...
     patched = {**asked, "text": "x", "edits": [patch]}
     assert site.refusal("/api/jobs", 413, method="POST", json=patched)["code"] == "text_too_long"
     asked = {"kind": "record", "model": "zoo/tiny", "sequence": "random", "length": 101}
-    assert site.refusal("/api/jobs", 422, method="POST", json=asked)["code"] == "too_many_tokens"
+    prefixed = {"kind": "generate", "model": "zoo/tiny", "text": "x", "prefix": [1] * 101}
+    for each in (asked, prefixed):
+        assert site.refusal("/api/jobs", 422, method="POST", json=each)["code"] == "too_many_tokens"
     assert site.workbench.asked == []
 
 

@@ -153,10 +153,28 @@ def test_the_same_job_is_found_unless_nothing_came_of_it(ask: Ask) -> None:
         entry = store.take(0.0)
         assert entry is not None
         store.finish(entry, f"recording-{entry.id}")
+        store.release(entry)
     found = store.find(hidden, bool)
     assert found is not None
     assert (found.id, found.recording) == (second.id, f"recording-{second.id}")
     assert store.find(hidden, lambda recording: recording != found.recording) is None  # removed since
+
+
+def test_what_a_job_asked_for_is_forgotten_once_nobody_runs_it(ask: Ask) -> None:
+    """A hundred jobs are remembered: with vectors of megabytes they took gigabytes."""
+    store = JobStore(queue=5, kept=5)
+    waiting = store.submit(ask(), MODEL)
+    entry = store._entries[waiting.id]
+    store.cancel(waiting.id)
+    assert entry.request is None
+    running = start(store, ask)
+    store.release(running)
+    assert running.request is not None
+    store.cancel(running.id)
+    assert running.request is not None  # whoever runs it may still look
+    store.release(running)
+    assert running.request is None
+    assert store.job(running.id).model == MODEL.name
 
 
 def test_a_failed_job_leaves_a_line_with_its_cause_and_hides_folders_of_the_machine(

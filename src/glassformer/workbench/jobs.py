@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import Path
 from secrets import token_hex
@@ -34,6 +35,8 @@ from glassformer.workbench.policy import measure_model
 
 log = logging.getLogger("glassformer.workbench")
 
+Request = JobRequest | PlayRequest | MeasureRequest
+
 MOST_STARTS = 2  # of a job during which the server was killed each time
 MOST_EVENTS = 20_000  # of one job; further progress is not kept, the last event always is
 QUEUED = {"stage": "queued", "share": None, "detail": None}
@@ -43,9 +46,10 @@ QUEUED = {"stage": "queued", "share": None, "detail": None}
 class Entry:
     """One job of the store; changed under the store's lock only."""
 
-    request: JobRequest | PlayRequest | MeasureRequest
+    request: Request | None  # None: it has ended, and is not wanted any more; it may be megabytes
     model: Model | None  # None: of a server before this one; it has to be found again
     job: Job  # as the page sees it
+    mark: str  # the same for equal requests
     play: dict[str, Any] | None = None  # the result, where that is no recording
     asked_by: str | None = None  # id of the request that made it
     events: list[Event] = field(default_factory=list)
@@ -104,10 +108,9 @@ class JobStore:
             for each in [] if table is None else table.read():
                 self._restore(each)
 
-    def submit(
-        self, request: JobRequest | PlayRequest | MeasureRequest, model: Model, owner: str | None = None
-    ) -> Job:
+    def submit(self, request: Request, model: Model, owner: str | None = None) -> Job:
         """Put a job behind those that wait."""
+        mark = _mark(request)
         with self._changed:
             if self._closed:
                 raise ApiError("workbench.closing", code="closing", status=503)
@@ -115,7 +118,7 @@ class JobStore:
                 raise ApiError(
                     "workbench.queue_full", code="queue_full", status=429, count=len(self._waiting)
                 )
-            entry = Entry(request, model, _describe(request, owner), asked_by=request_id.get())
+            entry = Entry(request, model, _describe(request, owner), mark, asked_by=request_id.get())
             self._entries[entry.id] = entry
             if self.table is not None:
                 self.table.add(entry.job, request)
@@ -128,11 +131,10 @@ class JobStore:
         self, request: JobRequest, is_kept: Callable[[str], bool], owner: str | None = None
     ) -> Job | None:
         """A job of the same person and request that waits, runs, or made a recording that is still there."""
+        mark = _mark(request)
         with self._changed:
             entries = self._entries.values()
-            same = [
-                self._show(each) for each in entries if (each.job.owner, each.request) == (owner, request)
-            ]
+            same = [self._show(each) for each in entries if (each.job.owner, each.mark) == (owner, mark)]
         for job in same:
             done = job.state == "done" and job.recording is not None and is_kept(job.recording)
             if done or job.state in ("queued", "running"):
@@ -237,6 +239,12 @@ class JobStore:
         with self._changed:
             return sum(not entry.finished for entry in self._entries.values())
 
+    def release(self, entry: Entry) -> None:
+        """Whoever ran a job is done with it."""
+        with self._changed:
+            if entry.finished:
+                entry.request = None
+
     def is_stopped(self, entry: Entry) -> bool:
         """Whether a job should not go on: it has ended, or the store is closed."""
         with self._changed:
@@ -270,9 +278,10 @@ class JobStore:
     def _restore(self, kept: KeptJob) -> None:
         """A job of the server before this one: it waits again, or is known as it ended."""
         assert self.table is not None
-        entry = Entry(kept.request, None, kept.job)
+        entry = Entry(kept.request, None, kept.job, _mark(kept.request))
         self._entries[entry.id] = entry
         if entry.finished:
+            entry.request = None
             self._append(entry, kept.job.state, kept.last)
         elif kept.starts >= MOST_STARTS:
             text = message("workbench.failed.interrupted", count=kept.starts)
@@ -339,7 +348,7 @@ class JobStore:
 
     def _measure(self, entry: Entry) -> int:
         """Bytes of the model of a job; all that its owner may have, where nobody knows yet."""
-        if isinstance(entry.request, PlayRequest):
+        if entry.job.kind == "play":
             return 0
         size = None if entry.model is None else measure_model(entry.model)
         return (self.model_bytes or 0) if size is None else size
@@ -350,13 +359,14 @@ class JobStore:
         return self._entries[id]
 
     def _fail(self, entry: Entry, text: Message, code: str) -> None:
-        log.warning("job %s (%s) failed: %s", entry.id, entry.request.model, text)
+        log.warning("job %s (%s) failed: %s", entry.id, entry.job.model, text)
         shown = hide_places(hide_folders(text, self.hidden))
         entry.change(message=shown, code=code)
         sent = MessageModel.of(shown).model_dump(mode="json")
         self._finish(entry, "failed", {"code": code, "message": sent})
 
     def _finish(self, entry: Entry, state: State, data: dict[str, Any]) -> None:
+        began = entry.id in self._began
         if entry in self._waiting:
             self._waiting.remove(entry)
             self._arrange()
@@ -371,6 +381,8 @@ class JobStore:
             self.table.finish(entry.job, data)
         self._changed.notify_all()  # another job of its owner may have waited for its memory
         self._on_end(entry)
+        if not began:  # otherwise whoever runs it may need it, and releases it
+            entry.request = None
 
     def _append(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:
         if name in LAST_EVENTS or len(entry.events) < MOST_EVENTS:
@@ -416,7 +428,11 @@ def _list_places() -> tuple[tuple[str, str], ...]:
     return tuple(sorted((each for each in known if each[0]), key=lambda each: -len(each[0])))
 
 
-def _describe(request: JobRequest | PlayRequest | MeasureRequest, owner: str | None) -> Job:
+def _mark(request: Request) -> str:
+    return blake2b(request.model_dump_json().encode(), digest_size=16).hexdigest()
+
+
+def _describe(request: Request, owner: str | None) -> Job:
     """A job that waits."""
     origin = request if isinstance(request, JobRequest) else None
     return Job(

@@ -231,6 +231,7 @@ class LocalWorkbench:
     def _describe(self, entry: Entry, path: Path) -> dict[str, Any]:
         """A job as its worker reads it. One of an earlier server is checked again: models may have gone."""
         request = entry.request
+        assert request is not None  # as long as somebody runs it
         if isinstance(request, PlayRequest):
             topic = find_topic(request.topic)
             return describe_task(entry.id, topic, request.parameters, self.catalog.models(), streams=True)
@@ -247,6 +248,7 @@ class LocalWorkbench:
     def _keep(self, entry: Entry, path: Path) -> str | None:
         """Take what a job wrote into the library; None where no recording comes of it."""
         request = entry.request
+        assert request is not None  # as long as somebody runs it
         if isinstance(request, PlayRequest) or (not isinstance(request, JobRequest) and not path.is_file()):
             return None
         return self.add(path, request, entry.job.owner)
@@ -280,6 +282,7 @@ class LocalWorkbench:
     def _forget_input(self, entry: Entry) -> None:
         """A job has ended: what was sent for it is read once."""
         request = entry.request
+        assert request is not None  # it is told before the request is forgotten
         run = request if isinstance(request, JobRequest | PlayRequest) else request.run
         if isinstance(run, JobRequest) and run.media is not None:
             self.inputs.remove(run.media, entry.job.owner)

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-from glassformer.api.jobs import LAST_EVENTS, PlayRequest, WorkerState
+from glassformer.api.jobs import LAST_EVENTS, WorkerState
 from glassformer.errors import GlassformerError
 from glassformer.messages import Message, message
 from glassformer.workbench.jobs import Entry, JobStore
@@ -103,7 +103,7 @@ class WorkerSlot:
         worker = self.worker
         if worker is None or not worker.alive:
             return 0
-        return 2 if entry.request.model in worker.models else 1
+        return 2 if entry.job.model in worker.models else 1
 
     def measure(self) -> WorkerState | None:
         """What the worker takes; None where none runs."""
@@ -167,6 +167,7 @@ class WorkerSlot:
             self.end_worker()
         finally:
             shutil.rmtree(path.parent, ignore_errors=True)  # also what a worker that was ended left behind
+            self.store.release(entry)
         self._replace_grown()
 
     def _try(self, entry: Entry, path: Path) -> bool:
@@ -231,7 +232,7 @@ class WorkerSlot:
 
     def _finish(self, entry: Entry, path: Path) -> None:
         recording = self.keep(entry, path)
-        more = {"play": entry.play} if isinstance(entry.request, PlayRequest) else {}
+        more = {"play": entry.play} if entry.job.kind == "play" else {}
         self.store.finish(entry, recording, **more)
 
     def _stop(self, entry: Entry, worker: Worker) -> None:

@@ -231,5 +231,6 @@ def check_size(context: AppContext, job_request: JobRequest, kept: Sequence[str]
                 count=count,
                 most=settings.text_characters,
             )
-    if job_request.length is not None and job_request.length > settings.tokens:
-        raise ApiError("api.too_many_tokens", status=422, count=job_request.length, most=settings.tokens)
+    count = max(job_request.length or 0, len(job_request.prefix or ()))
+    if count > settings.tokens:
+        raise ApiError("api.too_many_tokens", status=422, count=count, most=settings.tokens)
