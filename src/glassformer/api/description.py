@@ -297,7 +297,7 @@ def describe_map(recording: Recording, each: AttentionMap) -> MapDescription:
         has_queries=each.peek("queries") is not None,
         has_keys=each.peek("keys") is not None,
         has_values=each.peek("values") is not None,
-        dense=each.dense is not None,
+        dense=each.peek("dense") is not None,
         levels=count_levels(each),
         key_heads=None if keys is None else keys.shape[0],
         head_width=None if keys is None else keys.shape[2],

@@ -20,6 +20,7 @@ from glassformer.errors import RecordingError
 from glassformer.messages import Message, message
 from glassformer.place import Place
 from glassformer.recorders.call import Call, Masks, form_scores, repeat_heads
+from glassformer.recorders.formed import FormedLater
 from glassformer.recorders.statistics.device import DeviceMap
 from glassformer.recorders.statistics.from_weights import can_measure, measure_weights
 from glassformer.recorders.statistics.measure import (
@@ -40,6 +41,7 @@ from glassformer.rounding import rounding
 
 SHORTEST_PYRAMID = 8192  # keys; tiles of shorter texts are computed fast enough
 LARGEST_PYRAMIDS = 64 << 20  # bytes of pyramids for one map; further heads have none
+FORMED_AGAIN = 640  # tokens; memory for matrices of shorter texts takes less time than forming them
 _SUMMED = 64  # rows that are added in float32, before sums are added in float64
 SUMS = "sums"  # wanted by studies alone: statistics that are added up where they were computed
 UNVERIFIED = "recorders.notes.unknown_argument"  # the code of a note
@@ -89,6 +91,8 @@ class MapMaker:
     axes: Axes
     want: Collection[str]
     keep: ArrayStore = hold_or_store
+    later: bool = False  # whether `attend` may leave weights to be formed again when they are read
+    room: Tensor | None = None  # for weights that are not kept
     notes: dict[Message, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
     waiting: list[Callable[[], AttentionMap | DeviceMap]] = field(default_factory=list)
@@ -119,11 +123,24 @@ class MapMaker:
         _require_finite(call.place, _are_finite(call))
         heads, count = call.queries.shape[1:3]
         keys, values = (repeat_heads(each, heads) for each in (call.keys, call.values))
-        products = torch.matmul(call.queries, keys.transpose(2, 3))  # (1, H, T, S)
+        shape = (1, heads, count, keys.shape[2])
+        later = self.later and min(shape[2:]) >= FORMED_AGAIN
+        room = self._find_room(shape) if later else None
+        products = torch.matmul(call.queries, keys.transpose(2, 3), out=room)  # (1, H, T, S)
         statistics = form_weights(products[0], scoring, self.axes.rows(call.place, count))
-        call.weights = products
-        self._keep_exact(call, scoring, products[0].numpy(), statistics)
+        numbers: Any = None
+        if not later:
+            call.weights, numbers = products, products[0].numpy()
+        elif "weights" in self.want:
+            numbers = FormedLater(call.place, call.queries, call.keys, scoring, statistics)
+        self._keep_exact(call, scoring, numbers, statistics)
         return torch.matmul(products, values).transpose(1, 2).contiguous()
+
+    def _find_room(self, shape: Sequence[int]) -> Tensor:
+        """Memory for the weights of one layer, the same for all layers."""
+        if self.room is None or self.room.shape != shape:
+            self.room = torch.empty(*shape, dtype=torch.float32)
+        return self.room
 
     def finish(self) -> list[Any]:
         """The maps; results of a GPU are copied and checked while it still computes later layers.
@@ -152,7 +169,8 @@ class MapMaker:
         scoring = self.masks.score(call)
         self._keep_exact(call, scoring, numbers, self._measure(call, scoring, numbers))
 
-    def _keep_exact(self, call: Call, scoring: Scoring, numbers: Array, statistics: HeadStatistics) -> None:
+    def _keep_exact(self, call: Call, scoring: Scoring, numbers: Any, statistics: HeadStatistics) -> None:
+        """`numbers`: the weights, or a `Later` of them."""
         scores = None
         if "scores" in self.want and not np.isnan(statistics.log_sum_exp).all():
             scores = as_numbers(form_scores(call, scoring))

@@ -22,6 +22,7 @@ from glassformer.recording.arrays import (
     FLOATS,
     SINGLE,
     AnyArray,
+    Axis,
     Floats,
     freeze_field,
     is_mapped,
@@ -95,7 +96,8 @@ class AttentionMap(Lazy):
             self._check_signed()
         elif self.relaxed is None:
             check_mass(self.place, self.statistics, self.sink_weights, self.tolerance)
-            if self.factors is None or not isinstance(self.factors.peek("keys"), Later):
+            read = self.peek("dense") if self.factors is None else self.factors.peek("keys")
+            if not isinstance(read, Later):
                 self._check_rows()
         if self.relaxed is not None:
             keep(self, relaxed=as_message("AttentionMap.relaxed", self.relaxed))
@@ -140,7 +142,7 @@ class AttentionMap(Lazy):
 
     @property
     def has_weights(self) -> bool:
-        return self.dense is not None or self.factors is not None
+        return self.peek("dense") is not None or self.factors is not None
 
     @property
     def has_scores(self) -> bool:
@@ -155,6 +157,9 @@ class AttentionMap(Lazy):
         self, head: int | None = None, queries: slice | None = None, keys: slice | None = None
     ) -> NDArray[np.float32]:
         """The weights of a rectangle of one head (query, key), or of all heads (head, query, key)."""
+        if head is not None and isinstance(self.peek("dense"), Later):
+            rows, columns = span(queries, len(self.query), "query"), span(keys, len(self.key), "key")
+            return self.read_head("dense", self.require_head(head))[rows, columns]
         return self._read("weights", self.dense, head, queries, keys)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> AnyArray:
@@ -209,7 +214,7 @@ class AttentionMap(Lazy):
     def __repr__(self) -> str:
         heads, queries, keys = self.shape
         backing = "factors" if self.factors is not None else "statistics only"
-        backing = "dense" if self.dense is not None else backing
+        backing = "dense" if self.peek("dense") is not None else backing
         return f"AttentionMap({self.name}: {heads} heads, {queries} x {keys}, {backing})"
 
     # Checks
@@ -236,9 +241,9 @@ class AttentionMap(Lazy):
                 queries=queries,
                 keys=keys,
             )
-        matrix = [("head", heads), ("query", queries), ("key", keys)]
-        for name in ("dense", "dense_scores"):
-            freeze_field(self, name, SINGLE, matrix)
+        matrix: list[Axis] = [("head", heads), ("query", queries), ("key", keys)]
+        self.freeze_later("dense", SINGLE, matrix)
+        freeze_field(self, "dense_scores", SINGLE, matrix)
         if self.factors is not None:
             if self.factors.shape != self.shape:
                 raise wrong_value("AttentionMap.factors", self.factors.shape, "shape", shape=str(self.shape))

@@ -1,6 +1,6 @@
-"""Arrays of a recording that are elsewhere, such as on a GPU, until someone reads them.
+"""Arrays of a recording that are elsewhere, such as on a GPU, or not formed yet, until someone reads them.
 
-In:   a `Later` in place of an array of vectors.
+In:   a `Later` in place of an array of vectors or weights.
 Out:  the array all the same: whoever reads the field gets it whole; whoever needs one head asks for that.
 """
 
@@ -13,7 +13,7 @@ from glassformer.recording.arrays import AnyArray, Axis, Floats, Rebuilt, freeze
 
 
 class Later(ABC):
-    """Vectors (head, token, width) in float32 that have not been fetched."""
+    """Vectors (head, token, width) or weights (head, query, key) in float32 that nobody has read yet."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
@@ -21,7 +21,7 @@ class Later(ABC):
 
     @abstractmethod
     def read_head(self, head: int) -> Floats:
-        """The vectors of one head (token, width)."""
+        """Those of one head (token, width) or (query, key)."""
 
     @abstractmethod
     def read(self) -> Floats:

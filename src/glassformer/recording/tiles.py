@@ -92,9 +92,9 @@ def tile(
     pyramid = _pyramid_of(attention_map, head, level)
     if pyramid is not None:
         return _coarsen(pyramid, level, rows, columns, how, attention_map.content)
-    if attention_map.dense is not None:
+    if attention_map.peek("dense") is not None:
         pool = pool_mean if how == "mean" else POOL_PEAKS[attention_map.content]
-        return pool(attention_map.dense[head, rows, columns], level)
+        return pool(attention_map.weights(head, rows, columns), level)
     return _pool_factors(attention_map.require_factors(head=head), head, level, rows, columns, how)
 
 

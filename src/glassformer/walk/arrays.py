@@ -154,7 +154,7 @@ class Arrays:
 
 def _measure_matrix(found: AttentionMap, what: str) -> tuple[int, ...] | None:
     """The shape of a map's weights, scores or mixed values; None: neither kept, nor few enough to compute."""
-    kept = found.dense_scores if what == "scores" else found.dense
+    kept = found.dense_scores if what == "scores" else found.peek("dense")
     if kept is None and (found.factors is None or prod(found.shape) > MOST_CELLS):
         return None
     if what != "mixed":

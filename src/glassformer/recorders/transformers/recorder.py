@@ -36,7 +36,7 @@ from glassformer.recorders.edits.edit import Edit, check_generation, needs_numbe
 from glassformer.recorders.maps import SUMS, UNVERIFIED, Axes, MapMaker
 from glassformer.recorders.preserve import frozen, preserving_state
 from glassformer.recorders.request import Request, Run, check_gradients, check_size
-from glassformer.recorders.store import LONGEST_DENSE
+from glassformer.recorders.store import LONGEST_DENSE, hold_or_store
 from glassformer.recorders.transformers.edits import check_first_layers, run_first_layers
 from glassformer.recorders.transformers.generation import GeneratedText, generate, watch
 from glassformer.recorders.transformers.inputs import InputBuilder, ModelInputs
@@ -293,7 +293,9 @@ class TransformersRecorder:
                 seen = self._see_reports(given, request, verdict, axes, settings)
             return replace(seen, notes=[*seen.notes, *media.tell()])
         kernel, comparison, notes = self._choose_kernel(given, request, verdict)
-        maker = MapMaker(axes, request.want, request.keep)
+        # Whatever runs without eager attention does without its weights.
+        later = request.keep is hold_or_store and getattr(self.model, "_supports_sdpa", False)
+        maker = MapMaker(axes, request.want, request.keep, later=later)
         active = ActiveEdits(request.edits)
 
         def receive(call: Call) -> Any:
