@@ -103,8 +103,8 @@ def bad_pictures() -> dict[str, tuple[bytes, str]]:
         "truncated": (good[:-30], "damaged"),
         "100 megapixels": (promise_pixels(10_000, 10_000), "100 megapixels"),
         "bomb": (promise_pixels(60_000, 60_000), "megapixels"),
-        "sound": (encode_sound(), "is WAV"),
-        "gif": (encode_picture(kind="GIF"), "is GIF"),
+        "sound": (encode_sound(), "contains WAV"),
+        "gif": (encode_picture(kind="GIF"), "contains GIF"),
         "text": (b"hello, this is text", "no picture that is known"),
         "svg": (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "SVG"),
     }
@@ -132,8 +132,8 @@ def bad_sounds() -> dict[str, tuple[bytes, str]]:
         "only a head": (good[:20], "damaged"),
         "an hour": (encode_sound(np.full(3600 * 1000, 999, np.int16), 1000), "at most 60"),
         "too long for the network": (encode_sound(make_tone(5.0)), "hears 2 seconds"),
-        "picture": (encode_picture(), "is PNG"),
-        "mp3": (b"ID3" + bytes(100), "is MP3"),
+        "picture": (encode_picture(), "contains PNG"),
+        "mp3": (b"ID3" + bytes(100), "contains MP3"),
         "text": (b"hello, this is text", "no sound that is known"),
     }
 

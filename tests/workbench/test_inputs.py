@@ -256,7 +256,7 @@ def check_sentence(job: Job, part: str) -> None:
         ({"model": "zoo/listener", "sequence": "random", "length": 3}, "listens to sounds"),
         ({"model": "zoo/digits", "sequence": "media"}, "media"),
         ({"model": "zoo/digits", "sequence": "media", "media": "a", "media_of": "b"}, "not both"),
-        ({"model": "zoo/digits", "sequence": "media", "media": "a" * 32}, "is not here"),
+        ({"model": "zoo/digits", "sequence": "media", "media": "a" * 32}, "no picture or sound"),
         ({"model": "zoo/digits", "sequence": "media", "media": "a", "length": 4}, "belong to texts"),
         ({"model": "zoo/digits", "sequence": "media", "media": "a", "text": "b"}, "cannot be combined"),
         ({"model": "zoo/captioner", "sequence": "media", "media": "a"}, "needs to know the language"),
