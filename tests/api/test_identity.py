@@ -229,3 +229,10 @@ def test_the_header_of_a_proxy_is_believed_from_the_proxy_alone(build: Callable[
     assert who(roles, **{"x-forwarded-user": "New"}) == who(roles, **{"x-forwarded-user": "new"}) == "new"
     assert roles.get("/api/session", headers={"x-forwarded-user": "new"}).json()["role"] == "viewer"
     assert roles.get("/api/session", headers={"x-forwarded-user": "alice"}).json()["role"] == "admin"
+
+
+@pytest.mark.parametrize("body", [b"x=1&" * 30, b"name=%ff&password=%00&next=%0d", b"\xff\xfe", b"&=&;", b""])
+def test_a_form_of_any_bytes_is_a_wrong_name(build: Callable[..., TestClient], body: bytes) -> None:
+    client = build()
+    answer = client.post("/sign-in", content=body, headers={"origin": str(client.base_url)})
+    assert answer.status_code == 401

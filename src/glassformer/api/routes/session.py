@@ -122,7 +122,7 @@ async def sign_in(request: Request, context: Context) -> Response:
         body += piece
         if len(body) > _LONGEST_FORM:
             raise ApiError("api.body_too_long", status=413, limit=_LONGEST_FORM)
-    given = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=10))
+    given = dict(parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True))
     name, password, goal = (given.get(each, "") for each in ("name", "password", "next"))
     client = request.client.host if request.client is not None else ""
     try:
