@@ -11,14 +11,13 @@ import argparse
 import os
 import re
 import statistics
-import subprocess
-import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import which
 
 from playwright.sync_api import Page, sync_playwright
+from serving import serving
 
 HEADS = 48  # of zoo/gpt2
 
@@ -76,28 +75,19 @@ def main() -> None:
     parser.add_argument("--text", default="The cat sat on the")
     parser.add_argument("--words", type=int, default=7)
     options = parser.parse_args()
-    command = [sys.executable, "-m", "glassformer", "serve", "--no-browser", "--port", "5123"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        address = re.search(r"http://\S+", server.stdout.readline())
-        assert address is not None
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
-            page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
-            page.set_default_timeout(120_000)  # on a busy machine
-            page.goto(address[0])
-            page.get_by_label("Model", exact=True).select_option("zoo/gpt2")
-            page.get_by_label("Text", exact=True).fill(options.text)
-            page.get_by_role("button", name="Run model").click()
-            page.wait_for_url(re.compile("recording=zoo-gpt2"))
-            page.get_by_role("tab", name="Effects").click()
-            page.locator("[data-option=word] select").wait_for()
-            found = [choose(page, word) for word in range(1, options.words + 1)][1:]
-            browser.close()
-    finally:
-        server.terminate()
-        server.wait()
+    with serving() as (address, _), sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=which("chromium"), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
+        page.set_default_timeout(120_000)  # on a busy machine
+        page.goto(address)
+        page.get_by_label("Model", exact=True).select_option("zoo/gpt2")
+        page.get_by_label("Text", exact=True).fill(options.text)
+        page.get_by_role("button", name="Run model").click()
+        page.wait_for_url(re.compile("recording=zoo-gpt2"))
+        page.get_by_role("tab", name="Effects").click()
+        page.locator("[data-option=word] select").wait_for()
+        found = [choose(page, word) for word in range(1, options.words + 1)][1:]
+        browser.close()
     figures = [
         f"{statistics.median(each):.2f} ({min(each):.2f}, {max(each):.2f})"
         for each in zip(*found, strict=True)

@@ -10,15 +10,12 @@ The first two strokes are not counted: the worker loads the model.
 """
 
 import argparse
-import re
 import statistics
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from shutil import which
 
 from playwright.sync_api import Page, sync_playwright
+from serving import serving
 
 # The last event of a stroke, then each frame: is its recording open, its class told, its overlay there?
 SHOWN = """() => {
@@ -65,7 +62,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--moves", type=int, default=200)
     arguments = parser.parse_args()
-    with serving() as address, sync_playwright() as playwright:
+    with serving() as (address, _), sync_playwright() as playwright:
         chromium = which("chromium-headless-shell") or which("chromium")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
@@ -78,7 +75,7 @@ def main() -> None:
             draw(page, number)
             page.wait_for_function(f"() => window.took.length === {number}", timeout=60_000)
             page.wait_for_timeout(250)
-        tell("drawn: stroke to attention", page.evaluate("window.took")[1:])
+        print_times("drawn: stroke to attention", page.evaluate("window.took")[1:])
         box = page.locator(".patches").bounding_box()
         assert box is not None
         page.evaluate(FOLLOWED)
@@ -86,24 +83,9 @@ def main() -> None:
             across, down = (number * 37 % 97) / 97, (number * 53 % 89) / 89
             page.mouse.move(box["x"] + across * box["width"], box["y"] + down * box["height"])
             page.wait_for_timeout(20)
-        tell("overlay: pointer to painted frame", page.evaluate("window.followed"))
-        tell("overlay: script in each frame", page.evaluate("window.script"))
+        print_times("overlay: pointer to painted frame", page.evaluate("window.followed"))
+        print_times("overlay: script in each frame", page.evaluate("window.script"))
         browser.close()
-
-
-@contextmanager
-def serving() -> Iterator[str]:
-    """A server of its own on this machine."""
-    command = [sys.executable, "-m", "glassformer", "serve", "--no-browser", "--port", "5213"]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        found = re.search(r"http://\S+", server.stdout.readline())
-        assert found is not None
-        yield found[0]
-    finally:
-        server.terminate()
-        server.wait()
 
 
 def draw(page: Page, number: int) -> None:
@@ -122,7 +104,7 @@ def draw(page: Page, number: int) -> None:
     page.mouse.up()
 
 
-def tell(name: str, numbers: list[float]) -> None:
+def print_times(name: str, numbers: list[float]) -> None:
     """Median and 95 %."""
     ordered = sorted(numbers)
     high = ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))]

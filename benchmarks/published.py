@@ -12,11 +12,8 @@ the published ones, learnt from the documents of this repository and filled up w
 import argparse
 import json
 import re
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from shutil import which
 from urllib.request import urlopen
@@ -27,6 +24,7 @@ import tokenizers
 import torch
 import transformers
 from playwright.sync_api import Browser, sync_playwright
+from serving import serving
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 ROOT = Path(__file__).parent.parent
@@ -196,21 +194,6 @@ def write_folders(place: Path) -> None:
         model.save_pretrained(folder)
 
 
-@contextmanager
-def serve(place: Path) -> Iterator[tuple[str, psutil.Process]]:
-    """The server of the page, its address and process."""
-    command = [sys.executable, "-m", "glassformer", "serve", "--no-browser", "--offline", "--port", "5123"]
-    server = subprocess.Popen([*command, "--models", str(place)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert server.stdout is not None
-        address = re.search(r"http://\S+", server.stdout.readline())
-        assert address is not None
-        yield address[0], psutil.Process(server.pid)
-    finally:
-        server.terminate()
-        server.wait()
-
-
 def read_peak(process: psutil.Process) -> int:
     """The largest resident memory that a process has had, in bytes (Linux)."""
     status = Path(f"/proc/{process.pid}/status").read_text()
@@ -273,9 +256,11 @@ def main() -> None:
         chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for name in arguments.models:
-            with serve(arguments.folder) as (address, server):  # a new worker, so that peaks are its own
+            options = ("--offline", "--models", str(arguments.folder))
+            with serving(*options) as (address, process):  # a new worker, so that peaks are its own
                 with urlopen(address) as answer:
                     assert answer.status == 200
+                server = psutil.Process(process.pid)
                 print(measure(browser, address, server, name, arguments.pictures), flush=True)
         browser.close()
 

@@ -9,19 +9,14 @@ Out:  a table. The folder is removed at the end.
 import argparse
 import json
 import shutil
-import socket
 import statistics
-import subprocess
-import sys
-import threading
 import time
 import urllib.request
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from serving import serving
 
 from glassformer.runlog import Event, RunWriter
 
@@ -68,23 +63,6 @@ def write_runs(folder: Path, runs: int, points: int) -> None:
                     for step, each in zip(steps, noise, strict=True)
                 )
             writer.write_event(Event(points, "finished", "Done.", time=1.7e9 + points / 10))
-
-
-@contextmanager
-def serve(runs: Path) -> Iterator[str]:
-    """A server in a process of its own."""
-    with socket.socket() as line:
-        line.bind(("127.0.0.1", 0))
-        port = line.getsockname()[1]
-    words = [sys.executable, "-m", "glassformer", "serve", "--no-browser", "--no-models"]
-    with subprocess.Popen(
-        [*words, "--runs", str(runs), "--port", str(port)], stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        address = process.stdout.readline().split()[-1].rstrip("/")
-        threading.Thread(target=process.stdout.read, daemon=True).start()
-        yield address
-        process.terminate()
 
 
 def drag(page: Any, box: dict[str, float]) -> None:
@@ -168,14 +146,14 @@ def main() -> None:
     try:
         if arguments.runs:
             write_runs(few, arguments.runs, arguments.points)
-            with serve(few) as address:
+            with serving("--no-models", "--runs", str(few)) as (address, _):
                 measure_page(address, arguments.runs)
         if not arguments.listed:
             return
         write_runs(many, arguments.listed, 200)
-        with serve(many) as address:
+        with serving("--no-models", "--runs", str(many)) as (address, _):
             measure_list(address, arguments.listed)
-        with serve(many) as address:
+        with serving("--no-models", "--runs", str(many)) as (address, _):
             print("after the server was started again:")
             measure_list(address, arguments.listed)
     finally:
