@@ -14,7 +14,7 @@ from glassformer.recording.arrays import AnyArray
 from glassformer.recording.recording import Setting
 from glassformer.settings import read_settings
 from glassformer.walk.derived import Derivation
-from glassformer.walk.given import Words, perceives, read_given
+from glassformer.walk.given import Architecture, perceives, read_given
 
 MOST_CELLS = 4 << 20  # of a matrix that is computed to be walked through
 
@@ -24,13 +24,13 @@ class Arrays:
 
     def __init__(self, recording: Recording) -> None:
         self.recording = recording
-        self.words = _check(recording)
+        self.architecture = _check(recording)
         self._maps: dict[tuple[str, int, str], AttentionMap] = {
             (each.stack, each.layer, each.kind): each for each in recording.maps if each.step is None
         }
         self._matrices: dict[str, tuple[AttentionMap, str]] = {}  # a map, and which of its matrices
         self._kept: dict[str, AnyArray | None] = {}  # what is not in the trace
-        self._kept |= read_given(self.words, recording.source)
+        self._kept |= read_given(self.architecture, recording.source)
         for stack in self.stacks():
             self._name_states(stack)
         for found in self._maps.values():
@@ -58,7 +58,7 @@ class Arrays:
     def register(self, name: str, derivation: Derivation) -> tuple[int, ...] | None:
         """Register how to derive an array on request; gives its shape, None where inputs are missing."""
         shape = derivation.measure([self.shape(each) for each in derivation.inputs], MOST_CELLS)
-        if not self.words or self.recording.evidence.edits:  # an edited network may compute something else
+        if not self.architecture or self.recording.evidence.edits:  # an edited network may compute otherwise
             return None
         if shape is not None:
             self._derivations[name] = (derivation, shape)
@@ -83,7 +83,7 @@ class Arrays:
     def stacks(self) -> dict[str, None]:
         """Those that ran, in order."""
         recording = self.recording
-        shape = "encoder-decoder" if "cell" in self.words else str(self.words.get("shape", ""))
+        shape = "encoder-decoder" if "cell" in self.architecture else str(self.architecture.get("shape", ""))
         named = [stack for stack in ("encoder", "decoder") if stack in shape]
         return dict.fromkeys([*named, *recording.hidden, *(each.stack for each in recording.maps)])
 
@@ -108,24 +108,24 @@ class Arrays:
         if states is None or not len(states):
             return
         self._kept |= {f"{stack}/hidden/{layer}": state for layer, state in enumerate(states)}
-        if not self.words:
+        if not self.architecture:
             return
-        if "cell" in self.words:  # torch's cells show the states of their top layer only
-            top = int(self.words["layers"] or 1) - 1
-            both = stack == "encoder" and self.words["bidirectional"]
+        if "cell" in self.architecture:  # torch's cells show the states of their top layer only
+            top = int(self.architecture["layers"] or 1) - 1
+            both = stack == "encoder" and self.architecture["bidirectional"]
             self._kept[f"{stack}/{top}/{'both/states' if both else 'forward/state'}"] = states[-1]
             return
-        pre = self.words.get("norm_position") == "pre"
+        pre = self.architecture.get("norm_position") == "pre"
         for layer in range(depth - 1 if pre else depth):  # with norms first, the last one comes after the sum
             place = f"{stack}/{layer}/feed_forward/{'sum' if pre else 'norm'}"
             self._kept[place] = self._kept.get(f"{stack}/hidden/{layer + 1}")
-        self._kept[f"{stack}/embedding/{name_last_embedding(self.words, stack)}"] = states[0]
+        self._kept[f"{stack}/embedding/{name_last_embedding(self.architecture, stack)}"] = states[0]
         self._kept[f"{stack}/final"] = states[-1]
 
     def _name_map(self, found: AttentionMap) -> None:
         place = f"{found.stack}/{found.layer}/{found.kind}"
-        turned = self.words.get("positions") == "rotary" and found.kind == "self"
-        last = "_turned" if turned else "_normed" if self.words.get("query_key_norm") else ""
+        turned = self.architecture.get("positions") == "rotary" and found.kind == "self"
+        last = "_turned" if turned else "_normed" if self.architecture.get("query_key_norm") else ""
         self._kept[f"{place}/queries{last}"] = found.queries
         self._kept[f"{place}/keys{last}"] = found.keys
         self._kept[f"{place}/values"] = found.values
@@ -135,12 +135,12 @@ class Arrays:
     def _name_scores(self, stack: str, kind: str) -> str:
         """What the plan calls the scores that the softmax reads: the last of similarities, bias and mask."""
         own = kind == "self"
-        masked = own and (stack == "decoder" or bool(self.words.get("window")))
-        if not self.words or "cell" in self.words or masked:
+        masked = own and (stack == "decoder" or bool(self.architecture.get("window")))
+        if not self.architecture or "cell" in self.architecture or masked:
             return "scores"
-        if own and self.words.get("positions") in ("relative", "alibi"):
+        if own and self.architecture.get("positions") in ("relative", "alibi"):
             return "biased"
-        plain = self.words.get("similarity") == "dot" and self.words.get("score_scale") is None
+        plain = self.architecture.get("similarity") == "dot" and self.architecture.get("score_scale") is None
         return "products" if plain else "scaled"
 
     def _name_output(self) -> None:
@@ -174,22 +174,24 @@ def _find_matrix(found: AttentionMap, what: str) -> AnyArray | None:
 
 def _check(recording: Recording) -> dict[str, Setting]:
     """The settings of the architecture; impossible ones of a file raise ConfigurationError."""
-    words = dict(recording.architecture or {})
-    kind: type[ModelConfig] | type[RecurrentConfig] = RecurrentConfig if "cell" in words else ModelConfig
-    if words:
-        read_settings(kind, words)
-    return words
+    architecture = dict(recording.architecture or {})
+    kind: type[ModelConfig] | type[RecurrentConfig] = (
+        RecurrentConfig if "cell" in architecture else ModelConfig
+    )
+    if architecture:
+        read_settings(kind, architecture)
+    return architecture
 
 
-def name_last_embedding(words: Words, stack: str) -> str:
+def name_last_embedding(architecture: Architecture, stack: str) -> str:
     """What the embeddings end with in an architecture: the array that the first layer reads."""
-    perceived = stack == "encoder" and perceives(words)
-    if words.get("embedding_width") and not perceived:
+    perceived = stack == "encoder" and perceives(architecture)
+    if architecture.get("embedding_width") and not perceived:
         return "widened"
-    if words.get("embedding_norm"):
+    if architecture.get("embedding_norm"):
         return "norm"
-    if words.get("positions") in INSIDE_ATTENTION and not words.get("segments"):
-        return "scaled" if words.get("scale_embeddings") and not perceived else "tokens"
+    if architecture.get("positions") in INSIDE_ATTENTION and not architecture.get("segments"):
+        return "scaled" if architecture.get("scale_embeddings") and not perceived else "tokens"
     return "sum"
 
 

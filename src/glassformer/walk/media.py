@@ -7,32 +7,32 @@ Out:  steps up to the vectors that positions are added to.
 from typing import NamedTuple
 
 from glassformer.walk.builder import PlanBuilder
-from glassformer.walk.given import Words
+from glassformer.walk.given import Architecture
 from glassformer.walk.types import Axis, StepParameters
 
 
 class Perception(NamedTuple):
     """What a network reads instead of words."""
 
-    words: Words
+    architecture: Architecture
 
     @property
     def grid(self) -> dict[str, float]:
         """Where a token has its place on a picture."""
-        count = int(self.words["picture_size"] or 0) // int(self.words["patch_size"] or 1)
-        return {"grid": float(count), "first": float(bool(self.words["class_token"]))}
+        count = int(self.architecture["picture_size"] or 0) // int(self.architecture["patch_size"] or 1)
+        return {"grid": float(count), "first": float(bool(self.architecture["class_token"]))}
 
     def write(self, builder: PlanBuilder) -> str:
         """Add the steps; gives the name of the vectors, one for each token."""
-        looks = self.words["reads"] == "picture"
+        looks = self.architecture["reads"] == "picture"
         return self._write_patches(builder) if looks else self._write_frames(builder)
 
     def _write_patches(self, builder: PlanBuilder) -> str:
-        classed = bool(self.words["class_token"])
+        classed = bool(self.architecture["class_token"])
         axes: tuple[Axis, ...] = ("source", "feature")
         rows: Axis = "patch" if classed else "source"
-        numbers = {"size": float(self.words["patch_size"] or 1), **self.grid}
-        numbers["channels"] = 3.0 if self.words["color"] else 1.0
+        numbers = {"size": float(self.architecture["patch_size"] or 1), **self.grid}
+        numbers["channels"] = 3.0 if self.architecture["color"] else 1.0
         scaled = StepParameters(mean="encoder/pixel_mean", vector="encoder/pixel_deviation")
         patches = builder.write("patches", "cut", ["encoder/pixels"], (rows, "pixel"), scaled, numbers)
         learnt = _name_parameters("projection")
@@ -43,15 +43,15 @@ class Perception(NamedTuple):
         return builder.write("tokens", "prepend", [vectors], axes, first)
 
     def _write_frames(self, builder: PlanBuilder) -> str:
-        words, write = self.words, builder.write
-        sampled = {"rate": float(words["sample_rate"] or 1), "hop": float(words["hop"] or 1)}
+        architecture, write = self.architecture, builder.write
+        sampled = {"rate": float(architecture["sample_rate"] or 1), "hop": float(architecture["hop"] or 1)}
         bands: tuple[Axis, ...] = ("column", "band")
-        if words.get("spectrogram", "absolute") == "absolute":
+        if architecture.get("spectrogram", "absolute") == "absolute":
             power = write("power", "fourier", ["encoder/samples"], ("column", "frequency"), numbers=sampled)
             stream = write("spectrogram", "mel", [power], bands, numbers=sampled)
         else:
             stream = write("spectrogram", "states", ["encoder/samples"], bands)
-        stride = int(words["frame_stride"] or 1)
+        stride = int(architecture["frame_stride"] or 1)
         last = min(2, stride)
         between: tuple[Axis, ...] = ("column", "feature")
         tokens: tuple[Axis, ...] = ("source", "feature")

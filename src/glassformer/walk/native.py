@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 from glassformer.walk.builder import NOTHING, PlanBuilder
-from glassformer.walk.given import Words, perceives
+from glassformer.walk.given import Architecture, perceives
 from glassformer.walk.media import Perception
 from glassformer.walk.types import Axis, Operation, StepParameters
 
@@ -18,13 +18,13 @@ GRID = {"order": "grid"}  # half of the features tell the row of a patch, half i
 class NativePlan:
     """Adds the steps of one network to a plan."""
 
-    def __init__(self, words: Words, builder: PlanBuilder) -> None:
-        self.words = words
+    def __init__(self, architecture: Architecture, builder: PlanBuilder) -> None:
+        self.architecture = architecture
         self.builder = builder
-        self.width = int(words["width"] or 0)
-        self.head_width = self.width // int(words["heads"] or 1)
-        self.key_width = self.head_width * int(words.get("key_heads") or words["heads"] or 1)
-        self.pre = words["norm_position"] == "pre"
+        self.width = int(architecture["width"] or 0)
+        self.head_width = self.width // int(architecture["heads"] or 1)
+        self.key_width = self.head_width * int(architecture.get("key_heads") or architecture["heads"] or 1)
+        self.pre = architecture["norm_position"] == "pre"
         self.stack = ""  # whose steps are written
         self.side: Axis = "source"  # what that stack reads
         self.axes: tuple[Axis, ...] = ()  # of the stream
@@ -33,7 +33,7 @@ class NativePlan:
 
     def write(self) -> None:
         """Add every chapter."""
-        shape = str(self.words["shape"])
+        shape = str(self.architecture["shape"])
         for stack in ("encoder", "decoder"):
             if stack not in shape:
                 continue
@@ -50,7 +50,7 @@ class NativePlan:
                 self._norm("norm", f"{stack}.norm", output=f"{stack}/final")
             if stack == "encoder":
                 self.memory = self.stream
-        if self.words["head"] != "none":
+        if self.architecture["head"] != "none":
             self._write_output()
 
     # Embedding
@@ -58,10 +58,10 @@ class NativePlan:
     def _write_embedding(self) -> None:
         write, axes = self.builder.write, self.axes
         self.builder.open(f"{self.stack}/embedding", "embedding", self.stack)
-        perceived = self.stack == "encoder" and perceives(self.words)
+        perceived = self.stack == "encoder" and perceives(self.architecture)
         module = "perception" if perceived else "embeddings"
-        parts = [Perception(self.words).write(self.builder) if perceived else self._write_words()]
-        kind = str(self.words["positions"])
+        parts = [Perception(self.architecture).write(self.builder) if perceived else self._write_words()]
+        kind = str(self.architecture["positions"])
         if kind == "learned":
             table = StepParameters(weight=f"parameters/{module}.positions.weight")
             parts.append(write("positions", "lookup", [], axes, table))
@@ -69,13 +69,13 @@ class NativePlan:
             order = {"order": "halves" if kind.endswith("halves") else "pairs"}
             grid = self._grid()
             parts.append(write("positions", "waves", [], axes, numbers=grid, words=GRID if grid else order))
-        if self.words["segments"]:
+        if self.architecture["segments"]:
             table = StepParameters(weight="parameters/embeddings.segments.weight")
             parts.append(write("segments", "lookup", [], axes, table))
         self.stream = write("sum", "add", parts, axes) if len(parts) > 1 else parts[0]
-        if self.words["embedding_norm"]:
+        if self.architecture["embedding_norm"]:
             self._norm("norm", f"{module}.norm")
-        if self.words["embedding_width"] and not perceived:
+        if self.architecture["embedding_width"] and not perceived:
             self._continue("widened", "product", _product("embeddings.projection"))
 
     def _write_words(self) -> str:
@@ -83,9 +83,9 @@ class NativePlan:
         write, axes = self.builder.write, self.axes
         tokens = StepParameters(weight="parameters/embeddings.tokens.weight")
         found = write("tokens", "lookup", [f"{self.stack}/ids"], axes, tokens)
-        if not self.words["scale_embeddings"]:
+        if not self.architecture["scale_embeddings"]:
             return found
-        kind = str(self.words["positions"])
+        kind = str(self.architecture["positions"])
         factor = {"factor": self.width**0.5, "width": float(self.width)}
         added = kind == "learned" or kind.startswith("sinusoidal")
         words = {"positions": "added" if added else "elsewhere"}
@@ -93,8 +93,8 @@ class NativePlan:
 
     def _grid(self) -> dict[str, float]:
         """Where tokens have their places on a picture; nothing where they stand in a line."""
-        shown = self.stack == "encoder" and self.words.get("reads") == "picture"
-        return Perception(self.words).grid if shown else {}
+        shown = self.stack == "encoder" and self.architecture.get("reads") == "picture"
+        return Perception(self.architecture).grid if shown else {}
 
     # Sub-layers
 
@@ -108,12 +108,12 @@ class NativePlan:
         *pair, values = self._write_projections(module, others, kind)
         matrix: tuple[Axis, ...] = ("head", self.side, others)
         scores = self._write_scores(module, pair, matrix, kind)
-        best = self.words["best_keys"]
+        best = self.architecture["best_keys"]
         hard = {} if best is None else {"best_keys": float(best)}
         weights = write("weights", "softmax", [scores], matrix, numbers=hard)
         mixed = write("mixed", "mix", [weights, values], ("head", self.side, "feature"))
         self.stream = write("joined", "join", [mixed], self.axes)
-        if not self.words["basic_attention"]:
+        if not self.architecture["basic_attention"]:
             self._continue("output", "product", _product(f"{module}.output"))
         self._add(before, f"{module}_residual")
 
@@ -132,19 +132,19 @@ class NativePlan:
             ("values", key, "qkv" if own else "kv", (middle, last)),
         ):
             read = [self.stream if own or name == "queries" else self.memory]
-            if self.words["basic_attention"]:
+            if self.architecture["basic_attention"]:
                 made.append(write(name, "split", read, axes))
                 continue
             learnt, numbers = _product(f"{module}.{fused}", columns), {} if name == "queries" else shared
             made.append(write(name, "product", read, axes, learnt, numbers))
         pair = (("queries", "query_norm", query), ("keys", "key_norm", key))
-        if self.words.get("query_key_norm"):
-            numbers = {"epsilon": float(self.words["norm_epsilon"] or 0.0)}
+        if self.architecture.get("query_key_norm"):
+            numbers = {"epsilon": float(self.architecture["norm_epsilon"] or 0.0)}
             for place, (name, norm, axes) in enumerate(pair):
                 gain = StepParameters(weight=f"parameters/{module}.{norm}.weight")
                 over = {"over": "squares"}
                 made[place] = write(f"{name}_normed", "norm", [made[place]], axes, gain, numbers, over)
-        if self.words["positions"] == "rotary" and own:
+        if self.architecture["positions"] == "rotary" and own:
             for place, (name, _, axes) in enumerate(pair):
                 grid = self._grid()
                 order = GRID if grid else None
@@ -157,7 +157,7 @@ class NativePlan:
         scores = self._write_similarities(module, pair, matrix)
         if kind == "cross":
             return scores
-        positions = self.words["positions"]
+        positions = self.architecture["positions"]
         shared = f"{self.stack}/position_bias"  # by all layers
         if positions == "relative":
             table = StepParameters(weight=f"parameters/{self.stack}.bias.table.weight")
@@ -167,7 +167,7 @@ class NativePlan:
         elif positions == "alibi":
             bias = write("position_bias", "fall", [], matrix, output=shared)
             scores = write("biased", "add", [scores, bias], matrix, words={"bias": "fall"})
-        window = self.words.get("window")
+        window = self.architecture.get("window")
         if window:
             near = {"window": float(window), "causal": float(causal)}
             return write("scores", "mask", [scores], matrix, numbers=near)
@@ -175,8 +175,8 @@ class NativePlan:
 
     def _write_similarities(self, module: str, pair: list[str], matrix: tuple[Axis, ...]) -> str:
         """Each query with each key, and the factor of that."""
-        write, similarity = self.builder.write, str(self.words["similarity"])
-        factor = self.words.get("score_scale")
+        write, similarity = self.builder.write, str(self.architecture["similarity"])
+        factor = self.architecture.get("score_scale")
         if similarity in ("dot", "scaled-dot"):
             scores = write("products", "dot", pair, matrix)
             if similarity == "scaled-dot" and factor is None:
@@ -201,34 +201,34 @@ class NativePlan:
         if self.pre:
             self._norm("normed", f"{module}_residual.norm")
         self._continue("inner", "product", _product(f"{module}.expand"))
-        self._continue("active", "activate", words={"function": str(self.words["activation"])})
+        self._continue("active", "activate", words={"function": str(self.architecture["activation"])})
         self._continue("output", "product", _product(f"{module}.contract"))
         self._add(before, f"{module}_residual")
 
     def _add(self, before: str, residual: str) -> None:
         """Add & norm: the output of a sub-layer joins the stream that was before it."""
-        scaled = bool(self.words["residual_scale"])
+        scaled = bool(self.architecture["residual_scale"])
         learnt = StepParameters(weight=f"parameters/{residual}.scale") if scaled else NOTHING
         self.stream = self.builder.write("sum", "add", [before, self.stream], self.axes, learnt)
         if not self.pre:
             self._norm("norm", f"{residual}.norm")
 
     def _norm(self, name: str, module: str, output: str | None = None) -> None:
-        batch = self.words["norm"] == "batch"
+        batch = self.architecture["norm"] == "batch"
         parameters = StepParameters(
             weight=f"parameters/{module}.weight",
             bias=f"parameters/{module}.bias",
             mean=f"parameters/{module}.running_mean" if batch else None,
             variance=f"parameters/{module}.running_var" if batch else None,
         )
-        numbers = {"epsilon": float(self.words["norm_epsilon"] or 0.0)}
+        numbers = {"epsilon": float(self.architecture["norm_epsilon"] or 0.0)}
         over = {"over": "batch" if batch else "features"}
         self._continue(name, "norm", parameters, numbers, over, output)
 
     # Output
 
     def _write_output(self) -> None:
-        write, head = self.builder.write, self.words["head"]
+        write, head = self.builder.write, self.architecture["head"]
         self.builder.open("output", "output", self.stack)
         if head == "numbers":
             self._write_pooled()
@@ -243,20 +243,21 @@ class NativePlan:
         write("likeliest", "choose", [chances], (*places, "rank"), words=words)
 
     def _write_logits(self) -> str:
-        if self.words["head"] == "masked":
+        if self.architecture["head"] == "masked":
             self._continue("dense", "product", _product("head.narrow"))
-            self._continue("active", "activate", words={"function": str(self.words["activation"])})
+            self._continue("active", "activate", words={"function": str(self.architecture["activation"])})
             self._norm("transformed", "head.norm")
-        elif self.words["embedding_width"]:
+        elif self.architecture["embedding_width"]:
             self._continue("transformed", "product", _product("head.narrow"))
-        words = StepParameters(
-            weight=f"parameters/{'embeddings.tokens' if self.words['tie_embeddings'] else 'head'}.weight",
-            bias="parameters/head.bias" if self.words["output_bias"] else None,
+        table = "embeddings.tokens" if self.architecture["tie_embeddings"] else "head"
+        vectors = StepParameters(
+            weight=f"parameters/{table}.weight",
+            bias="parameters/head.bias" if self.architecture["output_bias"] else None,
             transposed=True,
         )
-        tied = {"tied": str(bool(self.words["tie_embeddings"])).lower()}
+        tied = {"tied": str(bool(self.architecture["tie_embeddings"])).lower()}
         axes: tuple[Axis, ...] = (self.side, "vocabulary")
-        return self.builder.write("logits", "product", [self.stream], axes, words, words=tied)
+        return self.builder.write("logits", "product", [self.stream], axes, vectors, words=tied)
 
     def _write_classes(self, head: str) -> str:
         if head == "tags":
@@ -268,8 +269,8 @@ class NativePlan:
 
     def _write_pooled(self) -> None:
         self.axes = ("feature",)  # one vector for the whole text
-        self._continue("pooled", "pool", words={"how": str(self.words["pooling"])})
-        if self.words["pooler"]:
+        self._continue("pooled", "pool", words={"how": str(self.architecture["pooling"])})
+        if self.architecture["pooler"]:
             self._continue("dense", "product", _product("head.pooler"))
             self._continue("active", "activate", words={"function": "tanh"})
 
@@ -287,7 +288,7 @@ class NativePlan:
         self.stream = write(name, operation, read, self.axes, parameters, numbers, words, output)
 
     def _block(self, layer: int) -> str:
-        return f"{self.stack}.layers.{0 if self.words['share_layers'] else layer}"
+        return f"{self.stack}.layers.{0 if self.architecture['share_layers'] else layer}"
 
 
 def _product(module: str, columns: tuple[int, int] | None = None) -> StepParameters:

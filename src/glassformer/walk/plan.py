@@ -15,7 +15,7 @@ from glassformer.recording.axes import is_causal
 from glassformer.walk.arrays import Arrays
 from glassformer.walk.builder import PlanBuilder
 from glassformer.walk.diagram import draw
-from glassformer.walk.given import Words
+from glassformer.walk.given import Architecture
 from glassformer.walk.native import NativePlan
 from glassformer.walk.observed import write_observed
 from glassformer.walk.recurrent import RecurrentPlan
@@ -38,30 +38,30 @@ def make_plan(recording: Recording) -> WalkPlan:
 def follow(recording: Recording) -> tuple[WalkPlan, Arrays]:
     """The plan of one recording, and arrays that also hold what follows from it."""
     arrays = Arrays(recording)
-    words = arrays.words
-    recurrent, ours = "cell" in words, bool(words)
+    architecture = arrays.architecture
+    recurrent, ours = "cell" in architecture, bool(architecture)
     sides = [recording.source] + ([] if recording.target is None else [recording.target])
     short = max(map(len, sides)) <= LONGEST_TRACE
     missing = message("walk.no_trace") if short else message("walk.too_long", most=LONGEST_TRACE)
     builder = PlanBuilder(arrays, missing if ours else message("walk.not_kept"), message("walk.outside"))
     if recurrent:
-        RecurrentPlan(words, builder).write()
+        RecurrentPlan(architecture, builder).write()
     elif ours:
-        NativePlan(words, builder).write()
+        NativePlan(architecture, builder).write()
     else:
         write_observed(builder)
     chapters = builder.close()
-    stacks = _describe_stacks(arrays, words)
+    stacks = _describe_stacks(arrays, architecture)
     traced = any(not name.startswith("parameters/") for name in recording.trace)
     parameters = any(name.startswith("parameters/") for name in recording.trace)
     unkept = any(step.missing == builder.missing for chapter in chapters for step in chapter.steps)
     plan = WalkPlan(
         model=recording.model,
-        shape=_find_shape(recording, words),
+        shape=_find_shape(recording, architecture),
         ours=ours,
         recurrent=recurrent,
-        norm_position=cast(Literal["pre", "post"] | None, words.get("norm_position")),
-        architecture=words or None,
+        norm_position=cast(Literal["pre", "post"] | None, architecture.get("norm_position")),
+        architecture=architecture or None,
         traced=traced,
         parameters=parameters,
         more=(short and not (traced and parameters)) if ours else unkept,
@@ -114,15 +114,15 @@ def _note(recording: Recording, builder: PlanBuilder, chapters: tuple[Chapter, .
     return tuple(notes)
 
 
-def _find_shape(recording: Recording, words: Words) -> Shape:
-    if words:
-        return cast(Shape, words.get("shape", "encoder-decoder"))
+def _find_shape(recording: Recording, architecture: Architecture) -> Shape:
+    if architecture:
+        return cast(Shape, architecture.get("shape", "encoder-decoder"))
     if recording.target is not None:
         return "encoder-decoder"
     return "decoder" if any(each.stack == "decoder" for each in recording.maps) else "encoder"
 
 
-def _describe_stacks(arrays: Arrays, words: Words) -> tuple[StackDescription, ...]:
+def _describe_stacks(arrays: Arrays, architecture: Architecture) -> tuple[StackDescription, ...]:
     recording, found = arrays.recording, []
     for stack in arrays.stacks():
         whole = [each for each in recording.maps if each.stack == stack and each.step is None]
@@ -136,9 +136,9 @@ def _describe_stacks(arrays: Arrays, words: Words) -> tuple[StackDescription, ..
                 tokens=len(tokens),
                 layers=arrays.depth(stack),
                 heads=whole[0].heads if whole else None,
-                width=int(words.get("width") or 0) or (None if states is None else states.shape[-1]),
+                width=int(architecture.get("width") or 0) or (None if states is None else states.shape[-1]),
                 causal=bool(own) and is_causal(own[0]),
-                shared=bool(words.get("share_layers")),
+                shared=bool(architecture.get("share_layers")),
             )
         )
     return tuple(found)

@@ -7,12 +7,9 @@ Out:  chapters: the words and cells of the encoder, the state that it hands over
 A row of a step is one word. In cells, row t reads the state of row t - 1 of the same array: `before`.
 """
 
-from collections.abc import Mapping
-
 from glassformer.walk.builder import PlanBuilder
+from glassformer.walk.given import Architecture
 from glassformer.walk.types import Axis, StepParameters
-
-Words = Mapping[str, str | int | float | bool | None]
 
 _GRU = ("reset", "update", "candidate")  # in the order of torch's fused weights
 _LSTM = ("keep", "forget", "candidate", "release")
@@ -25,14 +22,14 @@ _COMPUTED = {"origin": "computed"}  # torch's cells do not show their gates
 class RecurrentPlan:
     """Adds the steps of one network to a plan."""
 
-    def __init__(self, words: Words, builder: PlanBuilder) -> None:
+    def __init__(self, architecture: Architecture, builder: PlanBuilder) -> None:
         self.builder = builder
-        self.layers = int(words["layers"] or 1)
-        self.width = int(words["width"] or 0)
-        self.lstm = words["cell"] == "lstm"
-        self.attends = words["context"] == "attention"
-        self.tied = bool(words["tie_embeddings"])
-        self.directions = ("forward", "backward") if words["bidirectional"] else ("forward",)
+        self.layers = int(architecture["layers"] or 1)
+        self.width = int(architecture["width"] or 0)
+        self.lstm = architecture["cell"] == "lstm"
+        self.attends = architecture["context"] == "attention"
+        self.tied = bool(architecture["tie_embeddings"])
+        self.directions = ("forward", "backward") if architecture["bidirectional"] else ("forward",)
 
     def write(self) -> None:
         """Add every chapter."""
