@@ -150,6 +150,26 @@ def test_the_listener_that_ships_understands_the_example(open_page: Open, tmp_pa
         expect(page).to_have_url(re.compile("view=sound&place=decoder.cross.1&head=1"))  # as its card says
 
 
+@pytest.mark.parametrize(
+    ("model", "example", "view"),
+    [("digits", "draw-example", "picture"), ("listener", "sound-example", "sound")],
+)
+def test_axe_finds_nothing_in_fields_and_views(
+    open_page: Open, bench: Bench, model: str, example: str, view: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(bench.url, dark=model == "listener")
+    choose_model(page, model)
+    page.locator(f"[data-action={example}]").click()
+    expect(page.locator(f".view-host > .view-{view}")).to_be_visible()
+    for name in (view, "canvas", "text", "lines"):
+        page.locator(f".pictures [data-name={name}]").click()
+        settle(page)
+        found = Axe().run(page).response["violations"]
+        assert not [(each["id"], [node["target"] for node in each["nodes"]][:4]) for each in found], name
+
+
 def test_without_a_microphone_a_sentence_says_what_to_do(open_page: Open, bench: Bench) -> None:
     page = open_page(bench.url)
     refusal = "() => Promise.reject(new DOMException('no', 'NotAllowedError'))"

@@ -129,8 +129,15 @@ describe("small helpers", () => {
     expect(pick(table, -4)).toBe("rgb(0 0 0)");
   });
   it("choose ink", () => {
-    expect(inkOn(sequential("light"), 0)).toBe("#14161a");
+    expect(inkOn(sequential("light"), 0)).toBe("#000000");
     expect(inkOn(sequential("light"), 255)).toBe("#ffffff");
     expect(inkOn(sequential("dark"), 0)).toBe("#ffffff");
+    for (const theme of ["light", "dark"] as const)
+      for (const table of [sequential(theme), diverging(theme)])
+        for (let place = 0; place < 256; place++) {
+          const under = luminance(...colour(table, place)) + 0.05;
+          const contrast = inkOn(table, place) === "#000000" ? under / 0.05 : 1.05 / under;
+          expect(contrast).toBeGreaterThanOrEqual(4.5); // WCAG 2 AA, letters of any size
+        }
   });
 });

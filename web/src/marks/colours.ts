@@ -89,9 +89,14 @@ export function pick(table: Uint8Array, place: number): string {
 }
 
 /** Ink that can be read on place 0 … 255 of a table. */
-export function inkOn(table: Uint8Array, place: number): "#14161a" | "#ffffff" {
+export function inkOn(table: Uint8Array, place: number): string {
   const at = 3 * Math.round(place);
-  return luminance(table[at]!, table[at + 1]!, table[at + 2]!) > 0.18 ? "#14161a" : "#ffffff";
+  return inkOver(table[at]!, table[at + 1]!, table[at + 2]!);
+}
+
+/** Black or white, whichever has more contrast: at least 4.58 on any colour. With dark grey for black it is less than 4.5 on some. */
+export function inkOver(red: number, green: number, blue: number): "#000000" | "#ffffff" {
+  return luminance(red, green, blue) > 0.179 ? "#000000" : "#ffffff";
 }
 
 /** Relative luminance (WCAG), 0 to 1. */

@@ -69,7 +69,7 @@ export function ControlBar(props: { readonly source: RecordingSource }) {
   const map = chooseMap(props.source.description, app.selection.value);
   if (!map) return null;
   return (
-    <section class="control-bar" aria-label={app.words.value.attention}>
+    <section class="control-bar" aria-label={app.words.value.controlBar}>
       <FamilyChoice {...props} map={map} />
       <LayerChoice {...props} map={map} />
       <Transport {...props} onlySteps={false} />

@@ -46,6 +46,7 @@ export const shell = {
   predictNoModel: (model: string) =>
     `This recording was not made here. Its model is ${model}: choose it under Input and run it again on the same input.`,
   attention: "Attention",
+  controlBar: "Layer, time step and head",
   encoderSelf: "Encoder",
   decoderSelf: "Decoder",
   cross: "Cross",

@@ -48,6 +48,7 @@ export const shell: SameWords<typeof en.shell> = {
   predictNoModel: (model: string) =>
     `此记录不是在这里生成的。所用的模型是 ${model}：请在“输入”中选择它，并用相同的输入重新运行。`,
   attention: "注意力",
+  controlBar: "层、时间步和头",
   encoderSelf: "编码器",
   decoderSelf: "解码器",
   cross: "交叉",

@@ -10,7 +10,7 @@ import { digits } from "../../core/formats";
 import type { Text } from "../../core/messages";
 import type { Theme } from "../../core/view";
 import { type ColourScale, colourScale } from "../../marks/cells";
-import { headColour, luminance } from "../../marks/colours";
+import { headColour, inkOver } from "../../marks/colours";
 import type { Words } from "./words";
 
 export interface Colouring {
@@ -44,7 +44,7 @@ export function typeColour(atlas: AtlasDescription, type: string, theme: Theme):
 
 export function inkOn(colour: string): string {
   const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number);
-  return luminance(red, green, blue) > 0.18 ? "#14161a" : "#ffffff";
+  return inkOver(red, green, blue);
 }
 
 /** The number of a head under a name; null where it has none. */
