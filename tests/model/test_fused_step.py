@@ -9,7 +9,7 @@ from torch import nn
 from glassformer.config import ModelConfig
 from glassformer.model.cuda_graph import StaticCache
 from glassformer.model.decoding import CachedDecoding
-from glassformer.model.fused_step import FusedStep, can_fuse, is_usual
+from glassformer.model.fused_step import FusedStep, can_fuse, is_supported
 from glassformer.model.transformer import Transformer
 from tolerances import assert_near
 
@@ -50,37 +50,37 @@ def build(**changes: Any) -> Transformer:
 @pytest.mark.parametrize("shape", ["decoder", "encoder-decoder"])
 def test_usual_networks_are_known(settings: dict[str, Any], shape: str) -> None:
     network = build(shape=shape, **settings)
-    assert is_usual(network, None)
+    assert is_supported(network, None)
     assert not can_fuse(network, None, 1)  # on a CPU
 
 
 @pytest.mark.parametrize("settings", UNUSUAL, ids=str)
 def test_what_the_kernels_do_not_know_is_left_to_the_layers(settings: dict[str, Any]) -> None:
-    assert not is_usual(build(**settings), None)
+    assert not is_supported(build(**settings), None)
 
 
 def test_a_network_that_is_watched_or_changed_runs_as_it_is_written() -> None:
     network = build()
     hook = network.decoder.block(1).feed_forward.active.register_forward_hook(lambda *_: None)
-    assert not is_usual(network, None)
+    assert not is_supported(network, None)
     hook.remove()
-    assert is_usual(network, None)
+    assert is_supported(network, None)
     before = network.decoder.block(0).attention.product
     network.decoder.block(0).attention.product = lambda *words: before(*words)
-    assert not is_usual(network, None)
+    assert not is_supported(network, None)
     network.decoder.block(0).attention.product = before
     attention, qkv = network.decoder.block(0).attention, network.decoder.block(0).attention.qkv
     attention.qkv = nn.Sequential(qkv)  # a product that somebody put something around
-    assert not is_usual(network, None)
+    assert not is_supported(network, None)
     attention.qkv = qkv
-    assert is_usual(network, None)
+    assert is_supported(network, None)
     turned = network.decoder.block(0).feed_forward.contract.weight
     turned.data = turned.data.t().contiguous().t()  # the same numbers, column by column in memory
-    assert not is_usual(network, None)
+    assert not is_supported(network, None)
     turned.data = turned.data.contiguous()
-    assert is_usual(network, None)
+    assert is_supported(network, None)
     network.decoder.block(0).feed_forward.expand.half()
-    assert not is_usual(network, None)
+    assert not is_supported(network, None)
 
 
 @pytest.mark.gpu

@@ -1,4 +1,4 @@
-"""One step of a generation in few kernels: what `GraphDecoding` records where the network is of a usual kind.
+"""One step of a generation in few kernels: what `GraphDecoding` records for networks that they support.
 
 In:   a network that decodes, the buffers of a `StaticCache`, one token for each beam.
 Out:  logits (source, beam, vocabulary), those of the layers themselves to rounding.
@@ -52,7 +52,7 @@ def can_fuse(network: "Transformer", memories: Sequence[Memory] | None, rows: in
         and (rows == 1 or (rows <= MOST_ROWS and weight.dtype in TYPES[1:]))
         and weight.dtype in TYPES
         and max(network.config.width, network.config.feed_forward) <= MOST_WIDTH
-        and is_usual(network, memories)
+        and is_supported(network, memories)
     )
 
 
@@ -62,7 +62,7 @@ def has_kernels(device: torch.device) -> bool:
     return known and torch.cuda.get_device_capability(device) >= (8, 0)
 
 
-def is_usual(network: "Transformer", memories: Sequence[Memory] | None) -> bool:
+def is_supported(network: "Transformer", memories: Sequence[Memory] | None) -> bool:
     """Whether every part of a network is one that these kernels know, on whichever device."""
     head, decoder, embeddings = network.head, network.decoder, network.embeddings
     # A module whose weight is computed at each access, such as an adapter, has another type.
@@ -78,15 +78,15 @@ def is_usual(network: "Transformer", memories: Sequence[Memory] | None) -> bool:
         and all(parameter.is_contiguous() for parameter in network.parameters())  # rows one after another
         and (decoder.norm is None or type(decoder.norm) is LayerNorm)
         and not any(map(_is_watched, network.modules()))
-        and all(map(_is_usual_part, decoder.modules()))
+        and all(map(_is_supported_part, decoder.modules()))
     )
 
 
-def _is_usual_part(part: nn.Module) -> bool:
+def _is_supported_part(part: nn.Module) -> bool:
     if isinstance(part, Attention):
         plain = type(part.similarity) is ProductSimilarity and type(part.output) is Linear
-        usual = plain and part.query_norm is None and not part.explicit and part.product is fused_product
-        if not usual:
+        supported = plain and part.query_norm is None and not part.explicit and part.product is fused_product
+        if not supported:
             return False
     if isinstance(part, Residual):
         return part.scale is None and type(part.norm) is LayerNorm

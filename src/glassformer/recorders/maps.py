@@ -112,7 +112,7 @@ class MapMaker:
         return None
 
     def attend(self, call: Call) -> Tensor | None:
-        """Attention as the usual eager functions compute it, to the last bit, measured meanwhile; its output.
+        """The output of attention as standard eager functions compute it, to the last bit; measures it, too.
 
         None where it has more than a scale and a causal mask: nothing has been received then.
         """

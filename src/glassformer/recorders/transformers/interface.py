@@ -42,8 +42,8 @@ IGNORED = frozenset({
 
 Receive = Callable[[Call], Tensor | None]  # returns the output (B, T, H, V) where the call has no weights
 
-# What the usual eager functions name: a product, a scale, a mask, a softmax, a product.
-USUAL_NAMES = frozenset({
+# What the standard eager functions name: a product, a scale, a mask, a softmax, a product.
+STANDARD_NAMES = frozenset({
     "contiguous", "dropout", "dtype", "float32", "functional", "matmul", "nn", "num_key_value_groups",
     "repeat_kv", "size", "softmax", "to", "torch", "training", "transpose", "type",
 })  # fmt: skip
@@ -60,8 +60,8 @@ class Capture:
         edits: ActiveEdits | None = None,
         compute: Receive | None = None,
     ) -> None:
-        """`compute`: computes what the usual eager functions do, to the last bit, and takes the call; or it
-        returns None and leaves both to others."""
+        """`compute`: computes what the standard eager functions do, to the last bit, and takes the call; or
+        returns None and does neither."""
         self.counter = Counter(stacks)
         self.kernel = kernel
         self.receive = receive
@@ -92,7 +92,7 @@ class Capture:
             raise InputError("recorders.edits.windows", place=call.place)
         if edited:
             arguments = arguments | change_scores(self.edits, call)
-        elif not part and self.compute is not None and is_usual(module, call, arguments):
+        elif not part and self.compute is not None and is_standard(module, call, arguments):
             output = self.compute(call)
             if output is not None:
                 return output, call.weights
@@ -220,7 +220,7 @@ def hide_later_keys(call: Call, module: nn.Module, arguments: dict[str, Any]) ->
     return replace(call, causal=True, keys=call.keys[:, :, :count], values=call.values[:, :, :count])
 
 
-def is_usual(module: nn.Module, call: Call, arguments: dict[str, Any]) -> bool:
+def is_standard(module: nn.Module, call: Call, arguments: dict[str, Any]) -> bool:
     """Whether the model's eager function is the softmax of scaled products, and a product with the values."""
     code = getattr(find_eager(module), "__code__", None)
     others = (call.softcap, call.bias, call.sink)
@@ -229,7 +229,7 @@ def is_usual(module: nn.Module, call: Call, arguments: dict[str, Any]) -> bool:
         plain
         and isinstance(arguments.get("scaling"), float)
         and code is not None
-        and {*code.co_names} <= USUAL_NAMES
+        and {*code.co_names} <= STANDARD_NAMES
     )
 
 

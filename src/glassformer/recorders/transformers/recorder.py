@@ -131,7 +131,7 @@ class TransformersRecorder:
         maker = MapMaker(NO_NAMES, request.want, request.keep)
         folding = FoldingMaker(maker, texts)
         capture = Capture(
-            self.stacks, kernel, folding.receive, None, folding.attend if verdict.usual else None
+            self.stacks, kernel, folding.receive, None, folding.attend if verdict.standard else None
         )
         sources = [each.source for each in requests if isinstance(each.source, Encoding)]
         targets = [begun for each in requests if (begun := self._begin(each.target)) is not None]
@@ -303,7 +303,7 @@ class TransformersRecorder:
                 written.put_steps(call)
             return maker.receive(call)
 
-        compute = maker.attend if verdict.usual and written is None else None  # steps replace weights
+        compute = maker.attend if verdict.standard and written is None else None  # steps replace weights
         capture = Capture(self.stacks, kernel, receive, active, compute)
         watching = capturing(self.model, capture, preserved=True)
         with maker, watching, media.watching(), self.builder.explaining_lookups():

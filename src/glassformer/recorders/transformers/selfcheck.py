@@ -39,14 +39,14 @@ class Verdict:
     comparison: Comparison
     notes: tuple[Message, ...]
     layers: Mapping[str, int]  # by stack, how often self-attention was called
-    usual: bool = False  # its usual eager functions may be computed here: that gave the same to the last bit
+    standard: bool = False  # standard eager functions computed here gave the same to the last bit
 
 
 def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> Verdict:
     """Run a few tokens twice, eager and recorded; compare, and name the model's stacks."""
     short = shorten(inputs)
     reference, reports = run_eager(model, short)
-    (calls, outputs, left_out), usual = _collect_usual(model, stacks, short, reference, reports)
+    (calls, outputs, left_out), standard = _collect_standard(model, stacks, short, reference, reports)
     others = find_other_reports(reference)
     if others and not calls and not reports:
         raise RecordingError("recorders.reports.no_maps", model=type(model).__name__, places=others)
@@ -72,7 +72,7 @@ def check_model(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> 
                 missing = (some, *missing)
             places = (*(call.place for call in calls), *left_out)
             layers = _count(stacks.rename(place) for place in places)
-            return Verdict(True, comparison, missing, layers, usual)
+            return Verdict(True, comparison, missing, layers, standard)
         note = message("recorders.notes.interface_differs", weights=error or 0.0, outputs=moved or 0.0)
     if not reports:
         assert note is not None, "without reports there is nothing that maps could fail to match"
@@ -189,18 +189,18 @@ def _collect(model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any]) -> _Co
     return _Collected(calls, outputs, capture.left_out)
 
 
-def _collect_usual(
+def _collect_standard(
     model: nn.Module, stacks: Stacks, inputs: Mapping[str, Any], reference: Any, reports: Sequence[Report]
 ) -> tuple[_Collected, bool]:
-    """Calls and outputs; and whether usual eager functions, computed here, gave what theirs give to the last
-    bit. If not, the calls are those of their own functions."""
+    """Calls and outputs; and whether standard eager functions, computed here, gave the same to the last bit.
+    If not, the calls are those of the model's own functions."""
     calls: list[Call] = []
     computed: list[Call] = []
 
     def compute(call: Call) -> Tensor | None:
         if call.queries.device.type != "cpu":
             return None
-        output = _attend_usually(call)
+        output = _attend(call)
         calls.append(call)
         computed.append(call)
         return output
@@ -220,8 +220,8 @@ def _collect_usual(
     return _collect(model, stacks, inputs), False
 
 
-def _attend_usually(call: Call) -> Tensor:
-    """What the usual eager functions compute: sets the weights, returns the output (B, T, H, V)."""
+def _attend(call: Call) -> Tensor:
+    """What the standard eager functions compute: sets the weights, returns the output (B, T, H, V)."""
     heads = call.queries.shape[1]
     keys, values = (repeat_heads(each, heads) for each in (call.keys, call.values))
     scores = torch.matmul(call.queries, keys.transpose(2, 3)) * call.scale
