@@ -151,6 +151,6 @@ export const panels = {
   remove: "Remove it from this server",
   removed: "The recording is removed.",
   dropHere: "Drop the recording to open it.",
-  dropMedia: "Drop the file for the model, or a recording to open it.",
+  dropMedia: "Drop a file for the model, or a recording to open.",
   version: (version: string) => `Glassformer ${version}`,
 };

@@ -149,6 +149,6 @@ export const panels: SameWords<typeof en.panels> = {
   remove: "从服务器移除",
   removed: "记录已移除。",
   dropHere: "松开即可打开记录。",
-  dropMedia: "松开鼠标，把文件交给模型，或打开记录。",
+  dropMedia: "松开即可把文件交给模型；若是记录，则打开它。",
   version: (version: string) => `Glassformer ${version}`,
 };

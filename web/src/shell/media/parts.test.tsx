@@ -11,8 +11,9 @@ afterEach(() => vi.unstubAllGlobals());
 const pause = () => act(() => new Promise((done) => setTimeout(done)));
 
 /** The fields of a model that listens, with a sound that is being played. */
-async function play(decode: () => Promise<unknown>) {
+async function play(answer: () => Promise<unknown>) {
   const closed = vi.fn();
+  const decode = vi.fn(answer);
   const nodes: { onended?: () => void }[] = [];
   class Context {
     decodeAudioData = decode;
@@ -36,12 +37,13 @@ async function play(decode: () => Promise<unknown>) {
   const form = { ...emptyForm, file: new File(["x"], "x.wav") };
   await act(() => draw(<MediaFields form={form} model={model} />));
   await act(() => root.querySelector<HTMLElement>("[data-action=play-media]")!.click());
-  await pause();
+  await vi.waitFor(() => expect(decode).toHaveBeenCalled());
   return { closed, nodes, root, said };
 }
 
 test("the loudspeaker is given back when a sound is over", async () => {
   const { closed, nodes } = await play(async () => ({}));
+  await vi.waitFor(() => expect(nodes).toHaveLength(1));
   expect(closed).not.toHaveBeenCalled();
   nodes[0]!.onended!();
   expect(closed).toHaveBeenCalledTimes(1);
@@ -49,8 +51,8 @@ test("the loudspeaker is given back when a sound is over", async () => {
 
 test("so it is where the browser cannot play the sound, which is said", async () => {
   const { closed, said } = await play(() => Promise.reject(new Error("what is this?")));
+  await vi.waitFor(() => expect(said).toHaveBeenCalledTimes(1));
   expect(closed).toHaveBeenCalledTimes(1);
-  expect(said).toHaveBeenCalledTimes(1);
 });
 
 test("nothing is said of a sound that is decoded after the panel has gone", async () => {

@@ -64,11 +64,14 @@ test("the button that starts is the one that stops, in focus still; what is hear
   vi.stubGlobal("MediaRecorder", Recorder);
   vi.stubGlobal("AudioContext", Context);
   let decode = (): void => {};
-  class Decoder {
-    decodeAudioData = () =>
+  const decoding = vi.fn(
+    () =>
       new Promise((done) => {
         decode = () => done({ length: 0, numberOfChannels: 0 });
-      });
+      }),
+  );
+  class Decoder {
+    decodeAudioData = decoding;
   }
   vi.stubGlobal("OfflineAudioContext", Decoder);
   const { app, root, allow } = await prepare();
@@ -83,7 +86,7 @@ test("the button that starts is the one that stops, in focus still; what is hear
   });
   expect(document.activeElement).toBe(stop);
   await act(() => stop.click());
-  await act(() => new Promise((done) => setTimeout(done)));
+  await vi.waitFor(() => expect(decoding).toHaveBeenCalled());
   await act(() => render(null, root)); // another model is chosen
   decode();
   await act(() => new Promise((done) => setTimeout(done)));

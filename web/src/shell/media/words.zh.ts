@@ -31,7 +31,7 @@ export const media: typeof en.media = {
   drawingName: "手绘.png",
   level: "麦克风音量",
   listening: (seconds, most) => `正在录音：${seconds} / ${most} 秒`,
-  reached: (most) => `已在 ${most} 秒时停止，这是一次能听的最长时间。`,
+  reached: (most) => `已在 ${most} 秒时停止，这是模型能听的最长时间。`,
   denied: "浏览器不允许使用麦克风。请在此页面的设置中允许，然后重试。",
   noDevice: "没有麦克风。请连接一个，或选择文件。",
   inUse: "无法使用麦克风；可能被其他程序占用。请关闭该程序后重试。",
