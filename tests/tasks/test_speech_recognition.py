@@ -11,7 +11,7 @@ import torch
 import glassformer as gf
 from glassformer.errors import ConfigurationError
 from glassformer.model.loss import IGNORED
-from glassformer.tasks.speech_recognition import SpeechRecognition, _sum_encoder_loss
+from glassformer.tasks.speech_recognition import LENGTHS, SpeechRecognition, _sum_encoder_loss
 from glassformer.tasks.task import build_task
 from glassformer.text.batches import Batch
 from glassformer.text.builders import build_words
@@ -57,6 +57,19 @@ def test_a_string_says_who_speaks(tmp_path: Path) -> None:
     task.accept(gf.ModelConfig(**task.network_settings(), width=16, heads=2, layers=1))
     for split, name in (("train", "ada"), ("test", "bob")):
         assert {task.speak(split, index).speaker for index in range(6)} == {name}
+
+
+@pytest.mark.parametrize("gpu", [False, True])
+def test_batches_are_no_longer_than_their_longest_string_but_for_a_gpu(
+    task: SpeechRecognition, monkeypatch: pytest.MonkeyPatch, gpu: bool
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpu)
+    batch = task.collate("train", range(6))
+    assert batch.sizes is not None
+    longest = max(frames for frames, _ in batch.sizes)
+    assert longest % LENGTHS  # rounding would be seen
+    wanted = longest + -longest % LENGTHS if gpu else longest
+    assert batch.ids.shape[1] == wanted * task.network_config.token_samples
 
 
 def test_a_network_can_be_taught_and_its_errors_counted(task: SpeechRecognition) -> None:
