@@ -241,6 +241,28 @@ def test_people_take_turns_and_are_told_their_place() -> None:
     assert only.job(ids[0]).position is None
 
 
+def test_a_job_waits_as_long_as_others_of_its_kind_and_model_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    store, now = JobStore(20, 20), 1000.0
+    monkeypatch.setattr("glassformer.workbench.jobs.time.monotonic", lambda: now)
+
+    def submit(model: str) -> str:
+        return store.submit(JobRequest(kind="record", model=model, text="x"), Model(model, None, None)).id
+
+    for model, seconds in (("slow", 60.0), ("slow", 100.0), ("quick", 2.0)):
+        submit(model)
+        entry = store.take(0)
+        assert entry is not None
+        now += seconds
+        store.finish(entry, None)
+    ids = [submit(model) for model in ("slow", "quick", "slow", "new", "quick")]
+    assert [store.job(id).wait for id in ids] == [0.0, 80.0, 82.0, 162.0, 216.0]  # 54: the mean of all three
+    store.take(0)
+    now += 30
+    assert [store.job(id).wait for id in ids[1:3]] == [50.0, 52.0]
+    now += 170  # 200 by now: nobody knows when it ends
+    assert [store.job(id).wait for id in ids[1:3]] == [200.0, 202.0]
+
+
 def test_models_of_one_persons_jobs_take_no_more_memory_together_than_allowed() -> None:
     store = JobStore(20, 20, model_bytes=4_000)
 

@@ -16,9 +16,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from hashlib import blake2b
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from secrets import token_hex
+from statistics import mean
 from typing import Any, Protocol
 
 from glassformer.api.effects import MeasureRequest
@@ -103,7 +104,7 @@ class JobStore:
         self._closed = False
         self._served: dict[str | None, float] = {}  # when a job of each owner was taken last
         self._began: dict[str, float] = {}  # when jobs that run were taken, by id
-        self._seconds: deque[float] = deque(maxlen=20)  # that the last jobs took
+        self._seconds: deque[tuple[str, str, float]] = deque(maxlen=50)  # kind, model, time of the last jobs
         with self._changed:
             for each in [] if table is None else table.read():
                 self._restore(each)
@@ -308,14 +309,27 @@ class JobStore:
         self._waiting = deque(entry for each in rounds for entry in each if entry is not None)
 
     def _estimate(self, place: int) -> float | None:
-        """About how many seconds a job has to wait at its place; None where no job has ended yet."""
+        """About how many seconds a job has to wait at its place; None where no job has ended yet.
+
+        Jobs take as long as those of their kind and model did, others as long as all did. One that runs
+        longer than that will go on for about as long again.
+        """
         if not self._seconds:
             return None
-        running = [entry.id for entry in self._entries.values() if entry.job.state == "running"]
-        workers = max(1, len(running) + len(self._idle))
-        mean, now = sum(self._seconds) / len(self._seconds), time.monotonic()
-        left = sum(max(0.0, mean - (now - self._began.get(id, now))) for id in running)
-        return (place * mean + left) / workers
+        running = [entry for entry in self._entries.values() if entry.job.state == "running"]
+        workers, now = max(1, len(running) + len(self._idle)), time.monotonic()
+        total = sum(self._expect(entry) for entry in islice(self._waiting, place))
+        for entry in running:
+            passed = now - self._began.get(entry.id, now)
+            left = self._expect(entry) - passed
+            total += left if left > 0 else passed
+        return total / workers
+
+    def _expect(self, entry: Entry) -> float:
+        """Seconds that a job will take, as far as others tell."""
+        job = entry.job
+        same = [seconds for *what, seconds in self._seconds if what == [job.kind, job.model]]
+        return mean(same or [seconds for *_, seconds in self._seconds])
 
     def _show(self, entry: Entry) -> Job:
         """A job as the page sees it; one that waits with its place."""
@@ -372,7 +386,7 @@ class JobStore:
             self._arrange()
         seconds = time.monotonic() - self._began.pop(entry.id, time.monotonic())
         if entry.job.state == "running" and state == "done":
-            self._seconds.append(seconds)
+            self._seconds.append((entry.job.kind, entry.job.model, seconds))
         entry.change(state=state, share=None, detail=None)
         _trace(entry, seconds)
         assert state in ("done", "failed", "cancelled")

@@ -83,7 +83,7 @@ export const panels = {
   cancelled: "The run was cancelled.",
   runsOn: "runs on behind this view",
   showRun: "Show",
-  otherRun: (model: string) => `${model} runs, started from another window.`,
+  otherRun: (model: string) => `A run of ${model} that another window started`,
   otherDone: (model: string) => `The run of ${model} from another window is done.`,
   openResult: "Open its recording",
   finished: "The recording is there.",
@@ -91,7 +91,9 @@ export const panels = {
   queued: "Waiting",
   place: (before: number, seconds: number | null) =>
     (before === 0 ? "it is next" : before === 1 ? "1 job before it" : `${before} jobs before it`) +
-    (seconds === null ? "" : `, about ${Math.ceil(seconds)} s`),
+    (seconds === null
+      ? ""
+      : `, about ${seconds < 100 ? `${Math.ceil(seconds)} s` : `${Math.ceil(seconds / 60)} min`}`),
   loading: "Loading",
   tokenising: "Tokenising",
   runningStage: "Running",

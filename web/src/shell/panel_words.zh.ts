@@ -85,7 +85,7 @@ export const panels: SameWords<typeof en.panels> = {
   cancelled: "运行已取消。",
   runsOn: "仍在后台运行",
   showRun: "查看",
-  otherRun: (model: string) => `${model} 正在运行（由另一个窗口启动）。`,
+  otherRun: (model: string) => `由另一个窗口启动的运行：${model}`,
   otherDone: (model: string) => `另一个窗口启动的 ${model} 已运行完毕。`,
   openResult: "打开其记录",
   finished: "记录已生成。",
@@ -93,7 +93,9 @@ export const panels: SameWords<typeof en.panels> = {
   queued: "排队",
   place: (before: number, seconds: number | null) =>
     (before === 0 ? "下一个就轮到它" : `前面还有 ${before} 个任务`) +
-    (seconds === null ? "" : `，大约 ${Math.ceil(seconds)} 秒`),
+    (seconds === null
+      ? ""
+      : `，大约 ${seconds < 100 ? `${Math.ceil(seconds)} 秒` : `${Math.ceil(seconds / 60)} 分钟`}`),
   loading: "加载",
   tokenising: "分词",
   runningStage: "运行",
