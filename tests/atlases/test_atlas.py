@@ -24,7 +24,7 @@ def test_heads_are_found_by_detector(build_atlas: Callable[..., Atlas]) -> None:
         ("decoder.self.0", 0),
         ("decoder.self.1", 0),
     ]
-    assert "2 heads" in str(atlas)
+    assert "previous token (previous_token): 2 heads" in str(atlas)
     with pytest.raises(InputError) as error:
         atlas.find("induction")
     assert error.value.message.code == "atlases.no_detector"

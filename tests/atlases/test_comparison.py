@@ -24,8 +24,19 @@ def test_a_checkpoint_before_the_head_was_learned(build_atlas: Callable[..., Atl
     text = str(found)
     assert "late" in text
     change = found.changed[0].changes[0]
-    assert f"previous_token {change.first:.2f} → 0.15: head 0 of decoder.self.0" in text
+    assert f"previous_token {change.first:.2f} → 0.15: head 0 of decoder.self.0\n" in f"{text}\n"
+    assert "head 0 of decoder.self.1: previous_token → no type" in text
     assert "→" not in str(build_atlas().compare(build_atlas()))
+
+
+def test_atlases_of_other_texts_say_so(build_atlas: Callable[..., Atlas]) -> None:
+    one, other = build_atlas(), build_atlas()
+    assert one.compare(other).same_texts
+    assert "texts" not in str(one.compare(other))
+    corpus = other.body.corpus.model_copy(update={"texts": 5})
+    found = one.compare(Atlas(other.body.model_copy(update={"corpus": corpus})))
+    assert not found.same_texts
+    assert "made from other texts, mine (9) and mine (5)" in str(found)
 
 
 def test_other_architectures_are_matched_by_behaviour(build_atlas: Callable[..., Atlas]) -> None:

@@ -24,6 +24,8 @@ def test_texts_of_many_formats(tmp_path: Path) -> None:
     assert list(TextFiles(tmp_path / "b.tsv", ("text", "label"))) == [("three", "x")]
     trees = TextFiles(tmp_path / "c.conllu")
     assert list(trees) == ["cats sleep"]
+    [tree] = TextFiles(tmp_path / "c.conllu", trees=True)
+    assert (tree.text, tree.forms) == ("cats sleep", ("cats", "sleep"))
     assert trees.problems.count == 1
 
 
@@ -58,6 +60,10 @@ def test_a_damaged_file_of_a_folder_is_the_only_one_left_out(tmp_path: Path) -> 
     texts = TextFiles(tmp_path)
     assert list(texts) == ["one", "two"]
     assert [each.path.name for each in texts.problems.first] == ["b.parquet", "c.txt.gz"]
+    said = "\n".join(map(str, texts.problems.notes()))
+    assert said.startswith("What could not be read was left out (2):")
+    assert said.count(str(tmp_path / "b.parquet")) == 1
+    assert ".." not in said.replace(str(tmp_path), "")
     with pytest.raises(InputError) as error:  # nothing is left: it says why
         list(TextFiles(tmp_path / "b.parquet"))
     assert error.value.message.code == "text.bad_arrow"

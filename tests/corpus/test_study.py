@@ -314,7 +314,7 @@ def test_studies_and_recordings_are_pooled(model: Any, tmp_path: Path) -> None:
     for code, wrong in {
         "study.pool_twice": [parts[0], parts[0]],
         "study.nothing_to_pool": [],
-        "study.pool_differs": [parts[0], gf.study(model, TEXTS[5:8], metrics=["entropy"])],
+        "study.pool_setting": [parts[0], gf.study(model, TEXTS[5:8], metrics=["entropy"])],
     }.items():
         with pytest.raises(InputError) as error:
             gf.pool_studies(wrong, tmp_path / "never")

@@ -11,6 +11,7 @@ import pytest
 import glassformer
 from glassformer.messages import Message, known_languages, read_catalogue
 from glassformer.messages.catalogues import FALLBACK, SHIPPED
+from glassformer.messages.message import _NUMBER_FORMAT
 
 PACKAGE = Path(glassformer.__file__).parent
 AREAS = sorted(path.stem for path in (SHIPPED / FALLBACK).glob("*.toml"))
@@ -91,6 +92,15 @@ def parameters(template: str) -> set[str]:
     """Plural forms are left out: a language may have none, or others."""
     fields = [field for _, field, _, _ in Formatter().parse(template) if field is not None]
     return set(fields)
+
+
+@pytest.mark.parametrize("language", known_languages())
+def test_numbers_are_formatted_as_asked(language: str) -> None:
+    """What is no specification of ours would print all digits of a number."""
+    for code, template in read_catalogue(language).items():
+        for _, _, wanted, _ in Formatter().parse(template):
+            known = wanted in (None, "q", "and", "or") or wanted.startswith("plural ")
+            assert known or _NUMBER_FORMAT.fullmatch(wanted), (code, wanted)
 
 
 @pytest.mark.parametrize("package", CONVERTED)

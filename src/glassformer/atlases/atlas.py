@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from glassformer.atlases.comparison import AtlasComparison, compare_atlases
-from glassformer.atlases.naming import search_heads
+from glassformer.atlases.naming import name_detector, search_heads
 from glassformer.atlases.schema import AtlasBody, AtlasHead
 from glassformer.errors import InputError
 from glassformer.messages import message
@@ -135,14 +135,16 @@ class Atlas:
             )
         ]
         counts = Counter(each.type for each in body.heads if each.type is not None)
+        words = {each.name: name_detector(each) for each in body.detectors}
         for name, count in counts.most_common():
+            known = str(words[name]) == name
             best = self.find(name)[0]
             score = best.scores[name]
             assert score is not None
             lines.append(
                 message(
                     "atlases.type",
-                    detector=name,
+                    name=name if known else message("atlases.named", detector=words[name], name=name),
                     heads=count,
                     place=best.place,
                     head=best.head,

@@ -5,12 +5,12 @@ Out:  `AtlasComparison`.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glassformer.atlases.schema import AtlasBody, AtlasHead
+from glassformer.atlases.schema import AtlasBody, AtlasCorpus, AtlasHead
 from glassformer.messages import Message, message
 
 _SHOWN = 12
@@ -25,16 +25,8 @@ class ScoreChange(NamedTuple):
 
     def as_message(self, pair: "HeadPair") -> Message:
         """For a person."""
-        return message(
-            "atlases.change",
-            detector=self.detector,
-            first=self.first,
-            second=self.second,
-            first_place=pair.first.place,
-            first_head=pair.first.head,
-            second_place=pair.second.place,
-            second_head=pair.second.head,
-        )
+        scores: dict[str, Any] = {"first": self.first, "second": self.second}
+        return message("atlases.change", detector=self.detector, heads=pair.name(), **scores)
 
 
 class HeadPair(NamedTuple):
@@ -45,18 +37,23 @@ class HeadPair(NamedTuple):
     distance: float  # between their scores: the root of the mean squared difference
     changes: tuple[ScoreChange, ...]  # the largest first
 
+    @property
+    def same(self) -> bool:
+        """Whether both are the same head of two checkpoints, say."""
+        return (self.first.place, self.first.head) == (self.second.place, self.second.head)
+
+    def name(self) -> Message:
+        """Which heads these are."""
+        first, second = (
+            message("atlases.head", place=each.place, head=each.head) for each in (self.first, self.second)
+        )
+        return first if self.same else message("atlases.heads", first=first, second=second)
+
     def as_message(self) -> Message:
         """For a person."""
         none = message("atlases.no_type")
-        return message(
-            "atlases.pair",
-            first_place=self.first.place,
-            first_head=self.first.head,
-            first_type=self.first.type or none,
-            second_place=self.second.place,
-            second_head=self.second.head,
-            second_type=self.second.type or none,
-        )
+        types: dict[str, Any] = {"first": self.first.type or none, "second": self.second.type or none}
+        return message("atlases.pair", heads=self.name(), **types)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,6 +66,7 @@ class AtlasComparison:
     """
 
     models: tuple[str, str]
+    corpora: tuple[AtlasCorpus, AtlasCorpus]
     same_architecture: bool  # then pairs are heads of the same place, otherwise those that behave most alike
     pairs: tuple[HeadPair, ...]
 
@@ -78,11 +76,21 @@ class AtlasComparison:
         found = (pair for pair in self.pairs if pair.first.type != pair.second.type)
         return tuple(sorted(found, key=lambda pair: -pair.distance))
 
+    @property
+    def same_texts(self) -> bool:
+        """Whether both were made from the same texts, as far as their atlases tell."""
+        first, second = ((each.name, each.texts + each.skipped) for each in self.corpora)
+        return first == second
+
     def __str__(self) -> str:
         first, second = self.models
         count, changed = len(self.pairs), self.changed
         code = "atlases.by_place" if self.same_architecture else "atlases.by_behaviour"
         lines = [message(code, first=first, second=second, pairs=count, changed=len(changed))]
+        if not self.same_texts:
+            (one, other) = self.corpora
+            given: dict[str, Any] = {"first": one.name, "first_texts": one.texts, "second": other.name}
+            lines.append(message("atlases.other_texts", **given, second_texts=other.texts))
         lines += [pair.as_message() for pair in changed[:_SHOWN]]
         largest = sorted(
             ((abs(each.first - each.second), pair, each) for pair in self.pairs for each in pair.changes[:1]),
@@ -104,8 +112,8 @@ def compare_atlases(first: AtlasBody, second: AtlasBody) -> AtlasComparison:
         found = [(each, partners[each.place, each.head]) for each in first.heads]
     else:
         found = _match(first, second)
-    models = (first.model.name, second.model.name)
-    return AtlasComparison(models, same, tuple(_pair(one, other) for one, other in found))
+    pairs = tuple(_pair(one, other) for one, other in found)
+    return AtlasComparison((first.model.name, second.model.name), (first.corpus, second.corpus), same, pairs)
 
 
 def _match(first: AtlasBody, second: AtlasBody) -> list[tuple[AtlasHead, AtlasHead]]:

@@ -51,7 +51,7 @@ from glassformer.studies.files import (
     write_table,
 )
 from glassformer.studies.moments import RESAMPLES
-from glassformer.studies.study import State, finish_study
+from glassformer.studies.study import State, check_settings, finish_study
 from glassformer.text.identity import identify_tokenizer
 
 SHARD = 1024  # texts
@@ -230,10 +230,7 @@ def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dic
             path.unlink(missing_ok=True)
         write_json(folder / MANIFEST, manifest)
         return manifest
-    for name, value in settings.items():
-        if found["settings"].get(name) != value:
-            seen, given = (str(each)[:200] for each in (found["settings"].get(name), value))
-            raise InputError("study.other_setting", folder=folder, name=name, seen=seen, given=given)
+    check_settings("study.other_setting", folder, found["settings"], settings)
     if found["model_hash"] != about["model_hash"]:
         raise InputError("study.other_weights", folder=folder, seen=found["model"], given=about["model"])
     if found.get("tokenizer") != about["tokenizer"]:

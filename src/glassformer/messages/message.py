@@ -21,7 +21,7 @@ from glassformer.messages.languages import get_language
 LONGEST_QUOTE = 200  # characters of a quoted parameter: it may be anybody's file
 
 _CODE = re.compile(r"[\w-]+(\.[\w-]+)+")
-_NUMBER_FORMAT = re.compile(r",?(\.\d)?[%defg]?")  # strangers' templates may not ask for a million digits
+_NUMBER_FORMAT = re.compile(r"\+?,?(\.\d)?[%defg]?")  # strangers' templates may not ask for a million digits
 _DEEPEST = 8  # messages in messages
 
 

@@ -40,7 +40,7 @@ TABLES = {
     "texts": ("text", "tokens", "failed", "reason"),
     "values": ("text", *HEAD_KEYS, "value"),
 }
-SAME = ("model_hash", "settings")  # of studies that are pooled
+LONGEST_SHOWN = 200  # characters of a setting
 
 
 @dataclass(slots=True)
@@ -221,6 +221,14 @@ def pool_studies(studies: Iterable[Study | str | Path], folder: str | Path) -> S
     return finish_study(folder, manifest, state)
 
 
+def check_settings(code: str, folder: Path, seen: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    """Refuse settings of a study that are not those that are known, with the first that differs."""
+    for name in dict.fromkeys((*known, *seen)):
+        if seen.get(name) != known.get(name):
+            one, other = (str(each.get(name))[:LONGEST_SHOWN] for each in (seen, known))
+            raise InputError(code, folder=folder, name=name, seen=one, known=other)
+
+
 def _check_pool(studies: Sequence[Study], folder: Path) -> None:
     if not studies:
         raise InputError("study.nothing_to_pool")
@@ -229,12 +237,15 @@ def _check_pool(studies: Sequence[Study], folder: Path) -> None:
     for each in studies:
         if not each.complete:
             raise InputError("study.pool_incomplete", folder=each.folder)
-        for name in SAME:
-            if each.manifest[name] != studies[0].manifest[name]:
-                raise InputError("study.pool_differs", folder=each.folder, name=name)
+        first = studies[0].manifest
+        if each.manifest["model_hash"] != first["model_hash"]:
+            raise InputError(
+                "study.pool_weights", folder=each.folder, seen=each.model, known=studies[0].model
+            )
+        check_settings("study.pool_setting", each.folder, each.manifest["settings"], first["settings"])
     tokenizers = {known: each for each in studies if (known := each.manifest.get("tokenizer"))}
     if len(tokenizers) > 1:  # recordings, and models that are given ids, have none
-        raise InputError("study.pool_differs", folder=[*tokenizers.values()][1].folder, name="tokenizer")
+        raise InputError("study.pool_tokenizer", folder=[*tokenizers.values()][1].folder)
     digests = [part["digest"] for each in studies for part in _list_parts(each)]
     if len(set(digests)) < len(digests):
         raise InputError("study.pool_twice")

@@ -91,9 +91,9 @@ def _explaining(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.strerror is not None:
             raise InputError("text.cannot_read", path=path, reason=error.strerror) from error
-        raise InputError("text.bad_arrow", path=path, reason=error) from error
+        raise InputError("text.bad_arrow", path=path, reason=str(error).rstrip(".")) from error
     except ValueError as error:  # pyarrow.ArrowInvalid
-        raise InputError("text.bad_arrow", path=path, reason=error) from error
+        raise InputError("text.bad_arrow", path=path, reason=str(error).rstrip(".")) from error
 
 
 def _read_batches(

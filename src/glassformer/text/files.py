@@ -33,9 +33,11 @@ class Problem:
     reason: Message
 
     def as_message(self) -> Message:
-        """The reason with its file and line."""
+        """The reason with its file and line; some reasons of a whole file name it already."""
         if self.line:
             return message("text.problem.in_line", path=self.path, line=self.line, reason=self.reason)
+        if self.reason.parameters.get("path") == str(self.path):
+            return self.reason
         return message("text.problem.in_file", path=self.path, reason=self.reason)
 
     def __str__(self) -> str:
@@ -72,7 +74,8 @@ class Problems:
         if not self.count:
             return tuple(self.remarks)
         more = self.count - len(self.first)
-        lines = [*self.remarks, message("text.problem.skipped", count=self.count)]
+        what = "skipped" if all(problem.line for problem in self.first) else "left_out"
+        lines = [*self.remarks, message(f"text.problem.{what}", count=self.count)]
         lines += [message("text.problem.listed", problem=problem) for problem in self.first]
         return (*lines, message("text.problem.more", count=more)) if more else tuple(lines)
 

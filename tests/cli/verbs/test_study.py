@@ -29,7 +29,8 @@ def test_a_study_of_a_file(texts: Path, run: Command, tmp_path: Path) -> None:
     assert f" to {heads['value'].iloc[-1]:.3g} (" in printed
     effects = open_study(folder).frame("effects")
     strongest = effects.loc[effects["value"][1:].abs().idxmax()]
-    assert f"{strongest['edit']}: {strongest['value']:+.3g}" in printed
+    value, low, high = (f"{strongest[name]:+.3g}" for name in ("value", "low", "high"))
+    assert f"{strongest['edit']}: {strongest['outcome']} {value} ({low} to {high})" in printed
     assert open_study(folder).frame("values")["metric"].unique().tolist() == ["entropy"]
     shown = json.loads(run("study", "--show", folder, "--json"))
     assert shown["complete"]
@@ -51,7 +52,7 @@ def test_heads_of_a_model_that_only_gives_vectors_are_silenced(
 ) -> None:
     model = build_model(tmp_path / "model", "encoder", "none")
     printed = run("study", model, texts, "--output", tmp_path / "found", "--similarity")
-    assert "cosine of the text's vector and the one without edits, head" in printed
+    assert "silenced: cosine of the text's vector and the one without edits -" in printed
     effects = open_study(tmp_path / "found").frame("effects")
     assert effects["value"][0] == pytest.approx(1)
     assert (effects["value"][1:] < 0).all()
@@ -61,8 +62,10 @@ def test_heads_of_a_model_that_only_gives_vectors_are_silenced(
 def test_studies_and_recordings_are_pooled(run: Command, complain: Command, tmp_path: Path) -> None:
     model = build_model(tmp_path / "model", "decoder")
     for name, text in {"one": "the animal was tired", "other": "the street"}.items():
-        (tmp_path / f"{name}.txt").write_text(text + "\n")
-        run("study", model, tmp_path / f"{name}.txt", "--output", tmp_path / name, "--metric", "entropy")
+        path = tmp_path / f"{name}.txt"
+        path.write_text(text + "\n")
+        printed = run("study", model, path, "--output", tmp_path / name, "--metric", "entropy")
+        assert "interval not known" in printed  # of one text
         gf.record(model, text).save(tmp_path / f"{name}.bundle")
     both, bundles = (
         ("study", "--pool", *(tmp_path / f"{name}{end}" for name in ("one", "other")), "--output")

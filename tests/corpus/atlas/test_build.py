@@ -111,6 +111,7 @@ def test_scores_have_intervals_and_chance_levels(known) -> None:
 
 def test_texts_that_are_too_long_are_counted(known) -> None:
     assert (known[0].body.corpus.texts, known[0].body.corpus.skipped) == (16, 1)
+    assert "1 text was left out. The first: The text has 81 tokens" in str(known[0])
 
 
 def test_examples_show_what_a_head_does(known, tmp_path) -> None:

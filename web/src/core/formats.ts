@@ -117,8 +117,12 @@ export function figure(value: number, places = 3): string {
   return String(Number(value.toFixed(places)));
 }
 
-/** Python's format specifications, as far as messages use them: , .1f .0% .2e .3g d */
+/** Python's format specifications, as far as messages use them: , .1f .0% .2e .3g +.3g d */
 export function formatLikePython(value: number, how: string): string {
+  if (/^\+[^+]/.test(how) && Number.isFinite(value)) {
+    const plain = formatLikePython(value, how.slice(1));
+    return plain.startsWith("-") ? plain : `+${plain}`;
+  }
   const found = /^(,?)(?:\.(\d))?([%defg]?)$/.exec(how);
   if (!found || !Number.isFinite(value)) return String(value);
   const [, comma, precision, kind] = found;

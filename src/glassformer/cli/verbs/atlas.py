@@ -87,7 +87,7 @@ def run(arguments: Arguments) -> None:
     for problems in (trees,) if files is None else (files.problems, trees):
         for note in problems.notes():
             print(note)
-    print(message("cli.atlas.written", folder=arguments.output))
+    print(message("cli.atlas.written", folder=arguments.output, parent=arguments.output.parent))
 
 
 def _read(arguments: Arguments, files: "TextFiles | None", problems: Problems) -> "Iterator[Iterator[Any]]":

@@ -18,7 +18,7 @@ from glassformer.errors import InputError
 from glassformer.messages import Message, message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from glassformer.studies import Study
 
@@ -138,14 +138,20 @@ def _list_effects(study: "Study") -> "Iterator[Message]":
     """The edits that change the outcome most."""
     rows = [row for row in _read(study, "effects") if row["edit"]]
     for row in sorted(rows, key=lambda row: -abs(row["value"]))[:SHOWN]:
-        numbers = {name: row[name] for name in ("value", "low", "high")}
-        yield message("cli.study.effect", edit=row["edit"], outcome=row["outcome"], **numbers)
+        given = {"value": row["value"], "interval": _describe_interval(row, "interval_of_change")}
+        yield message("cli.study.effect", edit=row["edit"], outcome=row["outcome"], **given)
 
 
 def _name(row: dict[str, Any]) -> Message:
     place = f"{row['stack']}.{row['kind']}.{row['layer']}"
-    numbers = {name: row[name] for name in ("value", "low", "high")}
-    return message("cli.study.head", place=place, head=row["head"], **numbers)
+    interval = _describe_interval(row, "interval")
+    return message("cli.study.head", place=place, head=row["head"], value=row["value"], interval=interval)
+
+
+def _describe_interval(row: "Mapping[str, Any]", name: str) -> Message:
+    if row["low"] != row["low"]:  # NaN: of fewer than two texts
+        return message("cli.study.no_interval")
+    return message(f"cli.study.{name}", low=row["low"], high=row["high"])
 
 
 def _read(study: "Study", name: str) -> list[dict[str, Any]]:

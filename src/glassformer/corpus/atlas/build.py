@@ -118,8 +118,6 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     """
     if isinstance(texts, Path):
         texts = TextFiles(texts, trees=True)
-    if name is None:
-        name = Path(texts.path).name if isinstance(texts, TextFiles) else "texts"
     workers = Workers(engine, jobs, address, gpus)
     loaded = workers.load(model, tokenizer, device)
     loaded.require("records")
@@ -134,23 +132,19 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
     with workers.open(loaded, model, device) as run:
         reading = _read_all(run, [*given, *make_probes(loaded, given, seed)], target_language, seed, report)
         if not reading.profiles:
-            raise InputError("atlases.nothing_read", model=loaded.name, texts=len(given), error=reading.error)
-        costs: list[Growth] = []
-        if cost_texts and can_cost(loaded):
-            chosen = [reading.read[number] for number in choose_rows(len(reading.read), cost_texts)]
-            for growth in run(measure_cost, ((text, target_language) for text in chosen)):
-                report()
-                costs += [growth] if growth else []
-    notes = list[Message]()
-    if not costs:
-        notes.append(message("atlases.no_costs" if cost_texts else "atlases.costs_unwanted"))
+            error = reading.error or ""
+            raise InputError("atlases.nothing_read", model=loaded.name, texts=len(given), error=error)
+        chosen = choose_rows(len(reading.read), cost_texts) if can_cost(loaded) else ()
+        costs = _measure_costs(run, [reading.read[number] for number in chosen], target_language, report)
     judged = judge(reading, seed)
-    notes += _note_missing(judged)
+    notes = tuple(_note_missing(reading, judged, costs, wanted=cost_texts > 0))
     shown = [*_repeat(loaded, given, 2, SHOWN, seed), *(() if examples is None else as_marked(examples))]
     candidates = reading.candidates if examples is None else []
     candidates = [*candidates, *try_out(loaded, shown, target_language)]
     short = [each for each in candidates if each.short]
     recordings, edges = choose_examples(short, judged.types, bundles)
+    if name is None:
+        name = Path(texts.path).name if isinstance(texts, TextFiles) else "texts"
     corpus = AtlasCorpus(name=name, texts=len(reading.read), tokens=reading.tokens, skipped=reading.skipped)
     identity = AtlasModel(name=loaded.name, identity=loaded.identity.hash())
     heads = list(_write_heads(reading, judged, costs, edges, seed))
@@ -163,7 +157,7 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
         detectors=judged.detectors,
         heads=tuple(heads),
         clusters=_write_clusters(heads),
-        notes=tuple(notes),
+        notes=notes,
     )
     return Atlas(body, recordings=tuple(recordings))
 
@@ -184,6 +178,17 @@ def _read_all(
         found.add(part)
         for _ in range(given[number]):
             report()
+    return found
+
+
+def _measure_costs(
+    run: Run, texts: Sequence[MarkedText], language: str | None, report: Callable[[], None]
+) -> list[Growth]:
+    """Text by text, what silencing each head costs; texts that cannot be read are left out."""
+    found = []
+    for growth in run(measure_cost, ((text, language) for text in texts)):
+        report()
+        found += [growth] if growth else []
     return found
 
 
@@ -339,8 +344,14 @@ def _list_detectors(columns: Mapping[tuple[Where, str], Column]) -> tuple[Detect
     return tuple(sorted(found, key=lambda each: (-DETECTORS[each.family].rank, each.family, -each.texts)))
 
 
-def _note_missing(judged: Judged) -> Iterator[Message]:
-    """Which detectors found nothing to measure."""
+def _note_missing(
+    reading: Findings, judged: Judged, costs: Sequence[Growth], *, wanted: bool
+) -> Iterator[Message]:
+    """What was not measured: texts, costs, detectors that found nothing to look for."""
+    if reading.skipped and reading.error is not None:
+        yield message("atlases.left_out", count=reading.skipped, reason=reading.error)
+    if not costs:
+        yield message("atlases.no_costs" if wanted else "atlases.costs_unwanted")
     measured = {each.family for each in judged.detectors}
     missing = [name_family(family) for family in DETECTORS if family not in measured]
     if missing:

@@ -41,7 +41,7 @@ class Findings:
     read: list[MarkedText] = field(default_factory=list)  # of the corpus
     tokens: int = 0
     skipped: int = 0
-    error: Message | str = ""  # of the last text that could not be read
+    error: Message | None = None  # of the first text that could not be read
 
     def add(self, other: "Findings") -> None:
         """What was measured of the texts that follow."""
@@ -55,7 +55,7 @@ class Findings:
         self.read += other.read
         self.tokens += other.tokens
         self.skipped += other.skipped
-        self.error = other.error or self.error
+        self.error = self.error or other.error
 
     def keep(self, candidate: Candidate) -> None:
         """Keep a text that could be shown, where there is room."""
@@ -157,7 +157,7 @@ class _Reader:
                 target, target_slots = shuffle(recording.target, groups, self.randomness)
                 target = target[1:]  # without the start token
         except GlassformerError as error:
-            self.findings.error = error.message
+            self.findings.error = self.findings.error or error.message
             return None
         return (
             _Twin(text, candidate, source, target, Slots(slots, target_slots)) if candidate.layers else None
@@ -176,5 +176,5 @@ class _Reader:
             for number, recording in recordings:
                 found[numbers[number]] = recording
             if recordings.failed:
-                self.findings.error = recordings.failed[-1].reason
+                self.findings.error = self.findings.error or recordings.failed[0].reason
         return found

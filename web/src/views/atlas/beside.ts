@@ -19,9 +19,14 @@ export interface Beside {
   readonly pairs: AtlasPairs;
 }
 
-export function describePairs({ pairs }: Beside, { say }: CardLook): string {
+/** How heads are paired; and a remark where the two were made from other texts. */
+export function describePairs(beside: Beside, { say, atlas }: CardLook): readonly string[] {
+  const { pairs } = beside;
   const [all, changed] = [count(pairs.pairs.length), count(pairs.changed)];
-  return pairs.same_architecture ? say.samePlaces(all, changed) : say.byBehaviour(all, changed);
+  const paired = pairs.same_architecture ? say.samePlaces(all, changed) : say.byBehaviour(all, changed);
+  const [one, other] = [atlas.entry.corpus, beside.atlas.entry.corpus];
+  if (one.name === other.name && one.texts + one.skipped === other.texts + other.skipped) return [paired];
+  return [paired, say.otherTexts(one.name, count(one.texts), other.name, count(other.texts))];
 }
 
 /** Pairs of different types first, then by how far they are from each other. */

@@ -15,8 +15,8 @@ const CHOSEN = {
   head: 1,
 } as const satisfies Partial<LinkedSelection>;
 
-async function mount(change: Partial<LinkedSelection> = {}) {
-  const study = inventStudy();
+async function mount(change: Partial<LinkedSelection> = {}, atlas = anAtlas()) {
+  const study = inventStudy(atlas);
   const set = setStage(invent().source, { recording: "", study: "one", ...change });
   const stage = { ...set.stage, subject: { kind: "study", study }, source: study } as Stage<"study">;
   const mounted = view.mount(stage);
@@ -119,7 +119,17 @@ test("another atlas beside: pairs of different types are marked and listed first
   const row = element.querySelector(".pairs tbody tr")!;
   expect(row.textContent).toContain("looks at objects: 0.70 → 0.10");
   expect(row.querySelector("button")!.textContent).toBe("Decoder, layer 1, self-attention, head 1");
-  expect(element.querySelector(".beside p")!.textContent).toContain("1 of them");
+  expect(element.querySelector(".beside")!.textContent).toContain("1 of them");
+  expect(element.querySelector(".beside")!.textContent).not.toContain("other texts");
+});
+
+test("atlases of other texts say so where they stand beside each other", async () => {
+  const one = anAtlas();
+  const corpus = { ...one.entry.corpus, name: "novels", texts: 5 };
+  const options = { "atlas.beside": "two" };
+  const { element } = await mount({ options }, { ...one, entry: { ...one.entry, corpus } });
+  await vi.waitFor(() => expect(element.querySelector(".beside p")).not.toBeNull());
+  expect(element.querySelector(".beside")!.textContent).toContain("other texts, novels (5) and texts (9)");
 });
 
 test("the picture and the table have every head; of a chosen one, its scores", async () => {

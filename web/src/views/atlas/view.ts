@@ -416,7 +416,10 @@ class AtlasView extends MountedView<Words, Asked, "study", StudySource> implemen
     refill(
       this.pairs,
       ...(beside
-        ? [make("p", {}, describePairs(beside, this.palette)), drawPairs(beside, this.palette)]
+        ? [
+            ...describePairs(beside, this.palette).map((said) => make("p", {}, said)),
+            drawPairs(beside, this.palette),
+          ]
         : []),
     );
     const side = Math.min(width, 460);

@@ -93,6 +93,8 @@ export const words = {
     `${pairs} heads of the same places; ${changed} of them have another type.`,
   byBehaviour: (pairs: string, changed: string) =>
     `The models have different layers, so heads are paired by behaviour: ${pairs} pairs, ${changed} of them with different types.`,
+  otherTexts: (first: string, texts: string, second: string, others: string) =>
+    `They were made from other texts, ${first} (${texts}) and ${second} (${others}): what differs may be the texts.`,
   pairs: "Pairs that differ most",
   here: "here",
   there: "there",

@@ -89,6 +89,8 @@ export const words: typeof english = {
   samePlaces: (pairs, changed) => `${pairs} 个相同位置的头；其中 ${changed} 个类型不同。`,
   byBehaviour: (pairs, changed) =>
     `两个模型的层不同，因此按行为配对：${pairs} 对，其中 ${changed} 对类型不同。`,
+  otherTexts: (first, texts, second, others) =>
+    `两份图谱出自不同的文本：${first}（${texts} 篇）和 ${second}（${others} 篇）；差别可能来自文本。`,
   pairs: "差别最大的头对",
   here: "此模型",
   there: "另一模型",
