@@ -20,6 +20,7 @@ from glassformer.render.html.export import EMBEDDED, export
 from glassformer.walk import explain, make_plan
 from glassformer.walk.types import Step
 from tiny_models import build_model
+from traces import record_perceived
 
 pytestmark = [
     pytest.mark.browser,
@@ -78,8 +79,15 @@ OFFLINE = {
     "mask",
     "softmax",
 }
-OFFLINE |= {"mix", "join", "activate", "pool"}
-ONLINE = {"lookup", "product"}  # their weights stay at home
+OFFLINE |= {"mix", "join", "activate", "pool", "cut", "fourier", "mel"}
+ONLINE = {"lookup", "product", "prepend", "convolve"}  # their weights stay at home
+# What only networks that look or listen do, and positions in two dimensions.
+PERCEIVED: dict[str, dict[str, Any]] = {
+    "picture": {"reads": "picture"},
+    "grey picture": {"reads": "picture", "positions": "rotary", "color": False, "layers": 2},
+    "sound": {"reads": "sound"},
+}
+PERCEIVING = {"cut", "fourier", "mel", "waves", "turn", "prepend", "convolve"}
 
 # Every answer about a cell, as the page reads it.
 LISTEN = """(() => {
@@ -104,11 +112,13 @@ class Exported:
 
     recording: Recording
     path: Path
+    perceives: bool = False
 
     def steps(self) -> list[Step]:
         """Those outside of layers, and of the last layer; chosen words are no cells."""
         every = [step for chapter in make_plan(self.recording).chapters for step in chapter.steps]
-        return [step for step in every if step.layer in (None, 1) and step.operation != "choose"]
+        here = [step for step in every if step.layer in (None, 1) and step.operation != "choose"]
+        return [step for step in here if step.operation in PERCEIVING] if self.perceives else here
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +131,9 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Exported]:
         target = "the street was too tired" if words["shape"] == "encoder-decoder" else None
         recording = subject.record(TEXT, target, want=WANT)
         made[name] = Exported(recording, export(recording, folder / f"{name}.html"))
+    for name, settings in PERCEIVED.items():
+        recording = record_perceived(want=WANT, **settings)
+        made[name] = Exported(recording, export(recording, folder / f"{name}.html"), perceives=True)
     return made
 
 
@@ -159,7 +172,7 @@ def choose_steps(steps: list[Step]) -> list[Step]:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [*MODELS, *PERCEIVED])
 def test_cells_in_a_file_are_those_of_the_server(
     exported: dict[str, Exported], open_file: Open, name: str
 ) -> None:
