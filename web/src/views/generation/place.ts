@@ -37,6 +37,13 @@ export class Place {
       : (maps[0]?.place.stack ?? "decoder");
   }
 
+  /** The position that wrote word 0 is known; a step that was chosen before stays chosen. */
+  begin(first: number | null): void {
+    const { step } = this.options.now;
+    this.first = first;
+    if (first !== null && step > 0) this.goTo(step);
+  }
+
   private map(): MapDescription | null {
     return chooseMap(this.description, this.stage.selection.get());
   }

@@ -135,7 +135,7 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
       text.open((slice) => {
         if (text === own) {
           const first = findFirst(slice.ids, this.place.steps);
-          this.place.first = first === null ? null : first + slice.start;
+          this.place.begin(first === null ? null : first + slice.start);
           this.note.hidden = first !== null;
         }
         this.follow();

@@ -76,6 +76,17 @@ test("a step shows its chances and where the model looked", async () => {
   expect(selection.get().query).toBe(3);
 });
 
+test("a word that is chosen before the tokens are here stays chosen", async () => {
+  const { source } = invent({ source: texts, change: { generation: greedy } });
+  const { stage, element, selection } = setStage(source);
+  const mounted = view.mount(stage);
+  selection.subscribe((now, before) => mounted.update(now, before));
+  element.querySelector<HTMLElement>('.words-word[data-place="1"]')!.click();
+  await settle();
+  expect(selection.get()).toMatchObject({ query: 2, options: {} });
+  expect(element.querySelector(".generation-where")!.textContent).toBe("step 2 of 3");
+});
+
 test("playing walks through the steps and stops at the end", async () => {
   vi.useFakeTimers();
   const { source } = invent({ source: texts, change: { generation: greedy } });
