@@ -12,6 +12,14 @@ export const shell = loadWords(files, "shell");
 
 export type AppWords = ReturnType<typeof shell> & ReturnType<typeof panels> & ReturnType<typeof hosts>;
 
+let parts: readonly object[] = [];
+let together: AppWords | null = null; // hundreds of entries, read dozens of times whenever a head is switched
+
 export function words(language: Language): AppWords {
-  return { ...shell(language), ...panels(language), ...hosts(language) };
+  const now = [shell(language), panels(language), hosts(language)] as const;
+  if (together === null || now.some((part, at) => part !== parts[at])) {
+    parts = now;
+    together = { ...now[0], ...now[1], ...now[2] };
+  }
+  return together;
 }
