@@ -4,11 +4,13 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from fastapi import FastAPI
 from starlette.testclient import TestClient
 
+from glassformer import bundle
 from glassformer.api.app import create_app
 from glassformer.api.effects import MeasureRequest
 from glassformer.api.frames import Frame, decode_frame
@@ -164,10 +166,19 @@ class Site:
         return f"/api/recordings/{self.ids[name]}"
 
 
+@pytest.fixture(scope="session")
+def read_once(invented: dict[str, Path]) -> dict[str, Recording]:
+    """The recordings of each server, by their names: to read them takes longer than most tests."""
+    return {name: bundle.open(invented[name]) for name in ("decoder", "single", "translation", "long")}
+
+
 @pytest.fixture
-def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[..., Site]]:
+def build_site(
+    invented: dict[str, Path], read_once: dict[str, Recording], tmp_path: Path
+) -> Iterator[Callable[..., Site]]:
     """Make a server: `build_site(workbench=False, token="secret")`."""
     opened: list[Site] = []
+    known = {invented[name]: recording for name, recording in read_once.items()}
 
     def build(
         *, workbench: bool = True, base: str = HOST, trainer: Trainer | None = None, **settings: Any
@@ -176,8 +187,8 @@ def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[.
         static.mkdir(exist_ok=True)
         (static / "index.html").write_text("<!doctype html><title>Glassformer</title>" + "x" * 600)
         library = Library(tmp_path / "library", shipped=None)
-        names = ("decoder", "single", "translation", "long")
-        ids = {name: library.open_file(invented[name]) for name in names}
+        with mock.patch.object(bundle, "open", known.__getitem__):
+            ids = {name: library.open_file(invented[name]) for name in read_once}
         pretended = PretendWorkbench(library, invented["single"])
         # a busy machine is slow, not wrong
         usual = {
@@ -194,8 +205,7 @@ def build_site(invented: dict[str, Path], tmp_path: Path) -> Iterator[Callable[.
         )
         client = TestClient(app, base, raise_server_exceptions=False)
         client.headers["accept-encoding"] = "identity"
-        recordings = {name: library.get(id) for name, id in ids.items()}
-        opened.append(Site(client, app, library, ids, recordings, pretended))
+        opened.append(Site(client, app, library, ids, read_once, pretended))
         return opened[-1]
 
     yield build
