@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,12 @@ def blocks(document: Path, *tags: str) -> list[str]:
     return [match["body"] for match in FENCE.finditer(text) if match["tag"].strip() in tags]
 
 
+def look_for_pandas() -> None:
+    """pyarrow does so once in a process, with its first array: not while a test hides pandas."""
+    if find_spec("pyarrow") is not None:
+        import_module("pyarrow").array([0])
+
+
 @every_document
 def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of one document share their names, as they do for a reader.
@@ -45,6 +52,7 @@ def test_python_runs(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     if document in TRANSLATED.values():
         pytest.skip("its programs are those of the English document (test_translations_are_in_step)")
     monkeypatch.chdir(tmp_path)
+    look_for_pandas()
     monkeypatch.setitem(sys.modules, "pandas", None)
     names: dict[str, Any] = {"__name__": "__main__"}
     for body in blocks(document, "python"):
