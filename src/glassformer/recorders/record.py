@@ -20,11 +20,14 @@ from glassformer.loaded.model import Decode, LoadedModel
 from glassformer.loaded.opening import load
 from glassformer.loaded.reading import Inputs
 from glassformer.loaded.transformers import TransformersModel
+from glassformer.messages import Message, message
 from glassformer.model.generate import Forced
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import name_term
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.causes.outcomes import Token, find_targets
+from glassformer.recorders.edits.block import BlockHead
+from glassformer.recorders.edits.cut_edge import CutEdge
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.kept_settings import write_edits, write_stages
 from glassformer.recorders.native.recorder import NativeRecorder
@@ -42,7 +45,7 @@ from glassformer.recorders.request import (
 )
 from glassformer.recorders.store import ArrayStore, hold_or_store
 from glassformer.recorders.transformers.recorder import TransformersRecorder
-from glassformer.recording import Evidence, Recording
+from glassformer.recording import Evidence, Recording, Tokens
 from glassformer.text.tokenizer import Encoding
 
 SEED_BITS = 31
@@ -288,7 +291,34 @@ def _make_evidence(model: LoadedModel, request: Request, edits: Sequence[Edit], 
         exact=run.comparison.exact,
         largest_error=run.comparison.error,
         reference=run.comparison.reference,
-        edits=tuple(edit.as_message() for edit in edits),
+        edits=tuple(_describe_edit(edit, run) for edit in edits),
         versions={**versions, "python": platform.python_version()},
         notes=tuple(dict.fromkeys((*model.notes, *run.notes))),
     )
+
+
+def _describe_edit(edit: Edit, run: Run) -> Message:
+    """What an edit does. The number of a patch or a moment says little: they are named, too."""
+    described = edit.as_message()
+    if not isinstance(edit, CutEdge | BlockHead):
+        return described
+    maps = (each for each in run.maps if each.stack == edit.stack and each.kind == edit.kind)
+    axes = next(({"query": each.query, "key": each.key} for each in maps), {})
+    named = {
+        axis: name
+        for axis, tokens in axes.items()
+        if (number := described.parameters.get(axis)) is not None and (name := _name_part(tokens, number))
+    }
+    return Message(described.code, {**described.parameters, **named}) if named else described
+
+
+def _name_part(tokens: Tokens, number: int) -> Message | None:
+    """A patch or a moment with its number; None for other tokens."""
+    if number >= len(tokens):
+        return None
+    name = tokens.texts[number]
+    if tokens.picture is not None and tokens.picture.cells[number] >= 0:
+        return message("recorders.edits.patch", number=number, name=name)
+    if tokens.sound is not None and tokens.sound.spans[number, 0] >= 0:
+        return message("recorders.edits.moment", number=number, name=name)
+    return None

@@ -81,6 +81,22 @@ def test_a_hidden_patch_is_not_seen_and_a_branch_starts_from_what_is_kept(writer
     assert len(branched.source) == len(written.source)
 
 
+def test_edits_name_patches_and_moments(writer: LoadedModel) -> None:
+    edits = [
+        gf.CutEdge("encoder", "self", None, None, None, 3),
+        gf.CutEdge("decoder", "cross", 1, 0, 2, 3),
+        gf.CutEdge("decoder", "self", None, None, None, 1),
+    ]
+    evidence = gf.record(writer, inputs_of(writer), "chat voit", edits=edits).evidence
+    seen = writer.reads == "picture"
+    name = "key 3 (patch 0,2)" if seen else "key 3 (0.14 s)"
+    hidden, cut, word = (each.text("en") for each in evidence.edits)
+    assert f"{name} hidden from all other tokens" in hidden
+    assert f"query 2 may not look at {name}" in cut
+    assert "key 1 hidden" in word  # a word has its number alone
+    assert ("3（图块 0,2）" if seen else "3（0.14 秒）") in evidence.edits[0].text("zh")
+
+
 def test_many_are_recorded_together(sorter: LoadedModel) -> None:
     found = dict(gf.record_many(sorter, [PIXELS, PIXELS[::-1].copy()]))
     alone = gf.record(sorter, PIXELS[::-1].copy())
