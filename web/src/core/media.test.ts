@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Description, MapDescription } from "../api/types";
-import { frameSeconds, partInFocus } from "./media";
+import { cutOut, frameSeconds, partInFocus } from "./media";
 
 const picture = { rows: 1, columns: 2, width: 2, height: 1, cells: [-1, 0, 1] };
 const sound = {
@@ -29,6 +29,24 @@ test("so is a moment of a sound", () => {
   const heard = (key: number) => partInFocus(described({ sound }), map("target"), { query: 1, key });
   expect(heard(1)).toEqual({ side: "source", token: 1, kind: "sound" });
   expect(heard(0)).toBeNull();
+});
+
+test("cut out is what is hidden from all tokens, in all heads and layers", () => {
+  const named = (code: string, parameters = {}) => ({ code: `recorders.edits.${code}`, parameters });
+  const edit = (code: string, head: string, layer: string, key: unknown) =>
+    named(code, { head: named(head), place: named("places", { layer: named(layer) }), key });
+  const patch = named("patch", { number: 7, name: "0,6" });
+  const edits = [
+    edit("key_cut", "every_head", "every_layer", patch),
+    edit("key_cut", "one_head", "every_layer", patch),
+    edit("key_cut", "every_head", "layer", patch),
+    edit("key_cut", "every_head", "every_layer", 3), // a word
+    edit("key_blocked", "every_head", "every_layer", patch),
+    edit("key_cut", "every_head", "every_layer", named("moment", { number: 2, name: "0.10" })),
+    named("head_silenced", { head: 1, place: "encoder layer 0" }),
+  ];
+  const description = { evidence: { messages: { edits } } } as unknown as Description;
+  expect(cutOut(description)).toEqual([7, 2]);
 });
 
 test("frames at the ends may be shorter than a frame is", () => {

@@ -13,6 +13,7 @@ import type {
   SoundDescription,
 } from "../api/types";
 import { axisOf } from "./maps";
+import type { Message, Parameter } from "./messages";
 
 type Axis = "query" | "key";
 
@@ -58,6 +59,20 @@ export function partInFocus(
     if (token !== null && (sound?.spans[token]?.[0] ?? -1) >= 0) return { side, token, kind: "sound" };
   }
   return null;
+}
+
+/** The patches and moments that were cut out: hidden from all other tokens, in every layer and head. */
+export function cutOut({ evidence }: Description): readonly number[] {
+  const codeOf = (value: Parameter | undefined): string =>
+    typeof value === "object" && value !== null && "code" in value ? value.code : "";
+  return evidence.messages.edits.flatMap(({ code, parameters: { key, head, place } }) => {
+    const everywhere =
+      code === "recorders.edits.key_cut" &&
+      codeOf(head) === "recorders.edits.every_head" &&
+      codeOf((place as Message).parameters.layer) === "recorders.edits.every_layer";
+    const named = ["recorders.edits.patch", "recorders.edits.moment"].includes(codeOf(key));
+    return everywhere && named ? [Number((key as Message).parameters.number)] : [];
+  });
 }
 
 /** Seconds of a frame; the first and the last one may be shorter. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { PatchField, veilColour } from "./patches";
+import { PatchField, placesOf, veilColour } from "./patches";
 
 test("colours cover more where there is more, and light hides what has nothing", () => {
   const look = { maximum: 0.5, signed: false, paint: "colour" } as const;
@@ -11,6 +11,10 @@ test("colours cover more where there is more, and light hides what has nothing",
   const [less, more] = [-0.5, 0.5].map((value) => veilColour(value, { ...look, signed: true }));
   expect(less![2]).toBeGreaterThan(less![0]); // blue below zero
   expect(more![0]).toBeGreaterThan(more![2]);
+});
+
+test("numbers have as many places as three digits of the largest need", () => {
+  expect([0.1447, 0.0102, 0.67, 12.3, 480, 0].map(placesOf)).toEqual([3, 4, 3, 1, 0, 0]);
 });
 
 test("the cell under the pointer, in rows and columns of different number", () => {

@@ -6,7 +6,7 @@
  *       alone. Which cell is pointed at, chosen or walked to.
  */
 
-import { digits } from "../core/formats";
+import { fixed } from "../core/formats";
 import { clearCanvas } from "./canvas";
 import { diverging, sequential } from "./colours";
 import { pointIn } from "./gestures";
@@ -90,6 +90,11 @@ export function paintVeil(
   context.drawImage(small, 0, 0, width, height);
 }
 
+/** Decimal places of all numbers over a picture: three digits of the largest. */
+export function placesOf(maximum: number): number {
+  return maximum > 0 ? Math.max(0, 2 - Math.floor(Math.log10(maximum))) : 0;
+}
+
 export interface PatchHandlers {
   readonly label: Text; // for screen readers
   point(cell: number | null): void;
@@ -109,6 +114,7 @@ export class PatchField {
   private size: readonly [width: number, height: number] = [0, 0];
   private chosen: number | null = null;
   private read: number | null = null; // whose number is read
+  private crossed: readonly number[] = []; // cells that were cut out
 
   constructor(private readonly handlers: PatchHandlers) {
     this.element = make(
@@ -126,9 +132,16 @@ export class PatchField {
     this.element.addEventListener("keydown", (event) => this.press(event));
   }
 
-  /** The picture and its size on the page. */
-  show(image: CanvasImageSource | null, grid: Grid, width: number, height: number): void {
+  /** The picture and its size on the page; cells that were cut out of it. */
+  show(
+    image: CanvasImageSource | null,
+    grid: Grid,
+    width: number,
+    height: number,
+    crossed: readonly number[] = [],
+  ): void {
     this.image = image;
+    this.crossed = crossed;
     this.grid = grid;
     this.size = [width, height];
     setStyle(this.element, { width: `${width}px`, height: `${height}px` });
@@ -162,6 +175,7 @@ export class PatchField {
     if (this.veil !== null) paintVeil(context, this.veil, this.grid, ...this.size);
     if (Math.min(wide, high) >= LINED) this.paintLines(context);
     if (this.veil !== null && Math.min(wide, 2 * high) >= NUMBERED) this.paintNumbers(context, this.veil);
+    for (const cell of this.crossed) this.cross(context, cell);
     if (this.read !== null) this.ring(context, this.read, true);
     if (this.chosen !== null) this.ring(context, this.chosen, false);
   }
@@ -188,7 +202,8 @@ export class PatchField {
     context.stroke();
   }
 
-  private paintNumbers(context: CanvasRenderingContext2D, { values }: Veil): void {
+  private paintNumbers(context: CanvasRenderingContext2D, { values, maximum }: Veil): void {
+    const places = placesOf(maximum);
     const [wide, high] = this.cell;
     context.font = "600 11px system-ui, sans-serif";
     context.textAlign = "center";
@@ -198,14 +213,31 @@ export class PatchField {
     context.strokeStyle = "rgb(0 0 0 / 70%)";
     context.fillStyle = "#ffffff";
     values.forEach((value, cell) => {
-      if (Number.isNaN(value)) return;
+      const text = fixed(value, places);
+      if (Number.isNaN(value) || Number(text) === 0) return; // nothing, beside the largest
       const [row, column] = this.place(cell);
-      const text = digits(value, 2);
       if (context.measureText(text).width > wide - 6) return;
       const at = [(column + 0.5) * wide, (row + 0.5) * high] as const;
       context.strokeText(text, ...at);
       context.fillText(text, ...at);
     });
+  }
+
+  /** A cell that is not there for the others. */
+  private cross(context: CanvasRenderingContext2D, cell: number): void {
+    const [wide, high] = this.cell;
+    const [row, column] = this.place(cell);
+    const [left, top] = [column * wide, row * high];
+    context.fillStyle = "rgb(0 0 0 / 60%)";
+    context.fillRect(left, top, wide, high);
+    context.strokeStyle = "#ffffff";
+    context.lineWidth = 1.5;
+    context.beginPath();
+    context.moveTo(left, top);
+    context.lineTo(left + wide, top + high);
+    context.moveTo(left + wide, top);
+    context.lineTo(left, top + high);
+    context.stroke();
   }
 
   /** A frame around a cell that is seen on any picture. */

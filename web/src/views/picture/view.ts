@@ -11,7 +11,7 @@ import { captionOf, isSigned, mapName } from "../../core/focus";
 import { digits, percent } from "../../core/formats";
 import { axisOf, chooseMap, selectedRows } from "../../core/maps";
 import { strongest } from "../../core/maths/strongest";
-import { hasPatches, type Patches, patchesOf } from "../../core/media";
+import { cutOut, hasPatches, type Patches, patchesOf } from "../../core/media";
 import { writePlace } from "../../core/place";
 import { readingOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
@@ -261,7 +261,8 @@ class PictureView extends MountedView<Words, PictureOptions> {
     const across = this.stage.element.clientWidth || 320;
     const most = across > 640 ? 0.62 * across : across;
     const width = Math.round(Math.min(most, tall * aspect));
-    this.field.show(this.image, picture, width, Math.round(width / aspect));
+    const crossed = cutOut(this.stage.source.description).map((token) => picture.cells[token] ?? -1);
+    this.field.show(this.image, picture, width, Math.round(width / aspect), crossed);
     this.changed();
   }
 

@@ -67,6 +67,7 @@ export class Chart {
   private samples: Int16Array = new Int16Array(0);
   private sound: SoundDescription | null = null;
   private heard: Heard | null = null;
+  private cut: readonly (readonly [from: number, to: number])[] = []; // seconds that were cut out
   private width = 0;
   private room = 0; // CSS pixels of height that may be filled
 
@@ -89,8 +90,15 @@ export class Chart {
     this.element.addEventListener("keydown", (event) => handlers.key(event));
   }
 
-  /** Another sound or size. */
-  show(samples: Int16Array, sound: SoundDescription, width: number, room: number): void {
+  /** Another sound or size; frames that were cut out of it. */
+  show(
+    samples: Int16Array,
+    sound: SoundDescription,
+    width: number,
+    room: number,
+    cut: readonly number[],
+  ): void {
+    this.cut = cut.map((token) => sound.spans[token] ?? [0, 0]);
     [this.samples, this.sound, this.width, this.room] = [samples, sound, width, room];
     this.paintBelow();
     this.paintHeard();
@@ -178,6 +186,7 @@ export class Chart {
     this.name(context, say.wave, middle(wave), inks.faint);
     this.paintWave(context, wave, inks);
     this.paintSpectrum(context, spectrum, sound, inks);
+    for (const [from, to] of this.cut) this.paintCut(context, from, to, [wave[0], spectrum[0] + spectrum[1]]);
     this.name(context, say.attention, middle(strip), inks.faint);
     this.paintAxis(context, sound, inks);
   }
@@ -243,6 +252,26 @@ export class Chart {
     context.drawImage(small, GUTTER, band[0], this.width - GUTTER, band[1]);
   }
 
+  /** Time that is not there for the others: crossed out. */
+  private paintCut(
+    context: CanvasRenderingContext2D,
+    from: number,
+    to: number,
+    [top, bottom]: readonly [number, number],
+  ): void {
+    const [left, right] = [this.x(from), this.x(to)];
+    const inks = readInks(this.element);
+    context.fillStyle = inks.line;
+    context.fillRect(left, top, right - left, bottom - top);
+    context.strokeStyle = inks.ink;
+    context.beginPath();
+    context.moveTo(left, top);
+    context.lineTo(right, bottom);
+    context.moveTo(right, top);
+    context.lineTo(left, bottom);
+    context.stroke();
+  }
+
   private paintAxis(context: CanvasRenderingContext2D, { seconds }: SoundDescription, inks: Inks): void {
     const top = this.height - AXIS;
     context.font = FONT;
@@ -250,9 +279,9 @@ export class Chart {
     context.fillStyle = inks.faint;
     for (const tick of ticksOf(seconds, Math.floor((this.width - GUTTER) / 64))) {
       const x = Math.round(this.x(tick));
-      context.fillRect(x, top, 1, 4);
+      context.fillRect(x, top, 1, 3);
       context.textAlign = tick === 0 ? "left" : x > this.width - 20 ? "right" : "center";
-      context.fillText(`${round(tick)} s`, x, top + 5);
+      context.fillText(`${round(tick)} s`, x, top + 6); // apart: a mark is no apostrophe
     }
   }
 

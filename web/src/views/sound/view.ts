@@ -11,7 +11,7 @@ import { captionOf, isSigned, mapName } from "../../core/focus";
 import { count, digits, fixed } from "../../core/formats";
 import { axisOf, chooseMap, selectedRows } from "../../core/maps";
 import { strongest } from "../../core/maths/strongest";
-import { cellAt, divideTime, type Frames, framesOf, type TimeCell } from "../../core/media";
+import { cellAt, cutOut, divideTime, type Frames, framesOf, type TimeCell } from "../../core/media";
 import { writePlace } from "../../core/place";
 import { readingOf, readingOfMap } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
@@ -254,7 +254,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
     const { shown, special } = this.tokens!.query;
     const spans = this.frames.query?.spans;
     return shown
-      .map((text, row) => ({ row, text: text.replace(/^[␣▁]/, ""), special: special[row] === true }))
+      .map((text, row) => ({ row, text: withoutSpace(text), special: special[row] === true }))
       .filter(({ row }) => (spans?.[row]?.[0] ?? -1) < 0);
   }
 
@@ -269,7 +269,8 @@ class SoundView extends MountedView<Words, SoundOptions> {
     if (samples === null || sound === null || this.tokens === null) return;
     const { clientWidth: width, clientHeight: height } = this.stage.element;
     const room = height - this.chart.element.offsetTop - BELOW;
-    this.chart.show(samples, sound, Math.max(240, width || 320), room);
+    const cut = cutOut(this.stage.source.description);
+    this.chart.show(samples, sound, Math.max(240, width || 320), room, cut);
     this.changed();
   }
 
@@ -463,7 +464,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
 
   private nameOf(axis: Axis, row: number): string {
     const shown = this.tokens?.[axis].shown[row] ?? "";
-    return (this.frames[axis]?.spans[row]?.[0] ?? -1) >= 0 ? this.say.moment(shown) : shown;
+    return (this.frames[axis]?.spans[row]?.[0] ?? -1) >= 0 ? this.say.moment(shown) : withoutSpace(shown);
   }
 
   /** The number at the moment that is pointed at, or where the cursor stands. */
@@ -550,4 +551,9 @@ class SoundView extends MountedView<Words, SoundOptions> {
       }),
     };
   }
+}
+
+/** A word as people write it, without the mark of the space before it. */
+function withoutSpace(word: string): string {
+  return word.replace(/^[␣▁]/, "");
 }
