@@ -101,8 +101,11 @@ describe("what is drawn", () => {
 
   test("opens as what the model made of it that it was drawn for", async () => {
     const { app } = build(() => []);
-    const reads = (name: string, reads: string) => ({ name, reads, tasks: {}, languages: [], samples: {} });
-    app.runs.models.value = [reads("looks", "picture"), reads("speaks", "text")] as never;
+    const plain = { tasks: {}, languages: [], samples: {} };
+    app.runs.models.value = [
+      { ...plain, name: "looks", reads: "picture", layers: 4 },
+      { ...plain, name: "speaks", reads: "text" },
+    ] as never;
     app.runs.change({ model: "looks" });
     const went = vi.spyOn(app, "go").mockResolvedValue();
     let finish = (): void => {};
@@ -119,7 +122,8 @@ describe("what is drawn", () => {
     app.runs.change({ model: "speaks", file: null, text: "mine" });
     finish();
     await looking;
-    expect(went).toHaveBeenCalledWith("made", { view: "picture" });
+    const place = { stack: "encoder", kind: "self", layer: 3, step: null }; // the last, which tells the class
+    expect(went).toHaveBeenCalledWith("made", { view: "picture", head: "mean", place });
     app.runs.follow({ description: { id: "r", request } } as RecordingSource);
     expect(app.runs.form.peek().text).toBe("mine"); // written meanwhile
   });

@@ -5,7 +5,7 @@
  * Out:  progress, and a new recording that is opened when it is there. A run of another window is shown, not followed.
  */
 
-import type { EditRequest, Job, JobRequest, ModelDescription, Preset, SideName } from "../api/types";
+import type { EditRequest, Job, JobRequest, Kind, ModelDescription, Preset, SideName } from "../api/types";
 import { familiesOf } from "../core/maps";
 import type { Place } from "../core/place";
 import { type RecordingSource, Refusal } from "../core/source";
@@ -159,12 +159,20 @@ export class Runs {
     const reads = model?.reads ?? "text";
     const open = app.open.peek()?.description;
     const stays = reads === "text" || open?.source[reads]; // in a view that shows such a recording
-    const layer = (model?.decoder_layers ?? 0) - 1;
-    const wrote = open?.maps.some((map) => map.place.kind === "cross");
-    const place = { stack: "decoder", kind: "cross", layer, step: null } as const; // words first
+    const { decoder_layers: writes, layers, head } = model ?? {};
+    const wrote = open?.maps.some((map) => map.place.kind === "cross") ?? false;
+    const place = (stack: string, kind: Kind, count: number) => ({
+      place: { stack, kind, layer: count - 1, step: null }, // the last
+    });
     await app.go(id, {
-      ...(stays ? {} : { view: reads, ...(model?.head == null ? {} : { head: model.head }) }),
-      ...(layer < 0 || (stays && wrote) ? {} : { place }),
+      ...(stays ? {} : { view: reads, head: head ?? "mean" }),
+      ...(stays && wrote === Boolean(writes) // words first; without any, what the class is told from
+        ? {}
+        : writes
+          ? place("decoder", "cross", writes)
+          : reads === "text"
+            ? {}
+            : place("encoder", "self", layers ?? 1)),
     });
     app.announce(app.words.peek().finished);
   }
