@@ -104,6 +104,19 @@ export function joinSentences(texts: readonly (Text | null)[], language: Languag
   return sentences.filter((sentence) => sentence !== "").join(words(language).betweenSentences);
 }
 
+/** What a side is: a text, or a picture or sound and the words that are written for it. */
+export function sideName(
+  { source }: Pick<RecordingSource["description"], "source">,
+  side: RowSide,
+  language: Language,
+): string {
+  const say = words(language);
+  if (side === "written") return say.beingWritten(sideName({ source }, "target", language));
+  if (source.picture) return side === "source" ? say.picture : say.caption;
+  if (source.sound) return side === "source" ? say.sound : say.transcript;
+  return say[side];
+}
+
 /** The token of a side that the selection points at. */
 export function tokenInFocus(stage: Stage, shown: RowSide): number | null {
   const selection = stage.selection.get();

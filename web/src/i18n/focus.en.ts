@@ -29,6 +29,13 @@ export const words = {
   kindColumn: "attention",
   layerColumn: "layer",
   headColumn: "head",
+  source: "Source",
+  target: "Target",
+  picture: "Picture",
+  sound: "Sound",
+  caption: "Caption",
+  transcript: "Transcript",
+  beingWritten: (side: string) => `${side}, being written`,
   families: (family: string) =>
     (
       ({

@@ -30,6 +30,13 @@ export const words: SameWords<typeof en.words> = {
   kindColumn: "注意力类型",
   layerColumn: "层",
   headColumn: "头",
+  source: "源文",
+  target: "译文",
+  picture: "图片",
+  sound: "声音",
+  caption: "图片描述",
+  transcript: "转写",
+  beingWritten: (side: string) => `${side}，正在写出`,
   families: (family: string) =>
     (
       ({

@@ -6,6 +6,7 @@
  */
 
 import type { SideName } from "../../api/types";
+import { sideName } from "../../core/focus";
 import type { Crop } from "../../core/heat";
 import type { Setting } from "../../core/recording_view";
 import type { Stage } from "../../core/view";
@@ -75,12 +76,9 @@ export class Sentences {
   }
 
   private name(side: SideName, both: boolean): string {
-    const { say, stage } = this;
-    const { source } = stage.source.description;
-    const [picture, sound] = [source.picture, source.sound];
-    if (side === "target" && (picture || sound)) return picture ? say.captionText : say.transcriptText;
-    if (picture) return say.picture;
-    return sound ? say.sound : both ? say[side] : say.text;
+    const { language, source } = this.stage;
+    const { picture, sound } = source.description.source;
+    return both || picture || sound ? sideName(source.description, side, language) : this.say.text;
   }
 
   private layPatches(

@@ -6,6 +6,7 @@
  */
 
 import type { MapDescription, StepDescription } from "../../api/types";
+import { sideName } from "../../core/focus";
 import { chance } from "../../core/formats";
 import { choicesOf, findFirst, pathTo, probability, scoreText } from "../../core/generation";
 import { chooseHead, type Head } from "../../core/maps";
@@ -73,13 +74,14 @@ export class Steps extends MountedView<Words, GenerationOptions> implements Gene
     const play = { type: "button", class: "button small generation-play", onclick: () => this.togglePlay() };
     this.play = make("button", play, () => (tasks.waits("play") ? word.pause : word.play));
     const translated = stage.source.description.target !== null;
+    const sourceName = () => sideName(stage.source.description, "source", stage.language);
     const own = new Text(
       setting,
       place.side,
       () => (translated ? word.earlier : word.text),
       (token) => this.chooseToken(token),
     );
-    this.texts = translated ? [new Text(setting, "source", () => word.source, nothing), own] : [own];
+    this.texts = translated ? [new Text(setting, "source", sourceName, nothing), own] : [own];
     this.element = this.build();
     this.open(own);
   }

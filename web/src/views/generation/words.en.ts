@@ -47,7 +47,6 @@ export const words = {
       beam: "Probabilities of the model after this beginning. Kept are the texts whose score, the sum of log-probabilities, is largest, so that a likely word may be dropped.",
     })[method] ?? "Probabilities after the rules of this way of writing.",
   looked: (word: string) => `Where the model looked to write ${word}`,
-  source: "Source",
   earlier: "Written so far",
   text: "Text",
   layerHead: (layer: number, head: string) => `layer ${layer}, ${head}`,

@@ -48,7 +48,6 @@ export const words: SameWords<typeof en.words> = {
     })[method] ?? "按这种生成方式的规则处理之后的概率。",
   choicesName: "最可能的词",
   looked: (word: string) => `写出 ${word} 时模型在看哪里`,
-  source: "源文",
   earlier: "已写出的部分",
   text: "文本",
   layerHead: (layer: number, head: string) => `第 ${layer} 层，${head}`,

@@ -15,7 +15,7 @@ import { writeCrop } from "../../marks/crop";
 import { inks, label, sheet } from "../../marks/paper";
 import { clip } from "../../marks/text";
 import type { HeadWeights } from "./head_weights";
-import { sideName } from "./readout";
+import { crossSide } from "./readout";
 import type { Tokens } from "./table";
 import type { Words } from "./words";
 
@@ -100,12 +100,11 @@ function writeLegend({ attention, brush, word, stage }: LinesPicture): string {
   const { ink, soft } = inks(stage.theme);
   const { heads, model, map } = attention;
   const bold = { fill: ink, weight: 600 };
-  const chosen = stage.selection.get();
   const axes =
-    label(`${word.query}${sideName(map, "query", chosen, word)}`, COLUMN, TOP - 12, {
+    label(`${word.query}${crossSide(map, "query", stage)}`, COLUMN, TOP - 12, {
       ...bold,
       anchor: "end",
-    }) + label(`${word.key}${sideName(map, "key", chosen, word)}`, WIDTH - COLUMN, TOP - 12, bold);
+    }) + label(`${word.key}${crossSide(map, "key", stage)}`, WIDTH - COLUMN, TOP - 12, bold);
   if (model) return axes;
   const step = Math.min(44, (WIDTH - 60) / Math.max(1, heads.length));
   const boxes = heads.map(

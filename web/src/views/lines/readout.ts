@@ -6,9 +6,10 @@
  */
 
 import type { MapDescription } from "../../api/types";
+import { sideName } from "../../core/focus";
 import { count, fixed, percent } from "../../core/formats";
 import { sideOf } from "../../core/maps";
-import type { Selection } from "../../core/selection";
+import type { Stage } from "../../core/view";
 import type { Lines } from "../../marks/arcs";
 import type { Axis, Columns, Place } from "../../marks/columns";
 import { make } from "../../marks/make";
@@ -24,16 +25,18 @@ export function short(weight: number): string {
 export function nameAxis(
   axis: Axis,
   map: MapDescription,
-  selection: Selection,
+  stage: Stage,
   word: Words,
 ): (HTMLElement | string)[] {
   const hint = axis === "query" ? word.queryHint : word.keyHint;
-  return [make("b", {}, word[axis]), ` ${hint}${sideName(map, axis, selection, word)}`];
+  return [make("b", {}, word[axis]), ` ${hint}${crossSide(map, axis, stage)}`];
 }
 
 /** For cross-attention: whose tokens an axis has. */
-export function sideName(map: MapDescription, axis: Axis, selection: Selection, word: Words): string {
-  return map.place.kind === "cross" ? ` · ${word[sideOf(map, axis, selection)]}` : "";
+export function crossSide(map: MapDescription, axis: Axis, stage: Stage): string {
+  if (map.place.kind !== "cross") return "";
+  const side = sideOf(map, axis, stage.selection.get());
+  return ` · ${sideName(stage.source.description, side, stage.language).toLowerCase()}`;
 }
 
 /** A token and where it looks; `start` is the number of its axis' first token. */

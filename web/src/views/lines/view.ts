@@ -142,7 +142,7 @@ class LinesView extends MountedView<Words, LinesOptions> {
     this.colours = model ? [inks(theme).accent] : heads.map((head) => headColour(head, theme));
     this.bar.setHeads(this.colours, model);
     for (const axis of ["query", "key"] as const)
-      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.stage.selection.get(), this.say));
+      this.axes[axis].replaceChildren(...nameAxis(axis, map, this.stage, this.say));
   }
 
   update(): void {

@@ -7,7 +7,7 @@
  */
 
 import type { RowSide } from "../../api/types";
-import { hasMaps, isSigned } from "../../core/focus";
+import { hasMaps, isSigned, sideName } from "../../core/focus";
 import { digits } from "../../core/formats";
 import { axisOf, chooseMap, sideOf } from "../../core/maps";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
@@ -128,11 +128,13 @@ class TextView extends MountedView<Words, TextOptions> {
   }
 
   private namePanes(): void {
-    const { map, say } = this;
+    const { map } = this;
+    const { source, selection, language } = this.stage;
     const cross = map.query_side !== map.key_side;
     for (const pane of this.panes) {
       const [start, count] = axisOf(map, pane.axis);
-      pane.name(cross ? say[sideOf(map, pane.axis, this.stage.selection.get())] : null);
+      const side = sideOf(map, pane.axis, selection.get());
+      pane.name(cross ? sideName(source.description, side, language) : null);
       pane.showRange(this.windowOf(pane.axis), start, start + count);
     }
   }

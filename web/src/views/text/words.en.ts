@@ -11,9 +11,6 @@ export const words = {
   onlyReceived:
     "This map has statistics but no weights: only the attention received in all can be shown. Record with `want` weights, or queries and keys, to see more.",
   text: "Text",
-  source: "Source",
-  target: "Target",
-  written: "Target, being written",
   queries: "queries: who looks",
   keys: "keys: who is looked at",
   idle: "Choose a token by click or arrow keys.",

@@ -14,9 +14,6 @@ export const words: SameWords<typeof en.words> = {
   onlyReceived:
     "这张注意力图只有统计量，没有权重：只能显示每个词元总共得到的注意力。若要看更多，请在记录时把 weights（或 queries 与 keys）加入 `want`。",
   text: "文本",
-  source: "源文",
-  target: "译文",
-  written: "译文，正在写出",
   queries: "查询：谁在看",
   keys: "键：谁被看",
   idle: "单击或用方向键选择一个词元。",
