@@ -41,13 +41,13 @@ def shown(page: Page) -> str:
     return re.findall(r"recording=([^&]+)", page.url)[0]
 
 
-def draw_line(page: Page, share: float = 0.5) -> None:
-    """From top to bottom, at this share of the width."""
+def draw_line(page: Page) -> None:
+    """From top to bottom, in the middle."""
     pad = page.locator("[data-part=pad]")
     pad.scroll_into_view_if_needed()
     box = pad.bounding_box()
     assert box is not None
-    x, y = box["x"] + share * box["width"], box["y"]
+    x, y = box["x"] + 0.5 * box["width"], box["y"]
     page.mouse.move(x, y + 0.2 * box["height"])
     page.mouse.down()
     for part in (0.4, 0.6, 0.8):
@@ -61,6 +61,7 @@ def test_a_stroke_is_looked_at_when_it_ends(open_page: Open, bench: Bench) -> No
     draw_line(page)
     expect(page.locator("[data-outcome=classes]")).to_be_visible()
     expect(page.locator(".patches")).to_be_visible()
+    expect(page).to_have_url(re.compile("view=picture&place=encoder.self.1&head=mean"))  # its last layer
     first = shown(page)
     recording = bundle.open(bench.library.path(first))
     assert recording.source.picture is not None
@@ -70,8 +71,13 @@ def test_a_stroke_is_looked_at_when_it_ends(open_page: Open, bench: Bench) -> No
     assert not ink[:, :10].any()
     assert 0.6 < ink.any(axis=1).mean() < 0.8
     assert first not in [entry.id for entry in bench.library.entries()]
-    draw_line(page, 0.8)
+    pad = page.locator("[data-part=pad]")
+    box = pad.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.8 * box["width"], box["y"] + 0.5 * box["height"])
     expect(page).not_to_have_url(re.compile(first))
+    drawn = read_pixels(pad)
+    assert drawn[len(drawn) // 2, int(0.8 * len(drawn)), 0] == 255  # a dot has no length, and is seen
     page.locator("[data-action=undo-stroke]").click()
     page.locator("[data-action=clear-pad]").click()
     expect(page.locator("button[data-action=run]")).to_be_disabled()
@@ -97,6 +103,8 @@ def test_a_patch_is_cut_out_of_an_example_and_put_back(open_page: Open, bench: B
     page.locator("[data-action=draw-example]").click()
     expect(page.locator("[data-outcome=caption]")).to_be_visible()
     expect(page).to_have_url(re.compile("view=picture&place=decoder.cross.1"))
+    drawn = read_pixels(page.locator("[data-part=pad]"))
+    assert tuple(drawn[int(0.9 * len(drawn)), len(drawn) // 2, :3]) == (0x66, 0x21, 0x13)  # a trunk, filled
     first = shown(page)
     box = page.locator(".patches").bounding_box()
     assert box is not None
@@ -105,8 +113,17 @@ def test_a_patch_is_cut_out_of_an_example_and_put_back(open_page: Open, bench: B
     expect(page.locator("[data-edits='2']")).to_be_visible()
     edited = shown(page)
     assert edited != first
+    settle(page)
+    image = read_pixels(page.locator(".patches canvas").nth(1))
+    side = len(image) / 4  # of a patch
+    places = (np.arange(4) + 0.25) * side  # on a diagonal, beside the number
+    opaque = [
+        [image[int(y) - 3 : int(y) + 4, int(x) - 3 : int(x) + 4, 3].max() for x in places] for y in places
+    ]
+    assert np.argwhere(np.array(opaque) > 240).tolist() == [[0, 1]]  # crossed out
     recording: Any = bundle.open(bench.library.path(edited))
     patch = recording.source.texts.index("0,1")
+    expect(page.locator("[data-edits]")).to_contain_text(f"key {patch} (patch 0,1) hidden")
     for attention_map in recording.maps:
         if attention_map.key.side == "source":
             weights = attention_map.dense.copy()

@@ -11,6 +11,7 @@ import { words } from "./words";
 
 const SHARP = 2; // pixels of the canvas for each of the page
 const SIZE = 196;
+const [BLACK, WHITE] = ["#000000", "#ffffff"];
 const STEP = 0.04; // of the side, that an arrow key moves
 
 const MOVES: Readonly<Record<string, Point>> = {
@@ -26,6 +27,10 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [strokes, setStrokes] = useState<readonly Stroke[]>([]);
   const [dark, setDark] = useState(model.drawing?.dark ?? false);
+  const [ink, setInk] = useState(dark ? WHITE : BLACK);
+  const [filled, setFilled] = useState(false);
+  const strokeOf = (points: readonly Point[]): Stroke =>
+    model.drawing ? { points } : { points, ink, filled };
   const example = useRef(0); // the next one
   const drawing = useRef<Point[] | null>(null); // the stroke that is being drawn
   const pen = useRef<Point | null>(null); // of the keyboard
@@ -35,7 +40,7 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
   const paint = (): void => {
     const element = canvas.current;
     if (!element) return;
-    const now = drawing.current ? [...strokes, drawing.current] : strokes;
+    const now = drawing.current ? [...strokes, strokeOf(drawing.current)] : strokes;
     drawStrokes(element, now, dark);
     if (pen.current && document.activeElement === element) markPen(element, pen.current);
   };
@@ -63,7 +68,7 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
   const end = (): void => {
     const stroke = drawing.current;
     drawing.current = null;
-    if (stroke) show([...strokes, stroke]);
+    if (stroke) show([...strokes, strokeOf(stroke)]);
   };
   const placeOf = (event: PointerEvent): Point => {
     const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
@@ -142,7 +147,7 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
           name="draw-example"
           look="small"
           act={() => {
-            show(exampleOf(example.current, dark));
+            show(exampleOf(example.current, model.drawing !== null));
             example.current += 1;
           }}
         >
@@ -153,12 +158,29 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
           checked={dark}
           change={(on) => {
             setDark(on);
+            setInk(on ? WHITE : BLACK); // seen on the other ground
             if (strokes.length > 0) show(strokes, on);
           }}
         >
           {say.dark}
         </Check>
       </div>
+      {!model.drawing && (
+        <div class="row">
+          <label class="row">
+            {say.ink}
+            <input
+              type="color"
+              value={ink}
+              data-field="ink"
+              onInput={(event) => setInk(event.currentTarget.value)}
+            />
+          </label>
+          <Check name="filled-pad" checked={filled} change={setFilled}>
+            {say.filled}
+          </Check>
+        </div>
+      )}
       <p class="hint">{say.drawHint}</p>
       <p class="unseen" role="status">
         {said}

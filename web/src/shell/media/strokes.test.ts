@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { fitStrokes, LINE, type Stroke } from "./strokes";
+import { fitStrokes, LINE, type Point, type Stroke } from "./strokes";
 
-const near = (stroke: Stroke, wanted: Stroke): void => {
-  for (const [at, [x, y]] of stroke.entries()) {
+const near = (stroke: Stroke, wanted: readonly Point[]): void => {
+  for (const [at, [x, y]] of stroke.points.entries()) {
     expect(x).toBeCloseTo(wanted[at]![0]);
     expect(y).toBeCloseTo(wanted[at]![1]);
   }
@@ -10,7 +10,7 @@ const near = (stroke: Stroke, wanted: Stroke): void => {
 
 describe("strokes", () => {
   it("stay as they are where a model does not say how it sees drawings", () => {
-    const strokes: Stroke[] = [[[0.1, 0.2]]];
+    const strokes: Stroke[] = [{ points: [[0.1, 0.2]], ink: "red" }];
     expect(fitStrokes(strokes, null)).toBe(strokes);
     expect(fitStrokes([], 0.7)).toEqual([]);
   });
@@ -18,10 +18,12 @@ describe("strokes", () => {
   it("take their share of the side, with the middle of their mass in the middle", () => {
     const [line] = fitStrokes(
       [
-        [
-          [0.1, 0.1],
-          [0.1, 0.3],
-        ],
+        {
+          points: [
+            [0.1, 0.1],
+            [0.1, 0.3],
+          ],
+        },
       ],
       0.7 + LINE,
     );
@@ -31,14 +33,19 @@ describe("strokes", () => {
     ]);
     const [first, second] = fitStrokes(
       [
-        [
-          [0, 0],
-          [0.2, 0],
-        ],
-        [
-          [0, 0.2],
-          [0.2, 0.2],
-        ],
+        {
+          points: [
+            [0, 0],
+            [0.2, 0],
+          ],
+        },
+        {
+          points: [
+            [0, 0.2],
+            [0.2, 0.2],
+          ],
+          filled: true,
+        },
       ],
       0.5 + LINE,
     );
@@ -50,9 +57,10 @@ describe("strokes", () => {
       [0.25, 0.75],
       [0.75, 0.75],
     ]);
+    expect(second!.filled).toBe(true);
   });
 
   it("put a dot into the middle, as large as it is", () => {
-    near(fitStrokes([[[0.9, 0.1]]], 0.7)[0]!, [[0.5, 0.5]]);
+    near(fitStrokes([{ points: [[0.9, 0.1]] }], 0.7)[0]!, [[0.5, 0.5]]);
   });
 });

@@ -1,12 +1,17 @@
 /**
  * Lines that a person draws, and the picture that a model is given of them.
  *
- * In:   strokes: points from 0 to 1.
+ * In:   strokes: points from 0 to 1, a colour, whether what they surround is filled.
  * Out:  where each point lies in the picture; drawn on any canvas.
  */
 
 export type Point = readonly [x: number, y: number];
-export type Stroke = readonly Point[];
+
+export interface Stroke {
+  readonly points: readonly Point[];
+  readonly ink?: string | undefined; // a colour of CSS; none: black, or white on a dark ground
+  readonly filled?: boolean | undefined;
+}
 
 export const LINE = 0.09; // width of a line, of the side of the picture
 
@@ -21,23 +26,22 @@ export interface Look {
  * `fill` of the side, and the middle of their mass lies in the middle.
  */
 export function fitStrokes(strokes: readonly Stroke[], fill: number | null): readonly Stroke[] {
-  const points = strokes.flat();
+  const points = strokes.flatMap((stroke) => stroke.points);
   if (fill === null || points.length === 0) return strokes;
   const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
   const box = Math.max(Math.max(...xs) - Math.min(...xs), Math.max(...ys) - Math.min(...ys));
   const scale = box > 0 ? Math.max(fill - LINE, LINE) / box : 1;
   const [x, y] = middleOf(strokes);
-  return strokes.map((stroke) =>
-    stroke.map((point): Point => [0.5 + (point[0] - x) * scale, 0.5 + (point[1] - y) * scale]),
-  );
+  const fit = (point: Point): Point => [0.5 + (point[0] - x) * scale, 0.5 + (point[1] - y) * scale];
+  return strokes.map((stroke) => ({ ...stroke, points: stroke.points.map(fit) }));
 }
 
 /** The middle of the mass of lines: of each piece by its length, a dot as a very short one. */
 function middleOf(strokes: readonly Stroke[]): Point {
   let [mass, x, y] = [0, 0, 0];
-  for (const stroke of strokes)
-    for (const [at, to] of stroke.entries()) {
-      const from = stroke[Math.max(0, at - 1)]!;
+  for (const { points } of strokes)
+    for (const [at, to] of points.entries()) {
+      const from = points[Math.max(0, at - 1)]!;
       const length = Math.hypot(to[0] - from[0], to[1] - from[1]) + 1e-6;
       mass += length;
       x += (length * (from[0] + to[0])) / 2;
@@ -53,16 +57,24 @@ export function drawStrokes(canvas: HTMLCanvasElement, strokes: readonly Stroke[
   const side = canvas.width;
   context.fillStyle = dark ? "black" : "white";
   context.fillRect(0, 0, side, side);
-  context.strokeStyle = dark ? "white" : "black";
   context.lineWidth = LINE * side;
   context.lineCap = context.lineJoin = "round";
-  for (const stroke of strokes) {
-    const [first, ...others] = stroke;
+  for (const { points, ink, filled } of strokes) {
+    const [first, ...others] = points;
     if (!first) continue;
+    context.strokeStyle = ink ?? (dark ? "white" : "black");
+    context.fillStyle = context.strokeStyle;
+    const [x, y] = [first[0] * side, first[1] * side];
     context.beginPath();
-    context.moveTo(first[0] * side, first[1] * side);
-    for (const [x, y] of others.length > 0 ? others : [first]) context.lineTo(x * side, y * side);
-    context.stroke();
+    if (others.every(([otherX, otherY]) => otherX === first[0] && otherY === first[1])) {
+      context.arc(x, y, (LINE * side) / 2, 0, 2 * Math.PI); // a dot: browsers draw no line without length
+      context.fill();
+      continue;
+    }
+    context.moveTo(x, y);
+    for (const point of others) context.lineTo(point[0] * side, point[1] * side);
+    if (filled) context.fill();
+    else context.stroke();
   }
 }
 

@@ -15,6 +15,8 @@ export const media = {
   example: "Example",
   clear: "Clear",
   dark: "Light on dark",
+  ink: "Colour",
+  filled: "Filled",
   choosePicture: "Choose a picture …",
   chooseSound: "Choose a sound …",
   dropPicture: "PNG, JPEG or WebP; or drop one on the page.",

@@ -16,6 +16,8 @@ export const media: typeof en.media = {
   example: "示例",
   clear: "清空",
   dark: "深底浅线",
+  ink: "颜色",
+  filled: "填充",
   choosePicture: "选择图片…",
   chooseSound: "选择声音…",
   dropPicture: "PNG、JPEG 或 WebP；也可以拖放到页面上。",
