@@ -91,13 +91,37 @@ def _take_picture(page: Page, address: str) -> None:
     page.get_by_label("Model", exact=True).select_option("zoo/digits")
     page.get_by_role("button", name="Example").click()
     page.locator(".patches").wait_for()
-    page.get_by_role("radio", name="Head 1", exact=True).click()
     page.wait_for_timeout(1000)
     keep(page.screenshot(), "picture")
 
 
+def _take_caption(page: Page, address: str) -> None:
+    """A tree and its caption, with the foot of its trunk cut out, for docs/how-to/pictures-and-sound.md."""
+    page.goto(address)
+    page.get_by_label("Model", exact=True).select_option("zoo/captioner")
+    page.get_by_role("button", name="Example").click()
+    box = page.locator(".patches").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 0.5 * box["width"], box["y"] + 0.95 * box["height"])
+    page.get_by_role("button", name="Cut this patch out").click()
+    page.locator("[data-edits]").wait_for()
+    page.wait_for_timeout(1000)
+    keep(page.screenshot(), "caption")
+
+
+def _take_sound(page: Page, address: str) -> None:
+    """A synthetic voice that says three digits, for docs/how-to/pictures-and-sound.md."""
+    page.goto(address)
+    page.get_by_label("Model", exact=True).select_option("zoo/listener")
+    page.get_by_role("button", name="Example").click()
+    page.locator(".sound-chart").wait_for()
+    page.wait_for_timeout(1000)
+    keep(page.screenshot(), "sound")
+
+
 def _take_all(address: str) -> None:
-    chromium = which("chromium") or which("chromium-browser") or which("google-chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(which, names)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1440, "height": 900}, locale="en-GB")
@@ -117,6 +141,8 @@ def _take_all(address: str) -> None:
         take(page, f"{address}#study=gpt2&view=atlas&place=decoder.self.5&head=1", "atlas")
         _take_effects(page, address)
         _take_picture(page, address)
+        _take_caption(page, address)
+        _take_sound(page, address)
         browser.close()
 
 
