@@ -29,6 +29,13 @@ export function describePairs(beside: Beside, { say, atlas }: CardLook): readonl
   return [paired, say.otherTexts(one.name, count(one.texts), other.name, count(other.texts))];
 }
 
+/** What the two are called: by their models; where these have one name, by their folders, too. */
+export function nameBoth({ atlas: other }: Beside, { atlas }: CardLook): readonly [string, string] {
+  const [one, two] = [atlas.entry, other.entry];
+  if (one.model.name !== two.model.name) return [one.model.name, two.model.name];
+  return [`${one.id}: ${one.model.name}`, `${two.id}: ${two.model.name}`];
+}
+
 /** Pairs of different types first, then by how far they are from each other. */
 export function sortPairs({ pairs }: AtlasPairs): readonly AtlasPair[] {
   const rank = (pair: AtlasPair): number => Number(pair.first.type !== pair.second.type) * 10 + pair.distance;
@@ -69,10 +76,11 @@ export function drawPairs(beside: Beside, look: CardLook): HTMLElement {
       );
     });
   if (rows.length === 0) return drawPart(say.pairs, make("p", {}, say.noneDiffers));
+  const [here, there] = nameBoth(beside, look);
   const columns = [
-    `${pairs.first.model.name} (${say.here})`,
+    `${here} (${say.here})`,
     say.type,
-    `${pairs.second.model.name} (${say.there})`,
+    `${there} (${say.there})`,
     say.type,
     say.distance,
     say.largest,

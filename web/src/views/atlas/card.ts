@@ -16,6 +16,7 @@ import { marginOf } from "./searching";
 const LEAST = 0.001; // smaller values of p are not told apart
 const FIRST = 6; // scores that are shown before the others
 const ALIKE = 5;
+const ENOUGH = 8; // texts of a verdict: intervals of fewer hold the true mean too rarely
 const [BAR, TALL] = [84, 16];
 const BY_POSITION = ["entropy", "distance", "first_token", "self_token"] as const;
 
@@ -54,10 +55,11 @@ export function drawPart(title: string, ...content: readonly (Element | string)[
 
 export function describeCost({ cost }: AtlasHead, { say }: Palette): string {
   if (!cost) return say.noCost;
-  const { mean, low, high } = cost;
+  const { mean, low, high, texts } = cost;
   if (low === null || high === null) return say.costOnce(fixed(mean, 3));
-  const verdict = low > 0 ? say.costUp : high < 0 ? say.costDown : say.costNone;
-  return `${say.costIs(fixed(mean, 3), fixed(low, 3), fixed(high, 3), count(cost.texts))} ${verdict}`;
+  const clear = low > 0 ? say.costUp : high < 0 ? say.costDown : say.costNone;
+  const verdict = texts < ENOUGH ? say.costFew : clear;
+  return `${say.costIs(fixed(mean, 3), fixed(low, 3), fixed(high, 3), count(texts))} ${verdict}`;
 }
 
 /** Scores of a head, those that it passes first, then the clearest. */
@@ -100,9 +102,7 @@ function drawTable(scores: ReturnType<typeof scoresOf>, head: AtlasHead, look: C
       fixed(score.null, 2),
       baseline === null
         ? "–"
-        : offset === null
-          ? fixed(baseline, 2)
-          : say.baselineAt(fixed(baseline, 2), fixed(offset, 0)),
+        : say.baselineAt(fixed(baseline, 2), offset === null ? say.diagonal : fixed(offset, 0)),
       score.p < LEAST ? say.below(digits(LEAST, 1)) : digits(score.p, 1),
     ];
     return make(
@@ -128,7 +128,7 @@ function drawTable(scores: ReturnType<typeof scoresOf>, head: AtlasHead, look: C
   );
 }
 
-/** Mean and interval between 0 and 1, chance as a grey area, the best fixed offset as a line. */
+/** Mean and interval between 0 and 1, chance as a grey area, the baseline as a line. */
 function drawScore(
   { mean, low, high, null_high, ...score }: AtlasScore,
   baseline: number | null,

@@ -130,6 +130,11 @@ test("atlases of other texts say so where they stand beside each other", async (
   const { element } = await mount({ options }, { ...one, entry: { ...one.entry, corpus } });
   await vi.waitFor(() => expect(element.querySelector(".beside p")).not.toBeNull());
   expect(element.querySelector(".beside")!.textContent).toContain("other texts, novels (5) and texts (9)");
+  expect(element.querySelector(".pairs th")!.textContent).toBe("model one (here)");
+  const twin = { ...one, entry: { ...one.entry, model: { name: "model two", identity: "one" } } };
+  const alike = (await mount({ options }, twin)).element;
+  await vi.waitFor(() => expect(alike.querySelector(".pairs th")).not.toBeNull());
+  expect(alike.querySelector(".pairs th")!.textContent).toBe("one: model two (here)");
 });
 
 test("the picture and the table have every head; of a chosen one, its scores", async () => {
@@ -146,9 +151,13 @@ test("the picture and the table have every head; of a chosen one, its scores", a
   expect(scores.rows[0]).toEqual(["looks at objects", 1, 0.7, 0.68, 0.72, 0.05, 0.3, 0.001, 9]);
 });
 
-test("of one text the interval is not known, and the card says so", () => {
+test("of one text the interval is not known, and of a few there is no verdict", () => {
   const cost = { mean: 0.1, low: null, high: null, texts: 1 };
   const head = { ...anAtlas().heads[0]!, cost };
   const palette = { say: words("en"), theme: "light", text: String } as unknown as Palette;
   expect(describeCost(head, palette)).toContain("the interval is not known");
+  const few = { ...head, cost: { mean: -0.4, low: -0.7, high: -0.1, texts: 2 } };
+  expect(describeCost(few, palette)).toContain("nothing follows");
+  const enough = { ...few, cost: { ...few.cost, texts: 8 } };
+  expect(describeCost(enough, palette)).toContain("The model does better without it.");
 });

@@ -22,7 +22,7 @@ import { drawHeadGrid, gridSize } from "../../marks/headgrid";
 import { draw, drawText, make, relabel, setStyle, write } from "../../marks/make";
 import { inks, sheet } from "../../marks/paper";
 import { refill } from "../../marks/refill";
-import { type Beside, describePairs, drawPairs, isHead } from "./beside";
+import { type Beside, describePairs, drawPairs, isHead, nameBoth } from "./beside";
 import { type CardLook, drawCard, drawHeads, drawPart, scoresOf } from "./card";
 import {
   type Colouring,
@@ -408,11 +408,8 @@ class AtlasView extends MountedView<Words, Asked, "study", StudySource> implemen
       });
       return make("div", { class: "one" }, ...(heading ? [make("h2", {}, heading)] : []), ...drawn);
     };
-    refill(
-      this.maps,
-      one(this.atlas, "", beside ? this.atlas.entry.model.name : ""),
-      ...(beside ? [one(beside.atlas, "b ", beside.atlas.entry.model.name)] : []),
-    );
+    const [here, there] = beside ? nameBoth(beside, this.palette) : ["", ""];
+    refill(this.maps, one(this.atlas, "", here), ...(beside ? [one(beside.atlas, "b ", there)] : []));
     refill(
       this.pairs,
       ...(beside
