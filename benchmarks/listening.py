@@ -3,7 +3,8 @@
     python benchmarks/listening.py [MODEL] --data FOLDER [--strings 500] [--first 0] [--aligned 200]
 
 Strings are those of recipes/listener.toml: of takes never heard, joined with gaps, noise and other speeds.
-errors:     word error rate of greedy transcripts, on dev and test, by the number of digits and by speaker.
+errors:     word error rate of greedy transcripts, on dev and test, by the number of digits and by speaker;
+            beside it that of what the encoder alone tells (CTC).
             --noise says how loud the white noise is at most (the first recipe: 0.01): the recordings of one
             speaker are so soft (root mean square 0.006) that it is often louder than he is. --snr says
             instead by how many decibels it is softer than the words, from and to.
@@ -94,6 +95,8 @@ def main() -> None:
     for split in chosen.splits:
         numbers, written, wanted = task.transcribe(network, split, chosen.strings, chosen.first)
         print(f"{split}: word error rate {compute_word_errors(written, wanted):.2%}, {len(wanted)} strings")
+        alone = task.transcribe_by_encoder(network, split, chosen.strings, chosen.first)
+        print(f"   encoder alone: {compute_word_errors(alone, wanted):.2%}")
         speakers = [task.speak(split, number).speaker for number in numbers]
         kinds = [[f"{len(text.split())} digits" for text in wanted], speakers]
         for kind in sorted({*kinds[0]}) + sorted({*kinds[1]}):

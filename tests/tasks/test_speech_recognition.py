@@ -100,6 +100,35 @@ def test_a_network_can_be_taught_and_its_errors_counted(task: SpeechRecognition)
     assert recording.source.sound.words == spoken.words
 
 
+def test_what_the_encoder_tells_alone_is_read_and_scored_where_it_learns_by_ctc(
+    task: SpeechRecognition, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = gf.Transformer(task.network_config)
+    low, high = WORDS.encode("low high").ids[:2]
+    none = task.network_config.padding_id
+    told = [
+        none,
+        low,
+        low,
+        none,
+        low,
+        high,
+        high,
+        none,
+        none,
+    ]  # one word as long as it lasts; none parts equals
+
+    def tell(memory: torch.Tensor) -> torch.Tensor:
+        path = torch.tensor(told[: memory.shape[1]] + [none] * (memory.shape[1] - len(told)))
+        return torch.nn.functional.one_hot(path, task.network_config.vocabulary_size)[None].float()
+
+    assert "encoder_word_error_rate" not in task.evaluate(network, "dev")
+    task.settings = replace(task.settings, ctc=0.3)
+    assert tuple(task.evaluate(network, "dev")) == task.score_names()
+    monkeypatch.setattr(network, "logits", tell)
+    assert task.transcribe_by_encoder(network, "dev", 12) == ["low low high"] * 12
+
+
 def test_strings_of_train_grow_and_their_voices_differ(task: SpeechRecognition, tmp_path: Path) -> None:
     task.settings = replace(task.settings, grow=4, voice=0.5, speed=0.0)
     lengths = [max(len(task.speak("train", index, epoch).words) for index in range(12)) for epoch in range(6)]

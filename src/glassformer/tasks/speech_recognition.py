@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import groupby
 from typing import Annotated, Any
 
 import numpy as np
@@ -25,9 +26,10 @@ from torch.nn import functional as F
 
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.native import NativeModel
-from glassformer.loaded.perceiving import play_sound
+from glassformer.loaded.perceiving import Percept, play_sound
 from glassformer.media import Waveform, resample
 from glassformer.model.frames import FrameEmbeddings, count_frames
+from glassformer.model.generate import at_inference
 from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recording import SpokenWord
@@ -47,7 +49,7 @@ from glassformer.tasks.media_task import (
 )
 from glassformer.tasks.scores import compute_perplexity, compute_word_errors
 from glassformer.tasks.sound_distortions import disturb
-from glassformer.tasks.task import TASKS, Network, Split, require_transformer
+from glassformer.tasks.task import TASKS, Network, Split, find_device, require_transformer
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.encoder import Encoder
 from glassformer.text.random_numbers import draw_uniform
@@ -232,15 +234,24 @@ class SpeechRecognition(MediaTask):
         return (1 - settings.ctc) * loss + settings.ctc * _sum_encoder_loss(listening, batch, memory)
 
     def score_names(self) -> tuple[str, ...]:
-        return ("loss", "perplexity", *(("word_error_rate",) if self.settings.scored else ()))
+        if not self.settings.scored:
+            return ("loss", "perplexity")
+        own = ("encoder_word_error_rate",) if self.settings.ctc else ()
+        return ("loss", "perplexity", "word_error_rate", *own)
 
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
-        """The word error rate of greedy transcripts comes along where `scored` asks for it."""
+        """The word error rate of greedy transcripts comes along where `scored` asks for it.
+
+        With `ctc` also that of the encoder's own transcripts, without the decoder: which of them errs.
+        """
         loss = self.mean_loss(network, split, limit, partial(sum_word_loss, smoothing=0.0))
         scores = {"loss": loss, "perplexity": compute_perplexity(loss)}
         if self.settings.scored:
             _, written, wanted = self.transcribe(network, split, self.settings.scored)
             scores["word_error_rate"] = compute_word_errors(written, wanted)
+            if self.settings.ctc:
+                written = self.transcribe_by_encoder(network, split, self.settings.scored)
+                scores["encoder_word_error_rate"] = compute_word_errors(written, wanted)
         return scores
 
     def transcribe(
@@ -248,15 +259,36 @@ class SpeechRecognition(MediaTask):
     ) -> tuple[list[int], list[str], list[str]]:
         """Strings all over a split, by number; what is written about them, and what they are."""
         model = NativeModel(network, self.tokenizer, generation=GenerationSettings())
-        total = len(self.media(split).lengths)
-        chosen = np.unique(np.linspace(first, total - 1, count).astype(np.int64)).tolist()
+        chosen = self._choose(split, count, first)
         strings = [self.speak(split, index) for index in chosen]
-        rate = self.network_config.sample_rate
-        percepts = [
-            play_sound(self.network_config, Waveform(each.samples, rate), each.words) for each in strings
-        ]
-        written = [write_answer(model, (), found[0]) for found in model.write_words(percepts)]
+        written = [write_answer(model, (), found[0]) for found in model.write_words(self._perceive(strings))]
         return chosen, written, [_write(each) for each in strings]
+
+    def transcribe_by_encoder(self, network: Network, split: Split, count: int, first: int = 0) -> list[str]:
+        """What the encoder alone tells of the same strings: CTC's best path (Graves et al. 2006)."""
+        listening, device = require_transformer(network), find_device(network)
+        strings = [self.speak(split, index) for index in self._choose(split, count, first)]
+        written = []
+        with at_inference(network):
+            for percept in self._perceive(strings):
+                assert percept.inputs is not None
+                memory = listening.encode(torch.from_numpy(percept.inputs)[None].to(device))
+                path = listening.logits(memory)[0].argmax(-1).tolist()  # the likeliest word of each frame
+                words = [word for word, _ in groupby(path) if word != listening.config.padding_id]
+                written.append(self.tokenizer.decode(words).strip())
+        return written
+
+    def _choose(self, split: Split, count: int, first: int) -> list[int]:
+        """Numbers of strings all over a split, behind the first ones."""
+        total = len(self.media(split).lengths)
+        found: list[int] = np.unique(np.linspace(first, total - 1, count).astype(np.int64)).tolist()
+        return found
+
+    def _perceive(self, strings: Sequence[SpokenString]) -> list[Percept]:
+        config = self.network_config
+        return [
+            play_sound(config, Waveform(each.samples, config.sample_rate), each.words) for each in strings
+        ]
 
     def samples(self, network: Network, split: Split, count: int) -> list[Sample]:
         """Transcripts of strings all over the split, which are named by number."""
