@@ -410,7 +410,9 @@ def test_quotas_of_one_person(fresh: Team, invented: dict[str, Path]) -> None:
     fresh.app.state.context = replace(context, settings=limited)
     for content in (body, iter([body])):  # with a length, and in pieces
         answer = fresh.ask("rita", "POST", "/api/recordings", content=content)
-        assert (answer.status_code, answer.json()["error"]["code"]) == (413, "storage_full")
+        error = answer.json()["error"]
+        assert (answer.status_code, error["code"]) == (413, "storage_full")
+        assert error["message"]["code"] == "api.storage_left"
     assert not list(fresh.library.folder.glob(".*.part"))
     asked = {"kind": "record", "model": "zoo/tiny", "text": "x"}
     statuses = [
@@ -419,7 +421,8 @@ def test_quotas_of_one_person(fresh: Team, invented: dict[str, Path]) -> None:
     assert statuses == [202, 202, 429, 202]  # each had a job before; another's quota is not mine
     full = replace(limited, person_bytes=used)
     fresh.app.state.context = replace(context, settings=full)
-    assert fresh.ask("rita", "POST", "/api/jobs", json=asked).status_code == 413
+    answer = fresh.ask("rita", "POST", "/api/jobs", json=asked)
+    assert (answer.status_code, answer.json()["error"]["message"]["code"]) == (413, "api.storage_full")
 
 
 def test_files_that_come_at_the_same_time_share_one_quota(

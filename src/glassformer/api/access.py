@@ -83,7 +83,10 @@ class Access:
             return
         used = self.library.bytes_of(self.person.name)
         if used + more > most or used >= most:
-            raise ApiError("api.storage_full", status=413, used=used / 1e9, most=most / 1e9, more=more / 1e9)
+            sizes = {"used": used / 1e6, "most": most / 1e6}
+            if more and used < most:
+                raise ApiError("api.storage_left", "storage_full", 413, **sizes, more=more / 1e6)
+            raise ApiError("api.storage_full", status=413, **sizes)
 
     # Recordings
 

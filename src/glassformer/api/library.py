@@ -674,7 +674,7 @@ class Library:
             if self._index.put(row):
                 if not self._free_disk(id) and refuse:
                     self._forget(row)
-                    raise ApiError("api.disk_full", status=413, more=size / 1e9)
+                    raise ApiError("api.disk_full", status=413, more=size / 1e6)
             elif own and path is not None and path != self._locate(self._find(id)):  # the same content
                 _remove_file(path)
         return id

@@ -10,21 +10,13 @@ const stages: readonly JobStage[] = ["queued", "loading", "tokenising", "running
 
 export function Progress() {
   const app = useApp();
-  const say = app.words.value;
   const running = app.runs.running.value;
   const other = app.runs.other.value;
   const trouble = app.runs.trouble.value;
   if (running) return <Stages job={running.job} cancel={() => app.runs.cancel()} />;
   return (
     <>
-      {trouble !== null && (
-        <div class="notice bad" role="alert" data-notice="run-failed">
-          <p class="notice-title">{app.explain(trouble)}</p>
-          <Button name="try-again" act={() => app.runs.start()}>
-            {say.tryAgain}
-          </Button>
-        </div>
-      )}
+      {trouble !== null && <Failure trouble={trouble} />}
       {other &&
         (other.recording === null ? (
           <Stages job={other} elsewhere cancel={() => app.runs.cancelOther()} />
@@ -32,6 +24,21 @@ export function Progress() {
           <Result job={other} />
         ))}
     </>
+  );
+}
+
+/** Why there is no run. It is scrolled to, as progress is. */
+function Failure({ trouble }: { readonly trouble: unknown }) {
+  const app = useApp();
+  const box = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => box.current?.closest(".run-bar")?.scrollIntoView({ block: "nearest" }), [trouble]);
+  return (
+    <div class="notice bad" role="alert" data-notice="run-failed" ref={box}>
+      <p class="notice-title">{app.explain(trouble)}</p>
+      <Button name="try-again" act={() => app.runs.start()}>
+        {app.words.value.tryAgain}
+      </Button>
+    </div>
   );
 }
 
