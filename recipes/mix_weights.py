@@ -1,4 +1,4 @@
-"""The weighted mean of two runs of one network: the last step of zoo/translator.
+"""The weighted mean of two runs of one network: the last step of zoo/translator and of zoo/listener.
 
     python recipes/mix_weights.py runs/translator-characters-start runs/translator-characters/last 0.75
 
