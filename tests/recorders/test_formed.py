@@ -145,6 +145,23 @@ def test_a_recording_that_leaves_weights_for_later_is_that_which_kept_them(
     assert (tmp_path / "later").stat().st_size == (tmp_path / "kept").stat().st_size
 
 
+def test_weights_that_are_not_the_same_here_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another library of matrix products may give other bits for another layout: nobody could read them."""
+    model = make_gpt2()
+    kept = record(model)
+    monkeypatch.setattr(maps, "FORMED_AGAIN", 64)
+
+    def disturb(products: Tensor, *given: Any) -> HeadStatistics:
+        found = form_weights(products, *given)
+        return replace(found, peak=found.peak / 2)
+
+    monkeypatch.setattr(formed, "form_weights", disturb)
+    found = record(model)
+    for ours, other in zip(found.maps, kept.maps, strict=True):
+        assert isinstance(ours.peek("dense"), np.ndarray)
+        assert np.array_equal(ours.weights(), other.weights())
+
+
 def test_statistics_with_other_things_form_no_weights_again(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(maps, "FORMED_AGAIN", 64)
     found = load(make_gpt2()).record(ids_of(64), want=("output",), kernel="exact")

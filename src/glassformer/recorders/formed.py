@@ -44,6 +44,12 @@ class FormedLater(Later):
         self._last: tuple[int, Array] | None = None  # the head read last: tiles beside each other need it
         self._lock = threading.Lock()
 
+    def is_reproducible(self) -> bool:
+        """Whether the first head, alone or with the others, has the same bits as in the pass: matrix products
+        may give others for another layout of memory."""
+        with self._lock:
+            return any(self._form(slice(0, count)) is not None for count in (1, self.shape[0]))
+
     def read_head(self, head: int) -> Array:
         with self._lock:
             if self._formed is not None:

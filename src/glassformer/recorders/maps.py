@@ -92,6 +92,7 @@ class MapMaker:
     want: Collection[str]
     keep: ArrayStore = hold_or_store
     later: bool = False  # whether `attend` may leave weights to be formed again when they are read
+    proven: bool = False  # whether weights of this recording were formed again to the last bit
     room: Tensor | None = None  # for weights that are not kept
     notes: dict[Message, None] = field(default_factory=dict)  # in order, each once
     masks: Masks = field(default_factory=Masks)
@@ -133,6 +134,11 @@ class MapMaker:
             call.weights, numbers = products, products[0].numpy()
         elif "weights" in self.want:
             numbers = FormedLater(call.place, call.queries, call.keys, scoring, statistics)
+            self.proven = self.proven or numbers.is_reproducible()
+            if not self.proven:  # weights that could not be read would be lost
+                self.later = False
+                call.weights = products.clone()
+                numbers = call.weights[0].numpy()
         self._keep_exact(call, scoring, numbers, statistics)
         return torch.matmul(products, values).transpose(1, 2).contiguous()
 
