@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from playwright.sync_api import Page, expect
 from browser.test_heatmap import read_pixels
 from browser.waiting import measure_overflow, settle
 from glassformer.recording import Recording
+from glassformer.render.html.export import export
 from inventions import invent_listener
 
 pytestmark = pytest.mark.browser
@@ -71,3 +73,14 @@ def test_playing_runs_through_time_on_a_small_screen(
     page.get_by_role("button", name="Play", exact=True).click()
     expect(page.locator(".sound-clock")).to_have_text(re.compile(r"^1\.00 of 1\.00"))  # it came to its end
     expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
+
+
+def test_a_file_has_the_sound_and_plays_it(open_file: Open, listener: Recording, tmp_path: Path) -> None:
+    path = export(listener, tmp_path / "a.html", exact=True)
+    page = open_file(path, "#view=sound&place=decoder.cross.0&head=1")
+    settle(page)
+    weights = listener.maps[2].weights(1)
+    darkness = 765 - read_rows(page, *weights.shape).sum(axis=-1)
+    assert darkness.argmax(axis=1).tolist() == weights.argmax(axis=1).tolist()
+    page.get_by_role("button", name="Play", exact=True).click()
+    expect(page.locator(".sound-clock")).to_have_text(re.compile(r"^1\.00 of 1\.00"))
