@@ -122,9 +122,11 @@ class Server:
 
 
 @contextmanager
-def start(name: str, words: list[str], page: str, listing: str, port: int, *headers: str) -> Iterator[Server]:
+def start(
+    name: str, command: list[str], page: str, listing: str, port: int, *headers: str
+) -> Iterator[Server]:
     """A server that answers."""
-    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     server = Server(name, process, port, page, listing, headers)
     try:
         end = time.monotonic() + PATIENCE
@@ -222,7 +224,7 @@ def start_all(venv: Path, proxy: Path) -> Iterator[list[Server]]:
         subprocess.run([python, "-c", BOARD, str(folder / "runs")], check=True)
         command = ["-m", "glassformer", "serve", "--no-browser", "--offline", "--port", str(ours)]
         command = [sys.executable, *command, "--keep", str(folder / "kept")]
-        board_words = [python, "-m", "tensorboard.main", "--logdir", str(folder / "runs"), "--port"]
+        board_command = [python, "-m", "tensorboard.main", "--logdir", str(folder / "runs"), "--port"]
         yield [
             opened.enter_context(start("glassformer", command, "/", "/api/recordings", ours)),
             opened.enter_context(
@@ -230,7 +232,7 @@ def start_all(venv: Path, proxy: Path) -> Iterator[list[Server]]:
                       "/hub/api/users", hub, f"Authorization: token {TOKEN}")
             ),
             opened.enter_context(
-                start("tensorboard", [*board_words, str(board)], "/", "/data/plugin/scalars/tags", board)
+                start("tensorboard", [*board_command, str(board)], "/", "/data/plugin/scalars/tags", board)
             ),
             opened.enter_context(start("lit", [python, "-c", LIT, str(lit)], "/", "/get_info", lit)),
         ]  # fmt: skip

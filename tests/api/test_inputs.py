@@ -48,7 +48,7 @@ def test_an_id_leads_nowhere_else(tmp_path: Path, id: str) -> None:
 def test_what_is_old_goes_and_so_does_what_is_too_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(inputs, "MOST", 100)
+    monkeypatch.setattr(inputs, "MOST_BYTES", 100)
     store = InputStore(tmp_path)
     old = put(store, "ada", age=inputs.KEPT + 5)
     large, other, newest = (
@@ -67,13 +67,15 @@ def test_files_are_few_however_short_they_are(tmp_path: Path) -> None:
     store = InputStore(tmp_path)
     other, claimed = put(store, "bob"), put(store, "ada", b"")
     store.claim(claimed, "ada")
-    ids = [put(store, "ada", b"", age=inputs.FILES + 5 - number) for number in range(inputs.FILES + 5)]
+    ids = [
+        put(store, "ada", b"", age=inputs.MOST_FILES + 5 - number) for number in range(inputs.MOST_FILES + 5)
+    ]
     store.limit("ada")
     assert {path.stem for path in store.folder.iterdir()} == {other, claimed, *ids[5:]}
 
 
 def test_what_a_job_waits_for_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "MOST", 100)
+    monkeypatch.setattr(inputs, "MOST_BYTES", 100)
     store = InputStore(tmp_path)
     waiting = [put(store, "ada", bytes(60)) for _ in range(2)]
     for id in waiting:

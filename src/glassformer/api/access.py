@@ -10,7 +10,7 @@ everything is allowed.
 """
 
 from dataclasses import dataclass, replace
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 from glassformer.api.examples import read_example_id
 from glassformer.api.index import Reader
@@ -83,7 +83,7 @@ class Access:
             return
         used = self.library.bytes_of(self.person.name)
         if used + more > most or used >= most:
-            sizes = {"used": used / 1e6, "most": most / 1e6}
+            sizes: dict[str, Any] = {"used": used / 1e6, "most": most / 1e6}
             if more and used < most:
                 raise ApiError("api.storage_left", "storage_full", 413, **sizes, more=more / 1e6)
             raise ApiError("api.storage_full", status=413, **sizes)

@@ -1,4 +1,4 @@
-"""Folders of a server: where they lie is no business of its clients, who know what is in them by name.
+"""Folders of a server: clients know what is in them by name, and are never told where they are.
 
 In:   a message, and folders; a name from an address.
 Out:  the message without their places; whether a folder can have the name.
@@ -26,6 +26,6 @@ def hide_folders(text: Message, folders: Iterable[Path]) -> Message:
 
 
 def names_folder(id: str) -> bool:
-    """Whether a folder inside another one may be called so: what people write in addresses is no path."""
+    """Whether an id from an address can be the name of a folder; a path cannot."""
     plain = not any(each in id for each in "/\\\0") and id not in ("", ".", "..")
     return plain and len(id.encode("utf-8", "surrogatepass")) <= LONGEST_NAME

@@ -4,8 +4,8 @@ In:   the bytes of a file, and whose it is.
 Out:  an id, by which a request to run a model names the file; the file, for its owner alone.
 
 Only a worker process opens such a file. It is removed when its job has ended, whatever came of it. One that
-no job asks for goes when the next file comes, after an hour; of one person these are no more than `FILES`,
-and take no more than `MOST`.
+no job asks for goes when the next file comes, after an hour; of one person these are no more than
+`MOST_FILES`, and take no more than `MOST_BYTES`.
 """
 
 import logging
@@ -22,8 +22,8 @@ from glassformer.errors import ApiError
 log = logging.getLogger("glassformer.server")
 
 FOLDER = ".inputs"  # below that of the library
-MOST = 256 << 20  # bytes of one person that no job waits for; beyond that the oldest go
-FILES = 100  # of these, however short they are
+MOST_BYTES = 256 << 20  # bytes of one person that no job waits for; beyond that the oldest go
+MOST_FILES = 100  # of these, however short they are
 KEPT = 3600.0  # seconds
 WAITS = 7 * 86_400.0  # seconds that a file may wait with its job, also one that a killed server has lost
 
@@ -54,7 +54,7 @@ class InputStore:
         total = 0
         for number, (path, _, size) in enumerate(sorted(unclaimed, key=lambda each: -each[1])):
             total += size
-            if number and (total > MOST or number >= FILES):
+            if number and (total > MOST_BYTES or number >= MOST_FILES):
                 path.unlink(missing_ok=True)
 
     def find(self, id: str, owner: str | None) -> Path:

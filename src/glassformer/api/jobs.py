@@ -139,7 +139,7 @@ class Event(ResponseModel):
 
 
 class Drawing(ResponseModel):
-    """How a model is used to see what people draw."""
+    """What drawings should look like for a model: those that it was trained on."""
 
     dark: bool = False  # light lines on a dark ground
     fill: Annotated[float, Field(gt=0, le=1)] | None = None  # of the side that the lines take; None: as drawn
@@ -170,9 +170,8 @@ class ModelDescription(ResponseModel):
     samples: dict[str, tuple[str, ...]] = Field(default_factory=dict)  # texts for its task, by language
     reads: Reads = "text"
     drawing: Drawing | None = None  # what a drawing should look like, where that is known
-    head: Annotated[int, Field(ge=0)] | None = (
-        None  # of the last layer, which opens where people draw and speak
-    )
+    # Of the last layer: the head that is shown first where people draw or speak.
+    head: Annotated[int, Field(ge=0)] | None = None
     sample_rate: int | None = None  # of a sound, in samples per second
     max_seconds: float | None = None  # of a sound
 

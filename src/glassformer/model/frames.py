@@ -2,8 +2,8 @@
 
 In:   samples (batch, sample) from -1 to 1; `real` (batch, token), False where a shorter sound has ended.
 Out:  vectors (batch, token, width). A padded sound gives what it gives alone: silence is 0, and what
-      follows the end is set to 0 before each convolution. With a relative spectrogram, sounds are given as
-      long as all are there.
+      follows the end is set to 0 before each convolution. With a relative spectrogram all sounds
+      come padded to one length.
 """
 
 import torch

@@ -37,7 +37,7 @@ Put = Callable[[int, Bytes], None]  # writes bytes at an offset of an array; thr
 
 LARGE = 1 << 20  # bytes; larger arrays go to disk
 LONGEST_DENSE = 1024  # tokens; of longer texts no matrix is kept
-HELD_SHARE = 16  # of a GPU's memory, one in so many bytes may hold vectors of recordings
+HELD_SHARE = 16  # vectors of recordings may take 1/16 of a GPU's memory
 
 
 def as_numbers(tensor: Tensor) -> Array:

@@ -58,7 +58,7 @@ FOR_ALL = 4  # numbers that are drawn for a string: speaker, last gap, noise, vo
 EACH = 4  # and for a word: which recording, gap, speed, loudness
 SPEEDS = 20  # a word is heard at a multiple of 1 / SPEEDS of its speed: few, so that each is made once
 MOST_KEPT = 1 << 30  # bytes of recordings at other speeds that are kept for the next time
-LENGTHS = 25  # with a GPU, batches have a multiple of so many frames: it makes ready for each length anew
+FRAME_MULTIPLE = 25  # of a batch on a GPU, which prepares kernels for each new length
 MOST_SNR = 100.0  # decibels, up or down: float32 says no more
 Equaliser = Annotated[float, Limits(least=0, most=60)]  # decibels
 SPLIT_KEYS = {"train": 10, "dev": 11, "test": 12}  # what numbers are drawn for
@@ -184,7 +184,7 @@ class SpeechRecognition(MediaTask):
     def _find_noise(
         self, samples: NDArray[np.float32], places: list[tuple[int, int, int]], drawn: float
     ) -> float:
-        """How loud the noise is behind a string."""
+        """The standard deviation of the noise that is added to a string."""
         if self.settings.snr is None:
             return self.settings.noise * drawn
         lowest, highest = self.settings.snr
@@ -206,7 +206,7 @@ class SpeechRecognition(MediaTask):
 
     def collate(self, split: Split, indices: Sequence[int] | Indices, epoch: int = 0) -> Batch:
         strings = list(self._join(split, indices, epoch))
-        multiple = LENGTHS if torch.cuda.is_available() else 1
+        multiple = FRAME_MULTIPLE if torch.cuda.is_available() else 1
         inputs, real = play([samples for samples, _ in strings], self.network_config, multiple)
         labels = self._heard[split].labels
         texts = [" ".join(labels[number] for number, _, _ in places) for _, places in strings]

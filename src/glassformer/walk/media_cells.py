@@ -11,7 +11,7 @@ import numpy as np
 from glassformer.walk.types import Reading
 from glassformer.walk.working import Cell, Numbers, Working
 
-WINDOW = 2.5  # hops of a sound that one column of its spectrogram hears
+WINDOW = 2.5  # hops that the window of one column is long
 FLOOR = 8.0  # powers of ten below a full tone that count as silence
 
 
@@ -47,8 +47,8 @@ def prepend(cell: Cell) -> Working:
 
 
 def transform(cell: Cell) -> Working:
-    """How strong a frequency is in a stretch of sound: samples, fading at both ends, times a cosine and a
-    sine; the terms are those of the cosine."""
+    """The power of a frequency in a stretch of sound: samples under a Hann window, times a cosine and a sine;
+    the terms are those of the cosine."""
     (name,) = cell.step.inputs
     hop = int(cell.step.numbers["hop"])
     size, length = measure_transform(hop)

@@ -76,9 +76,8 @@ class ModelCard(BaseModel):
     languages: tuple[str, ...] = ()  # from, into
     pivot_language: str | None = None
     drawing: Drawing | None = None
-    head: Annotated[int, Field(ge=0)] | None = (
-        None  # of the last layer, which shows best where the model looks or listens
-    )
+    # Of the last layer: the head that shows best where the model looks or listens.
+    head: Annotated[int, Field(ge=0)] | None = None
 
 
 def read_model_card(folder: Path) -> ModelCard:

@@ -2,7 +2,7 @@
  * A synthetic voice that says digits: an example where nobody speaks.
  *
  * In:   words, samples per second.
- * Out:  samples. Pulses of a throat, and hiss, through four resonances that move from sound to sound, as in formant
+ * Out:  samples. Glottal pulses, and hiss, through four resonances that move from sound to sound, as in formant
  *       synthesis since Klatt (1980); frequencies are those of textbooks, roughly.
  */
 
@@ -131,14 +131,14 @@ export function speak(text: string, rate: number): Float32Array {
     pulse = TILT * pulse + (phase >= 1 ? 1 : 0);
     phase %= 1;
     const middles = [first, second!, third!, HIGHEST];
-    const throat = resonances.reduce(
+    const voiced = resonances.reduce(
       (sample, resonance, which) => resonance.pass(sample, middles[which]!, true),
       pulse * voice!,
     );
     seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0; // the same hiss each time
     const hiss = hissing.pass((seed / 2 ** 31 - 1) * Math.sqrt(3) * loud!, hertz!, false);
-    samples[place] = 3 * (throat - 0.9 * last) + 0.25 * hiss; // lips let high frequencies out
-    last = throat;
+    samples[place] = 3 * (voiced - 0.9 * last) + 0.25 * hiss; // lips let high frequencies out
+    last = voiced;
     most = Math.max(most, Math.abs(samples[place]!));
   });
   return samples.map((sample) => (sample / most) * LOUDEST);
