@@ -11,7 +11,7 @@ import torch
 import glassformer as gf
 from glassformer.errors import ConfigurationError
 from glassformer.model.loss import IGNORED
-from glassformer.tasks.speech_recognition import LENGTHS, SpeechRecognition, _sum_encoder_loss
+from glassformer.tasks.speech_recognition import FRAME_MULTIPLE, SpeechRecognition, _sum_encoder_loss
 from glassformer.tasks.task import build_task
 from glassformer.text.batches import Batch
 from glassformer.text.builders import build_words
@@ -67,8 +67,8 @@ def test_batches_are_no_longer_than_their_longest_string_but_for_a_gpu(
     batch = task.collate("train", range(6))
     assert batch.sizes is not None
     longest = max(frames for frames, _ in batch.sizes)
-    assert longest % LENGTHS  # rounding would be seen
-    wanted = longest + -longest % LENGTHS if gpu else longest
+    assert longest % FRAME_MULTIPLE  # rounding would be seen
+    wanted = longest + -longest % FRAME_MULTIPLE if gpu else longest
     assert batch.ids.shape[1] == wanted * task.network_config.token_samples
 
 
