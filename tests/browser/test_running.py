@@ -180,3 +180,22 @@ def test_effects_of_heads_are_measured_and_a_head_is_silenced(bench: Bench, open
     expect(page.locator(".edits-sides dd")).to_have_count(2)
     page.get_by_role("button", name="Undo").click()
     page.wait_for_url(lambda url: find_recording(url) == first)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_axe_finds_nothing_in_views_that_run_a_model(bench: Bench, open_page: Open, dark: bool) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(bench.url, dark=dark)
+    fill(page, "decoder")
+    press_run(page)
+    for view in ("effects", "patching"):
+        page.locator(f".pictures [data-name={view}]").click()
+        settle(page)
+        if view == "effects":
+            page.get_by_role("button", name="Measure").click()
+            expect(page.locator(".effects-grid button[data-confirmed=true]").first).to_be_visible()
+            expect(page.get_by_role("button", name="Measure")).to_be_visible()  # all is here
+            rest(page)
+        found = Axe().run(page, context={"include": [[".view-host"]]}).response["violations"]
+        assert not [(each["id"], [node["target"] for node in each["nodes"]][:4]) for each in found], view

@@ -256,7 +256,7 @@ test("values beyond the colours, whose range is that of single heads, have a fra
   expect(cell("decoder.self.0 0").className).not.toContain("beyond");
   const edges = [...element.querySelectorAll(".effects-edges .effects-cell")];
   expect(edges.map(({ className }) => className.includes("beyond"))).toEqual([true, false]);
-  expect(element.querySelector("h3")!.textContent).toBe("The 2 edges with the largest estimates");
+  expect(element.querySelector("h2")!.textContent).toBe("The 2 edges with the largest estimates");
   expect((await mounted.picture()).split('stroke-width="1.5"').length).toBe(plain + 1);
 });
 

@@ -422,7 +422,7 @@ class Effects extends MountedView<Words, EffectsOptions> {
     );
     refill(
       this.edges,
-      make("h3", {}, () => say.edges(found.edges.length)),
+      make("h2", {}, () => say.edges(found.edges.length)),
       make("p", { class: "hint" }, () => say.edgesHint),
       make("ul", { class: "effects-edges" }, ...items),
     );
