@@ -46,6 +46,48 @@ def test_equal_to_torch(layer, shape):
                 assert_near(layer(inputs), expected)
 
 
+@pytest.mark.parametrize("sizes", [(12, 20), (20, 12), (40, 300)])
+@pytest.mark.parametrize("wide", [False, True])
+def test_gradients_are_those_of_float64(sizes, wide, monkeypatch):
+    monkeypatch.setattr(linear, "_has_wide_vectors", lambda: wide)
+    asked = []
+    product = linear._onednn
+    monkeypatch.setattr(linear, "_onednn", lambda *given: asked.append(given) or product(*given))
+    torch.manual_seed(0)
+    layer = Linear(*sizes)
+    inputs = torch.randn(4, 70, sizes[0], requires_grad=True)
+    upstream = torch.randn(4, 70, sizes[1])
+    ours = torch.autograd.grad(layer(inputs), [inputs, layer.weight, layer.bias], upstream)
+    flat, rows = upstream.double().flatten(0, 1), inputs.detach().double().flatten(0, 1)
+    exact = upstream.double() @ layer.weight.detach().double(), flat.T @ rows, flat.sum(0)
+    for own, other in zip(ours, exact, strict=True):
+        assert_near(own, other.float())
+    assert len(asked) == 2 + (wide or sizes[0] > sizes[1])  # forward, to the inputs, perhaps to the weight
+
+
+AMD = "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: {family}\nmodel\t\t: 2\n\nprocessor\t: 1\n"
+
+
+@pytest.mark.parametrize(
+    ("facts", "avx512", "wide"),
+    [
+        (AMD.format(family=26), True, True),
+        (AMD.format(family=26), False, False),  # held to smaller vectors
+        (AMD.format(family=25), True, False),  # computes 512 bits in two steps
+        (AMD.format(family="?"), True, False),
+        (AMD.format(family=26).replace("AuthenticAMD", "GenuineIntel"), True, False),
+        ("", True, False),
+        (None, True, False),
+    ],
+)
+def test_wide_vectors_are_known_by_the_processors_family(facts, avx512, wide, monkeypatch, tmp_path):
+    monkeypatch.setattr(linear, "_has_avx512", lambda: avx512)
+    monkeypatch.setattr(linear, "CPU_FACTS", tmp_path / "cpuinfo")
+    if facts is not None:
+        (tmp_path / "cpuinfo").write_text(facts)
+    assert linear._has_wide_vectors.__wrapped__() is wide
+
+
 @pytest.mark.parametrize("sizes", [(12, 20), (20, 12)])
 def test_gradients_equal_torchs(sizes):
     torch.manual_seed(0)

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -31,6 +32,8 @@ PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
 SAMPLES = 1024  # numbers of a weight that are compared when a generation begins to use it
 _TINY = torch.finfo(torch.float32).tiny
 ENGINE = "fbgemm"  # of products of eight bits
+CPU_FACTS = Path("/proc/cpuinfo")
+ZEN_5 = 26  # the family of the first of AMD's processors that compute 512 bits at once
 PACK_AFTER = 2  # calls with few rows before a weight is packed: a single short text should not pay for it
 
 
@@ -248,6 +251,26 @@ def _has_avx512() -> bool:
 
 
 @cache
+def _has_wide_vectors() -> bool:
+    """Whether vectors of 512 bits are computed at once, and by oneDNN alone: on AMD's processors since Zen 5
+    (MKL uses 256 bits there). A rule, not a measurement: a training gives the same numbers each time."""
+    return _has_avx512() and _read_amd_family() >= ZEN_5
+
+
+def _read_amd_family() -> int:
+    """The family of this processor as Linux tells it; 0 where it is not AMD's, or nobody tells."""
+    try:
+        first = CPU_FACTS.read_text().partition("\n\n")[0]
+    except (OSError, UnicodeDecodeError):
+        return 0
+    facts = {
+        name.strip(): value.strip() for name, _, value in (line.partition(":") for line in first.splitlines())
+    }
+    family = facts.get("cpu family", "")
+    return int(family) if facts.get("vendor_id") == "AuthenticAMD" and family.isdecimal() else 0
+
+
+@cache
 def _adds_in_32_bits() -> bool:
     """Whether this processor adds products of eight bits without saturating (VNNI)."""
     return bool(torch.cpu._is_vnni_supported())
@@ -283,9 +306,11 @@ class _Product(torch.autograd.Function):
 
 
 def _weight_gradient(gradient: Tensor, inputs: Tensor) -> Tensor:
-    """gradientᵀ · inputs (output, input): BLAS, except for a narrow result."""
+    """gradientᵀ · inputs (output, input): BLAS, except where oneDNN is faster."""
     narrow = inputs.shape[1] > gradient.shape[1]
-    return _onednn(gradient.t(), inputs.t(), None) if narrow else gradient.t() @ inputs
+    if narrow or _has_wide_vectors():
+        return _onednn(gradient.t(), inputs.t(), None)
+    return gradient.t() @ inputs
 
 
 def _onednn(inputs: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
