@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from glassformer.api import index as module
-from glassformer.api.index import FILE, RecordingIndex, Row
+from glassformer.api.index import FILE, RecordingIndex, Row, lacks_room
 from glassformer.errors import InputError
 
 ROW = Row(
@@ -137,3 +137,16 @@ def test_a_full_disk_is_told_as_by_other_files(index: RecordingIndex) -> None:
     assert index.find("new") is None
     index.remove("made-1")
     assert index.find("made-1") is None
+
+
+def test_a_full_disk_is_told_from_other_errors() -> None:
+    error = sqlite3.OperationalError("of the module itself")  # without a code
+    assert not lacks_room(error)
+    for code, full in (
+        (sqlite3.SQLITE_FULL, True),
+        (sqlite3.SQLITE_IOERR_WRITE, True),
+        (sqlite3.SQLITE_BUSY, False),
+        (sqlite3.SQLITE_READONLY, False),
+    ):
+        error.sqlite_errorcode = code
+        assert lacks_room(error) == full

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from glassformer.api.folders import hide_folders
+from glassformer.api.index import lacks_room
 from glassformer.api.languages import choose_language
 from glassformer.api.settings import RETRY
 from glassformer.errors import ApiError, GlassformerError
@@ -114,8 +115,7 @@ def _lacks_room(error: OSError | sqlite3.OperationalError) -> bool:
     """Whether the disk is full, as a file or a database says it."""
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    code: int = getattr(error, "sqlite_errorcode", 0)  # errors of the module itself have none
-    return code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+    return lacks_room(error)
 
 
 def _explain_http(error: ClientDisconnect | HTTPException) -> ApiError:

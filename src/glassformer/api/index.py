@@ -246,7 +246,7 @@ class RecordingIndex:
             with self._lock, self._database:
                 yield
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            if not lacks_room(error):
                 raise
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
 
@@ -259,6 +259,12 @@ class RecordingIndex:
 
     def _read(self, text: str, values: tuple[object, ...]) -> Iterator[Row]:
         return map(_make_row, self._ask(text, values))
+
+
+def lacks_room(error: sqlite3.OperationalError) -> bool:
+    """Whether the disk is full, as SQLite says it: its files may also fail to grow (IOERR)."""
+    code: int = getattr(error, "sqlite_errorcode", 0)  # errors of the module itself have none
+    return code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 
 
 def _make_row(found: Iterable[Any]) -> Row:
