@@ -57,6 +57,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker("numeric")
             if hypothesis.is_hypothesis_test(item.obj):
                 item.add_marker("long")
+    # A process that took one of these last would work on while the others have nothing left.
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
     if config.getoption("quick"):
         left_out = list(items)
         items[:] = _choose_quick(items)

@@ -29,6 +29,7 @@ ACCOUNTS = 'for each in passwd group; do cp "$1/usr/share/base-passwd/$each.mast
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.first,
     pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: make page"),
     pytest.mark.skipif(
         sys.version_info[:2] != (3, 11), reason="the base has Python 3.11, and is lent its packages"

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parent.parent
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.first,
     pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: make page"),
 ]
 

@@ -48,6 +48,7 @@ settings = hypothesis.settings(
 
 @pytest.mark.slow
 @pytest.mark.long
+@pytest.mark.first
 def test_no_request_breaks_the_server(build_site: Callable[..., Any], tmp_path: Path) -> None:
     with RunWriter(tmp_path / "runs" / "first") as writer:
         writer.write_event(Event(0, "started", "It began."))

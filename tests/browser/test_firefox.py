@@ -25,7 +25,7 @@ from inventions import invent_captioner, invent_listener
 from machine import find_firefox
 from media_models import build_media_zoo
 
-pytestmark = pytest.mark.firefox
+pytestmark = [pytest.mark.firefox, pytest.mark.first]
 
 WEB = Path(__file__).parents[2] / "web"
 VIEWS = sorted(path.parent.name for path in (WEB / "src" / "views").glob("*/view.ts"))

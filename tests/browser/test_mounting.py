@@ -10,7 +10,7 @@ from playwright.sync_api import CDPSession, Page
 from browser.test_views import VIEWS
 from browser.waiting import settle
 
-pytestmark = [pytest.mark.browser, pytest.mark.long]
+pytestmark = [pytest.mark.browser, pytest.mark.long, pytest.mark.first]
 
 # Textures that are not deleted.
 COUNT_LEFT = """(() => {

@@ -24,6 +24,7 @@ from ports import hold_port
 pytestmark = [
     pytest.mark.browser,
     pytest.mark.slow,
+    pytest.mark.first,
     pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: npm run build in web/"),
 ]
 

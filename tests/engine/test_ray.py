@@ -33,6 +33,7 @@ RECIPE = Path(__file__).parents[2] / "recipes" / "first.toml"
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="the extra `cluster` is not installed"),
     pytest.mark.slow,
+    pytest.mark.first,
     # what Ray's own modules and processes cause
     pytest.mark.filterwarnings("ignore"),
 ]

@@ -213,6 +213,7 @@ def test_shards_are_kept_whole_and_one_process_goes_on_with_them(translation: Pa
 
 
 @pytest.mark.slow
+@pytest.mark.first
 def test_torchrun_starts_it(translation: Path, tmp_path: Path) -> None:
     script = tmp_path / "go.py"
     script.write_text(

@@ -42,6 +42,7 @@ from training.runs import assert_same, losses
     ],
 )
 @pytest.mark.long
+@pytest.mark.first
 def test_killed_at_any_moment_it_resumes_to_the_same_losses(
     request: pytest.FixtureRequest, tmp_path: Path, kind: str, average: list[str]
 ) -> None:

@@ -190,11 +190,11 @@ def test_a_head_is_chosen_on_some_texts_and_scored_on_others() -> None:
     assert judge(reading, seed=0).scores[where]["coreference"][0].texts == 40
 
 
-@pytest.mark.slow
 def test_one_pair_of_an_encoder_decoder_is_enough() -> None:
-    pair = ("The cat sleeps.", "Le chat dort.")
-    found = atlas("zoo/translator", [pair], target_language="fr", cost_texts=0)
-    assert {head.type for head in found.heads if ".cross." in head.place} == {None}
+    """It is measured; one is too little to name heads that are named by more."""
+    [pair] = write_pairs(1)
+    found = atlas(build_translator(), [(pair.text, pair.target)], target_language="fr", cost_texts=0)
+    assert [head.type for head in found.heads if ".cross." in head.place] == [None] * sum(map(len, CROSS))
 
 
 MARKS = dict(zip(')]"', '(["', strict=True)) | {"(": None, "[": None}

@@ -132,6 +132,7 @@ for network in (ours.eval(), theirs.eval()):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts the peak of memory in KiB")
 @pytest.mark.slow
+@pytest.mark.first
 def test_long_texts_take_little_memory():
     # One layer's weights would take 1,024 MiB.
     child = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True, check=True)

@@ -242,6 +242,7 @@ def search_on(folder: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.first
 def test_kills_lose_and_double_nothing(recipe: Path) -> None:
     """Killed with -9 again and again, at any moment; at the end the trials are whole."""
     folder, draw = recipe.parent, random.Random(7)
