@@ -62,8 +62,12 @@ SWITCH = """async ([from, to]) => {
     const before = heading.textContent;
     const start = performance.now();
     const written = new Promise(done => {
-        const look = () => heading.textContent !== before && done();
-        new MutationObserver(look).observe(heading, { subtree: true, childList: true, characterData: true });
+        const observer = new MutationObserver(() => {
+            if (heading.textContent === before) return;
+            observer.disconnect();
+            done();
+        });
+        observer.observe(heading, { subtree: true, childList: true, characterData: true });
     });
     location.hash = location.hash.replace(from, to);
     await written;
