@@ -119,4 +119,4 @@ def test_tables_are_in_english() -> None:
         shard = prepare_shard(model, [(0, "the cat sees")], settings).run()
     finally:
         set_language(language)
-    assert all(text.isascii() for key in shard.state.effect_keys for text in key)
+    assert all(str(text).isascii() for key in shard.state.effect_keys for text in key)

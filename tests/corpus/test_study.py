@@ -287,6 +287,8 @@ def test_a_study_whose_texts_have_all_failed_may_be_changed(model: Any, tmp_path
 def test_wrong_calls_are_refused(model: Any) -> None:
     with pytest.raises(InputError, match="`examples` \\(-1\\) at least 0"):
         gf.study(model, TEXTS, examples=-1)
+    with pytest.raises(InputError, match="`texts` has to be a list"):
+        gf.study(model, 5)  # type: ignore[arg-type]
     for code, wrong in {
         "study.wrong_call": {"texts": "one text"},
         "study.metrics_not_a_list": {"metrics": "entropy"},

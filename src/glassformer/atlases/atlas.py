@@ -172,7 +172,8 @@ def open_atlas(folder: str | Path) -> Atlas:
     try:
         return Atlas(AtlasBody.model_validate_json((place / FILE).read_bytes()), place)
     except OSError as error:
-        raise InputError("atlases.unreadable", folder=str(place), error=str(error)) from None
+        reason = error.strerror or str(error)
+        raise InputError("atlases.unreadable", folder=str(folder), error=reason) from None
     except ValidationError as error:
         faults = describe_faults(error.errors())
         raise InputError("atlases.malformed", path=str(place / FILE), faults=faults) from None

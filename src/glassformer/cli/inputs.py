@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from glassformer.corpus.sources import TextFiles
     from glassformer.recording import Recording
     from glassformer.runlog import RunLog
+    from glassformer.studies import Study
 
 
 def add_language(parser: Parser) -> None:
@@ -77,17 +78,21 @@ def read_place(arguments: Arguments) -> dict[str, Any]:
     return {name: getattr(arguments, name) for name in ("place", "part", "layer", "head", "reading")}
 
 
-def open_result(name: str) -> "Recording | RunLog | Atlas":
-    """What a name on the command line stands for: the folder of a run or of an atlas, zoo/NAME, a bundle."""
+def open_result(name: str) -> "Recording | RunLog | Atlas | Study":
+    """What a name on the command line stands for: a bundle, zoo/NAME, the folder of a run, atlas or study."""
     from glassformer import bundle
     from glassformer.atlases import open_atlas
     from glassformer.atlases.atlas import FILE
     from glassformer.runlog import is_run, read_run
+    from glassformer.studies import open_study
+    from glassformer.studies.files import MANIFEST
 
     if is_run(name):
         return read_run(name)
     if name.startswith("zoo/") or (Path(name) / FILE).is_file():
         return open_atlas(name)
+    if (Path(name) / MANIFEST).is_file():
+        return open_study(name)
     return bundle.open(name)
 
 

@@ -342,8 +342,9 @@ class Measuring:
                 self.heads.pop(number, None)
                 reader.failed.append(FailedText(number, error.message))
                 continue
-            names = ("", *(_name_edit(row) for row in found.edits))
-            self.effect_keys = tuple((name, outcome.as_message().text("en")) for name in names)
+            said = outcome.as_message().text("en")
+            plain = ("", said, *_NO_HEAD)
+            self.effect_keys = (plain, *((_name_edit(row), said, *_find_head(row)) for row in found.edits))
             self.effects[number] = np.array([found.baseline, *found.effects])
 
     def add_up(self, tokens: Mapping[int, int], failed: Sequence[FailedText]) -> Shard:
@@ -438,6 +439,16 @@ def _ask(settings: Settings) -> Callable[[Request], Request]:
         return replace(request, want=want, kernel="fast" if weights else None)
 
     return complete
+
+
+_NO_HEAD = (None, None, None, None)  # stack, kind, layer, head
+
+
+def _find_head(edit: Edit | Sequence[Edit]) -> tuple[Any, ...]:
+    """Where the head is that is changed; nothing where several are, or something else."""
+    edits = (edit,) if isinstance(edit, Edit) else edit
+    found = tuple(getattr(edits[0], name, None) for name in ("stack", "kind", "layer", "head"))
+    return found if len(edits) == 1 and None not in found else _NO_HEAD
 
 
 def _name_edit(edit: Edit | Sequence[Edit]) -> str:

@@ -132,7 +132,8 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     load_arrow()
     if shard is None:
         shard = SHARD if outcome is None else SHARD_OF_EFFECTS
-    if isinstance(texts, str) or shard < 1 or jobs < 1 or examples < 0:
+    are_texts = isinstance(texts, Iterable | Path) and not isinstance(texts, str)
+    if not are_texts or shard < 1 or jobs < 1 or examples < 0:
         raise InputError("study.wrong_call", shard=shard, jobs=jobs, examples=examples)
     given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else texts
     workers = Workers(engine, jobs, address, gpus)

@@ -28,7 +28,7 @@ import numpy as np
 
 from glassformer.errors import InputError
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "study.json"
 STATE = "state.npz"
 

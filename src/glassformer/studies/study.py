@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas
 
 HEAD_KEYS = ("stack", "kind", "layer", "head", "metric")
-EFFECT_KEYS = ("edit", "outcome")
+EFFECT_KEYS = ("edit", "outcome", "stack", "kind", "layer", "head")  # of which head, if of one
 NUMBERS = ("texts", "value", "low", "high", "mean", "mean_low", "mean_high", "deviation", "least", "most")
 TABLES = {
     "heads": (*HEAD_KEYS, *NUMBERS),
@@ -141,6 +141,10 @@ class Study:
     @property
     def tokens(self) -> int:
         return int(self.manifest["tokens"])
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a table: effects of an outcome, values, heads of a finished study."""
+        return (self.folder / f"{name}.parquet").exists() or any((self.folder / name).glob("[0-9]*.parquet"))
 
     def paths(self, name: str) -> list[Path]:
         """The Parquet files of a table: "heads", "effects", "texts" or "values"."""

@@ -138,8 +138,9 @@ def test_an_atlas_of_nothing_is_refused() -> None:
         atlas(model, [])
     with pytest.raises(InputError, match="none of the 1"):
         atlas(model, ["w1 " * 80])
-    with pytest.raises(InputError, match="not a text"):
-        atlas(model, [3])
+    for wrong in ([3], 3):
+        with pytest.raises(InputError, match="3 is not a text" if wrong == 3 else "not a text"):
+            atlas(model, wrong)
     with pytest.raises(InputError, match="cost_texts is -3"):
         atlas(model, TEXTS, cost_texts=-3)
 

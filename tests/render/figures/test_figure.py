@@ -86,6 +86,7 @@ def test_views_are_listed_and_torch_stays_out():
         "learning",
         "strip",
         "atlas",
+        "study",
     }
     heavy = "bool({'torch', 'matplotlib'} & set(sys.modules))"
     code = f"import sys, glassformer.render.figures as _; sys.exit({heavy})"

@@ -1,4 +1,4 @@
-"""`glassformer figure`: a recording, a training run or an atlas as a figure. Torch is not needed."""
+"""`glassformer figure`: a recording, a training run, an atlas or a study as a figure. Torch is not needed."""
 
 from pathlib import Path
 
@@ -14,13 +14,14 @@ EXAMPLES = (
     "glassformer figure tom.bundle change.pdf --view difference --against edited.bundle",
     "glassformer figure runs/first curves.pdf",
     "glassformer figure atlases/mine heads.pdf --metric induction",
+    "glassformer figure animals effects.pdf --metric effects",
     "glassformer figure runs/first learnt.pdf --view strip --place decoder.self.1 --head 2 --width page",
 )
 
 
 def add_arguments(parser: Parser) -> None:
-    """A recording, a run or an atlas, a file, and what to draw."""
-    parser.add_argument("source", metavar="FILE.bundle | RUN | ATLAS")
+    """A recording, a run, an atlas or a study, a file, and what to draw."""
+    parser.add_argument("source", metavar="FILE.bundle | RUN | ATLAS | STUDY")
     parser.add_argument("output", metavar="FILE.pdf", type=Path)
     parser.add_argument("--view")
     add_place(parser, heads=str)

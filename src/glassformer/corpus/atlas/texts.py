@@ -145,6 +145,8 @@ def as_marked(
     """Whatever a person gives as texts."""
     if isinstance(texts, str):  # its letters would be texts
         raise InputError("atlases.single_text")
+    if not isinstance(texts, Iterable):
+        raise InputError("atlases.not_a_text", seen=repr(texts)[:80])
     return [_mark(each) for each in texts]
 
 

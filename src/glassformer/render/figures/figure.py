@@ -1,10 +1,10 @@
 """One figure: chosen, drawn and written.
 
-In:   a Recording, a RunLog or an Atlas; the name of a view, and what to show of it.
+In:   a Recording, a RunLog, an Atlas or a Study; the name of a view, and what to show of it.
 Out:  Figure, around a matplotlib figure that can still be changed by hand.
 
 A view is a file of this folder with a function `draw(sheet)`: it reads `sheet.recording` (or `sheet.log`,
-`sheet.atlas`) and `sheet.choice`, and draws into `sheet.canvas`.
+`sheet.atlas`, `sheet.study`) and `sheet.choice`, and draws into `sheet.canvas`.
 """
 
 import io
@@ -25,6 +25,7 @@ from glassformer.render.figures.fonts import choose_fonts
 from glassformer.render.figures.style import COLUMN, PAGE, REQUIRED, SETTINGS, choose_settings
 from glassformer.render.files import write_whole
 from glassformer.runlog import RunIndex, RunLog, read_run
+from glassformer.studies import Study
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,6 +47,7 @@ VIEWS = {  # the module that draws each, and what it draws
     "learning": ("glassformer.render.figures.learning", RunLog),
     "strip": ("glassformer.render.figures.strip", RunLog),
     "atlas": ("glassformer.render.figures.atlas", Atlas),
+    "study": ("glassformer.render.figures.study", Study),
 }
 _MAP, _COLOURS = ("place", "part", "layer"), ("vmax", "cmap", "scale")
 USED = {  # the choices that act on each view, beside title, width and those of every figure
@@ -61,6 +63,7 @@ USED = {  # the choices that act on each view, beside title, width and those of 
     "learning": (*_MAP, "metric", *_COLOURS),
     "strip": (*_MAP, "head", "reading", "steps", "text", *_COLOURS),
     "atlas": ("metric", *_COLOURS),
+    "study": ("metric", *_COLOURS),
 }
 COMMANDS = {"names": "--curve", "parameters": "--set", "steps": "--step"}  # called so on the command line
 FORMATS = ("pdf", "svg", "png")
@@ -97,7 +100,7 @@ class Sheet:
     """What a view draws on: the canvas, what is drawn, and the texts that need a font."""
 
     canvas: "Canvas"
-    source: Recording | RunLog | Atlas
+    source: Recording | RunLog | Atlas | Study
     choice: Choice
     width: float
     language: str
@@ -120,6 +123,11 @@ class Sheet:
     @property
     def atlas(self) -> Atlas:
         assert isinstance(self.source, Atlas)
+        return self.source
+
+    @property
+    def study(self) -> Study:
+        assert isinstance(self.source, Study)
         return self.source
 
     def text(self, text: Message | str) -> str:
@@ -230,7 +238,7 @@ class Figure:
 
 
 def figure(  # noqa: PLR0913 - independent settings
-    source: Recording | RunLog | RunIndex | Atlas,
+    source: Recording | RunLog | RunIndex | Atlas | Study,
     view: str | None = None,
     *,
     part: str | None = None,
@@ -253,13 +261,14 @@ def figure(  # noqa: PLR0913 - independent settings
     fonts: Sequence[str] = (),
     language: str | None = None,
 ) -> Figure:
-    """Draw a view of a recording, of a training run or of an atlas.
+    """Draw a view of a recording, of a training run, of an atlas or of a study.
 
     Views are "heatmap", "heads", "lines", "bars", "rollout" and "difference"; where patches or frames are
     looked at, "picture" (colours over the picture, a panel for each word or head) and "sound" (words or heads
     over time, below the wave); of a run "curves", "learning" (every head over the steps) and "strip": one
     head at some `steps`, as recorded while the run trained, of the text with the number `text`. Of an atlas
-    "atlas": all heads by type, or by a `metric`: "cost", a measure, the name of a detector.
+    "atlas": all heads by type, or by a `metric`: "cost", a measure, the name of a detector. Of a study
+    "study": all heads by a `metric` that it measured, or by "effects".
 
     The map is chosen by `place` (a Place or its address, "decoder.cross.3"), or by `part` and `layer`. `head`
     is one head or several; "decoder.cross.3:5" is a head of another map. Several heads of a heat map are a
@@ -283,7 +292,7 @@ def figure(  # noqa: PLR0913 - independent settings
         source = read_run(source.folder)
     matplotlib = import_module("matplotlib")  # late: it is slow; its settings have no useful types
     usual = "heatmap" if against is None else "difference"
-    own = {RunLog: "curves", Atlas: "atlas"}
+    own = {RunLog: "curves", Atlas: "atlas", Study: "study"}
     name = view or own.get(type(source), usual)
     draw = _find_view(name, source)
     require_choice("language", language, known_languages())

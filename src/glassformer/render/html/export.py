@@ -96,6 +96,8 @@ def export(
         return write_whole(target, page)
     if megabytes is not None:
         raise InputError("render.megabytes_of_runs")
+    if not isinstance(source, (Recording, Atlas)):
+        raise InputError("render.not_a_recording", type=type(source).__name__)
     if isinstance(source, Atlas):
         page = render_atlas(source, hidden=hidden, vectors=vectors, exact=exact, title=title)
         return write_whole(target, page)
