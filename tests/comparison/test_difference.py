@@ -79,6 +79,20 @@ def test_maps_of_one_recording_only_are_said(recorded) -> None:
     assert "2 heads in the first" in str(error.value)
 
 
+def test_targets_without_a_common_word_leave_the_source_to_compare() -> None:
+    model = gf.load("zoo/translator")
+    first, second = (
+        gf.record(model, "The tree is green.", target, target_language="fr")
+        for target in ("oui", "non merci")
+    )
+    found = difference(first, second)
+    assert {each.place.stack for each in found.recording.maps} == {"encoder"}
+    assert found.recording.target is None
+    assert not found.identical
+    assert all((each.weights() == 0).all() for each in found.recording.maps)  # the same source
+    assert [each.code for each in found.left_out] == ["comparison.no_common_word"]
+
+
 def test_matched_heads_are_subtracted(recorded) -> None:
     first, second = recorded(WORDS, 0, layers=1), recorded(WORDS, 1, layers=2)
     here, there = Place("encoder", "self", 0), Place("encoder", "self", 1)

@@ -74,7 +74,8 @@ class Difference:
     @property
     def identical(self) -> bool:
         """Whether both have the same tokens in the same order."""
-        return all(each.identical for each in self.alignments.values())
+        sides = 1 if self.first.target is None else 2
+        return len(self.alignments) == sides and all(each.identical for each in self.alignments.values())
 
     def score(self, name: str, *, over: Over | None = None, **parameters: Any) -> Score:
         """A metric of the first minus that of the second, of the maps that both have.
@@ -205,6 +206,8 @@ def make_difference(first: Recording, second: Recording, matching: HeadMatching 
     for each in first.maps:
         partners = _find_partners(each, known, matching)
         problem = _find_problem(each, partners, known)
+        if not {each.query.side, each.key.side} <= alignments.keys():
+            problem = message("comparison.no_common_word")
         if problem is None:
             made = _subtract(each, partners, alignments, tokens, identical, room)
             if isinstance(made, AttentionMap):
@@ -212,7 +215,8 @@ def make_difference(first: Recording, second: Recording, matching: HeadMatching 
                 maps.append(made)
                 continue
             problem = made
-        left_out.append(problem)
+        if problem not in left_out:  # one of a side stands for all its maps
+            left_out.append(problem)
     if matching is None:
         places = {each.place for each in first.maps}
         left_out += [
@@ -234,14 +238,21 @@ def make_difference(first: Recording, second: Recording, matching: HeadMatching 
 
 
 def align_sides(first: Recording, second: Recording) -> dict[Side, Alignment]:
-    """The alignment of the source, and of the target where both have one."""
+    """The alignment of the source, and of the target where both have one and they share words.
+
+    Without a common word, as when an edit has changed all that is written, the source is compared alone.
+    """
     one = first.model == second.model
     found: dict[Side, Alignment] = {"source": align(first.source, second.source, one_model=one)}
     if (first.target is None) != (second.target is None):
         which = message("comparison.first" if second.target is None else "comparison.second")
         raise InputError("comparison.one_target", which=which)
     if first.target is not None and second.target is not None:
-        found["target"] = align(first.target, second.target, one_model=one)
+        try:
+            found["target"] = align(first.target, second.target, one_model=one)
+        except InputError as error:
+            if error.message.code != "comparison.nothing_in_common":
+                raise
     return found
 
 

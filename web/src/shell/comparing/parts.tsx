@@ -144,7 +144,9 @@ export function CompareBar({ source }: { readonly source: RecordingSource }) {
       />
       {names && difference && (
         <p class="compare-names" data-compared>
-          <b>{say.minus(names[0]!, names[1]!)}</b>
+          <b title={say.minus(names[0]!, names[1]!)}>
+            <span>{names[0]}</span> − <span>{names[1]}</span>
+          </b>
         </p>
       )}
       {app.refused.value !== null && (
