@@ -6,6 +6,8 @@ import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +71,9 @@ def test_a_long_text_is_refused_before_anybody_reads_it(build_site: Callable[...
     assert site.workbench.asked == []
 
 
-def ask(received: asyncio.Queue[dict[str, Any]]) -> Request:
-    return Request({"type": "http", "method": "GET", "path": "/", "headers": []}, received.get)
+def ask(received: asyncio.Queue[dict[str, Any]], client: str = "127.0.0.1") -> Request:
+    scope = {"type": "http", "method": "GET", "path": "/", "headers": [], "client": (client, 1)}
+    return Request(scope, received.get)
 
 
 def test_work_that_nobody_waits_for_is_not_begun() -> None:
@@ -89,6 +92,60 @@ def test_work_that_nobody_waits_for_is_not_begun() -> None:
         busy.set()
         assert await holding is True
         assert await threads.run(ask(first), lambda: begun.is_set()) is False
+        threads.close()
+
+    asyncio.run(main())
+
+
+def test_one_client_leaves_threads_to_others() -> None:
+    async def main() -> None:
+        threads = ThreadPools(Settings(threads=2, client_share=0.5))
+        begun, free = threading.Event(), threading.Event()
+        order: list[int] = []
+
+        def work(number: int) -> None:
+            order.append(number)
+            begun.set()
+            assert free.wait(300)
+
+        def look() -> list[int]:
+            assert begun.wait(300)
+            return order.copy()
+
+        many = [asyncio.ensure_future(threads.run(ask(asyncio.Queue()), partial(work, n))) for n in range(4)]
+        await asyncio.sleep(0)
+        assert await threads.run(ask(asyncio.Queue(), "127.0.0.2"), look) == [0]
+        dropped = many.pop(2)
+        dropped.cancel()
+        with suppress(asyncio.CancelledError):
+            await dropped
+        for _ in range(3):  # until the thread would be told
+            await asyncio.sleep(0)
+        free.set()
+        await asyncio.gather(*many)
+        assert order == [0, 1, 3]
+        assert await threads.run(ask(asyncio.Queue()), lambda: "again") == "again"
+        assert threads.waiting == 0
+        threads.close()
+
+    asyncio.run(main())
+
+
+def test_one_client_leaves_places_to_others() -> None:
+    async def main() -> None:
+        threads = ThreadPools(Settings(threads=1, waiting=4, client_share=0.5))
+        free = threading.Event()
+        many = [
+            asyncio.ensure_future(threads.run(ask(asyncio.Queue()), partial(free.wait, 300)))
+            for _ in range(2)
+        ]
+        await asyncio.sleep(0)
+        with pytest.raises(ApiError, match="Too many"):
+            await threads.run(ask(asyncio.Queue()), lambda: 1)
+        other = asyncio.ensure_future(threads.run(ask(asyncio.Queue(), "127.0.0.2"), lambda: 1))
+        await asyncio.sleep(0)
+        free.set()
+        assert [*await asyncio.gather(*many), await other] == [True, True, 1]
         threads.close()
 
     asyncio.run(main())

@@ -7,7 +7,7 @@ Out:  bodies within the limits; responses computed beside the event loop; errors
 import asyncio
 import threading
 import time
-from collections import Counter, OrderedDict
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -160,14 +160,17 @@ def find_client(request: Request) -> str:
 
 
 class ThreadPools:
-    """Worker threads: some for quick responses, others for slow ones. Cancelled work is stopped."""
+    """Worker threads: some for quick responses, others for slow ones. Cancelled work is stopped.
+
+    A client has a share of each kind at the same time; what else it asks for waits behind that, not before
+    the requests of others.
+    """
 
     def __init__(self, settings: Settings) -> None:
-        self._quick = ThreadPoolExecutor(settings.threads, thread_name_prefix="answer")
-        self._slow = ThreadPoolExecutor(settings.slow_threads, thread_name_prefix="measure")
-        self._most = settings.waiting
+        self._quick = _Pool("answer", settings.threads, settings.share(settings.threads))
+        self._slow = _Pool("measure", settings.slow_threads, settings.share(settings.slow_threads))
+        self._counts = ClientCounts(settings.waiting, settings.share(settings.waiting))
         self._seconds = settings.response_seconds
-        self._waiting = 0
 
     async def run(
         self,
@@ -181,9 +184,8 @@ class ThreadPools:
 
         `held` is entered now and left on the event loop once the thread has ended, also after the client.
         """
-        if self._waiting >= self._most:
-            raise ApiError("api.too_many_requests", "busy", 429)
-        self._waiting += 1
+        client = find_client(request)
+        self._counts.require(client, "api.too_many_requests")
         flag = threading.Event()
 
         def work_until_stopped() -> Result:
@@ -194,35 +196,85 @@ class ThreadPools:
                 return work()
 
         context = copy_context()  # the id of the request, for the log
-        future = (self._slow if slow else self._quick).submit(context.run, work_until_stopped)
-        if held is not None:
-            _hold(future, held)
-        working = asyncio.wrap_future(future)
-        leaving = asyncio.ensure_future(_wait_until_gone(request))
-        try:
-            both: set[asyncio.Future[Any]] = {working, leaving}
-            await asyncio.wait(both, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
-            if working.done():
-                return working.result()
-            if leaving.done():
-                raise ApiError("api.cancelled", "gone", 499)
-            raise ApiError("api.response_too_slow", "too_slow", 422, seconds=self._seconds)
-        finally:
-            self._waiting -= 1
-            leaving.cancel()
-            if not working.done():
-                flag.set()  # stops work that has begun
-                working.cancel()  # drops work that has not
+        with self._counts.hold(client):
+            pool = self._slow if slow else self._quick
+            future = pool.submit(client, lambda: context.run(work_until_stopped))
+            if held is not None:
+                _hold(future, held)
+            working = asyncio.wrap_future(future)
+            leaving = asyncio.ensure_future(_wait_until_gone(request))
+            try:
+                both: set[asyncio.Future[Any]] = {working, leaving}
+                await asyncio.wait(both, timeout=self._seconds, return_when=asyncio.FIRST_COMPLETED)
+                if working.done():
+                    return working.result()
+                if leaving.done():
+                    raise ApiError("api.cancelled", "gone", 499)
+                raise ApiError("api.response_too_slow", "too_slow", 422, seconds=self._seconds)
+            finally:
+                leaving.cancel()
+                if not working.done():
+                    flag.set()  # stops work that has begun
+                    working.cancel()  # drops work that has not
 
     @property
     def waiting(self) -> int:
         """Requests that wait for a thread or run in one."""
-        return self._waiting
+        return self._counts.total
 
     def close(self) -> None:
         """Drop what has not begun."""
         for pool in (self._quick, self._slow):
-            pool.shutdown(wait=False, cancel_futures=True)
+            pool.close()
+
+
+class _Pool:
+    """Threads of which a client has a share. Safe to use from several threads."""
+
+    def __init__(self, name: str, threads: int, share: int) -> None:
+        self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
+        self._share = share
+        self._lock = threading.Lock()
+        self._running: Counter[str] = Counter()  # work of each client that threads have been given
+        self._waiting: dict[str, deque[Callable[[], None]]] = {}  # behind that
+
+    def submit(self, client: str, work: Callable[[], Result]) -> "Future[Result]":
+        """Run some work once it is this client's turn."""
+        future: Future[Result] = Future()
+
+        def run() -> None:
+            try:
+                if future.set_running_or_notify_cancel():
+                    future.set_result(work())
+            except BaseException as error:
+                future.set_exception(error)
+            finally:
+                self._leave(client)
+
+        with self._lock:
+            self._waiting.setdefault(client, deque()).append(run)
+            self._advance(client)
+        return future
+
+    def _leave(self, client: str) -> None:
+        with self._lock:
+            self._running[client] -= 1
+            if not self._running[client]:
+                del self._running[client]
+            with suppress(RuntimeError):  # the server ends
+                self._advance(client)
+
+    def _advance(self, client: str) -> None:
+        """Give work of a client to threads, up to its share; with the lock."""
+        waiting = self._waiting.get(client)
+        while waiting and self._running[client] < self._share:
+            self._running[client] += 1
+            self._threads.submit(waiting.popleft())
+        if not waiting:
+            self._waiting.pop(client, None)
+
+    def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 def _hold(future: Future[Any], held: AbstractContextManager[None]) -> None:
