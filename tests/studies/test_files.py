@@ -27,6 +27,9 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
         with pytest.raises(InputError) as error:
             files.read_manifest(tmp_path)
         assert error.value.message.code == "study.not_a_study"
+    path.write_text(json.dumps({**manifest, "format": 1}))
+    with pytest.raises(InputError, match="made by another version"):
+        files.read_manifest(tmp_path)
 
 
 def test_without_pyarrow_there_is_an_error_to_act_on(monkeypatch: pytest.MonkeyPatch) -> None:

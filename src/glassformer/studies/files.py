@@ -69,8 +69,11 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         content = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError("study.not_a_study", folder=folder) from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or type(content.get("format")) is not int:
         raise InputError("study.not_a_study", folder=folder)
+    if content["format"] != FORMAT:
+        seen, known = content["format"], FORMAT
+        raise InputError("study.other_format", folder=folder, seen=seen, known=known)
     for name, kind in _MANIFEST.items():
         if type(content.get(name)) is not kind:
             raise InputError("study.not_a_study", folder=folder)

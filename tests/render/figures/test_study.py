@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from matplotlib.text import Text
 
 import glassformer as gf
 from glassformer.errors import InputError
@@ -26,6 +27,8 @@ def test_a_cell_has_the_number_of_its_head(study: gf.Study, metric: str) -> None
     wanted = table if metric == "effects" else table[table["metric"] == metric]
     assert cells.tolist() == pytest.approx(wanted["value"].tolist())
     assert "3 texts" in drawn.caption
+    title = "".join(text.get_text() for text in drawn.canvas.findobj(Text))
+    assert ("effect of changing each head on the mean loss" in title) == (metric == "effects")
 
 
 def test_what_was_not_measured_is_refused(study: gf.Study, tmp_path: Path) -> None:

@@ -34,7 +34,10 @@ def draw(sheet: Sheet) -> None:
     if name not in known:
         raise InputError("render.figures.unknown_number", name=name, suggestion=suggestion(name, known))
     chosen = of_heads if name == EFFECTS else [row for row in heads if row["metric"] == name]
-    _draw_cells(sheet, chosen, effects[0]["outcome"] if name == EFFECTS else name.replace("_", " "))
+    shown = name.replace("_", " ")
+    if name == EFFECTS:
+        shown = sheet.text(message("render.figures.study_effects", outcome=effects[0]["outcome"]))
+    _draw_cells(sheet, chosen, shown)
 
 
 def _draw_cells(sheet: Sheet, rows: Iterable[Mapping[str, Any]], name: str) -> None:
