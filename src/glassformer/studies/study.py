@@ -180,7 +180,11 @@ def open_study(folder: str | Path) -> Study:
     1
     """
     folder = Path(folder)
-    return Study(folder, read_manifest(folder))
+    manifest = read_manifest(folder)
+    if not manifest["complete"]:  # written at the end; until then the sums know
+        state = State.open(folder)
+        manifest |= {"texts": state.texts, "failed": state.failed, "tokens": state.tokens}
+    return Study(folder, manifest)
 
 
 def finish_study(folder: Path, manifest: Mapping[str, Any], state: State) -> Study:
