@@ -91,6 +91,27 @@ def test_a_network_is_rounded_once_and_what_is_tied_stays_tied():
     assert float((steps - steps.round()).abs().max()) <= 256 * np.finfo(np.float32).eps
 
 
+def test_what_harms_a_translation_most_is_not_rounded():
+    network = build()
+    before = copy.deepcopy(network.state_dict())
+    round_to_int8(network)
+    products = {name: each for name, each in network.named_modules() if isinstance(each, Linear)}
+    exact = {name for name, module in products.items() if not isinstance(module.packed, Int8Weight)}
+    parts = "encoder.layers.{}.feed_forward.contract", "decoder.layers.{}.feed_forward.expand"
+    parts = *parts, "decoder.layers.{}.cross.kv"
+    assert exact == {part.format(layer) for part in parts for layer in range(2)}
+    for name, module in products.items():
+        assert torch.equal(module.weight, before[f"{name}.weight"]) == (name in exact), name
+
+
+@pytest.mark.parametrize("shape", ["encoder", "decoder"])
+def test_without_a_translation_all_products_are_rounded(shape):
+    network = round_to_int8(build(shape))
+    products = [module for module in network.modules() if isinstance(module, Linear)]
+    assert products
+    assert all(isinstance(module.packed, Int8Weight) for module in products)
+
+
 def test_maps_are_those_of_the_rounded_network_and_the_evidence_says_so():
     network = build()
     ids, target = [5, 9, 3, 17, 4, 8], [6, 7, 11]
