@@ -9,6 +9,8 @@ from cli.conftest import Command
 from glassformer import cli
 from glassformer.render.html.export import EMBEDDED
 from glassformer.runlog import RunWriter
+from glassformer.studies.files import FORMAT
+from glassformer.studies.study import State, finish_study
 
 built = pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: npm run build in web/")
 
@@ -32,6 +34,12 @@ def test_export_says_what_the_recording_lacks(file: Path, capsys: pytest.Capture
     said = capsys.readouterr().err
     assert "has no hidden states, so --hidden adds nothing" in said
     assert "has no queries, keys and values, so --vectors adds nothing" in said
+
+
+def test_a_study_is_refused(tmp_path: Path, complain: Command) -> None:
+    about = {"format": FORMAT, "model": "m", "model_hash": "", "settings": {}}
+    finish_study(tmp_path, about, State(texts=1))
+    assert "is a study: tables without maps" in complain("export", tmp_path, tmp_path / "page.html")
 
 
 @built

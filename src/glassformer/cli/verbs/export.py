@@ -5,6 +5,7 @@ from pathlib import Path
 
 from glassformer.cli.inputs import open_result
 from glassformer.cli.parser import Arguments, Parser
+from glassformer.errors import InputError
 from glassformer.messages import message
 
 POSITION = 50
@@ -26,8 +27,11 @@ def run(arguments: Arguments) -> None:
     """Write one HTML file that needs no server and no network."""
     from glassformer.recording import Recording
     from glassformer.render.html.export import export
+    from glassformer.studies import Study
 
     source = open_result(arguments.file)
+    if isinstance(source, Study):
+        raise InputError("cli.export.study", path=arguments.file)
     recording = source if isinstance(source, Recording) else None
     given = Path(arguments.file)
     usual = given.with_suffix(".html") if recording else Path(f"{given.name}.html")
