@@ -61,7 +61,20 @@ def pip(python: str, *words: str) -> list[str]:
     return [python, "-m", "pip", "install", *quiet, *words]
 
 
-def watch(steps: list[Step], folder: Path, count: int) -> None:
+def normalise(name: str) -> str:
+    """A name of a package as files of installed packages spell it."""
+    return re.sub(r"[-_.]+", "_", name).lower()
+
+
+def count_here(folder: Path, names: set[str]) -> int:
+    """How many of these packages are installed; a new environment has pip already, which is none of them."""
+    found = {
+        normalise(path.name.partition("-")[0]) for path in folder.glob("lib/*/site-packages/*.dist-info")
+    }
+    return len(found & {normalise(name) for name in names})
+
+
+def watch(steps: list[Step], folder: Path, packages: set[str]) -> None:
     """Say what ends and what goes on, until all of it has ended."""
     running, told = list(steps), time.monotonic()
     while running:
@@ -72,9 +85,9 @@ def watch(steps: list[Step], folder: Path, count: int) -> None:
                 say(f"  {step.name}: done")
         if running and time.monotonic() - told > PAUSE:
             told = time.monotonic()
-            here = sum(1 for _ in folder.glob("lib/*/site-packages/*.dist-info"))
+            here = count_here(folder, packages)
             names = ", ".join(step.name for step in running)
-            say(f"  {min(here, count)} of {count} packages are here; still at work: {names}")
+            say(f"  {here} of {len(packages)} packages are here; still at work: {names}")
 
 
 def is_complete(python: str) -> bool:
@@ -94,13 +107,14 @@ def install(folder: Path) -> bool:
     pins = read_pins()
     say(f"Installing {len(pins)} packages into {folder}, PyTorch above all, and building the page.")
     say("That takes a minute, longer where they are downloaded ...")
+    names = set(pins)
     largest = pins.pop(LARGEST)
     packages = [
         Step("PyTorch", pip(python, "--no-deps", largest)),
         Step("the other packages", pip(python, "--no-deps", *pins.values())),
         Step("Glassformer", pip(python, "--no-deps", "--editable", "."), GLASSFORMER_SKIP_PAGE="1"),
     ]
-    watch([*packages, page], folder, len(pins) + 1)
+    watch([*packages, page], folder, names)
     if not (all(step.succeed() for step in packages) and is_complete(python)):
         say("This machine needs something else: pip looks for it ...")
         command = pip(python, "-c", "constraints.txt", "--editable", ".")

@@ -79,12 +79,13 @@ def test_a_person_hears_what_goes_on(
     install: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(install, "PAUSE", 0)
-    (tmp_path / "new" / "lib" / "python3" / "site-packages" / "small-1.0.dist-info").mkdir(parents=True)
+    for here in ("a_small.one-1.0.dist-info", "pip-26.0.dist-info"):  # pip is in every new environment
+        (tmp_path / "new" / "lib" / "python3" / "site-packages" / here).mkdir(parents=True)
     gate = tmp_path / "gate"
     wait = "import pathlib, sys, time\nwhile not pathlib.Path(sys.argv[1]).exists(): time.sleep(0.01)"
     step = install.Step("a large one", [sys.executable, "-c", wait, str(gate)])
     said: list[str] = []
     monkeypatch.setattr(install, "say", lambda text: (said.append(text), gate.touch()))
-    install.watch([step], tmp_path / "new", 2)
+    install.watch([step], tmp_path / "new", {"A-Small-One", "large"})
     assert set(said[:-1]) == {"  1 of 2 packages are here; still at work: a large one"}
     assert said[-1] == "  a large one: done"
