@@ -1,6 +1,7 @@
 """The parser: helps, unknown verbs, commands that are not understood."""
 
 import argparse
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from glassformer import cli
 from glassformer.cli import answering, parser
 from glassformer.cli.parser import help_text
-from glassformer.cli.verbs import completion, record
+from glassformer.cli.verbs import completion, find_verb, record
 from glassformer.messages import read_catalogue
 from glassformer.messages.catalogues import FALLBACK
 
@@ -27,6 +28,20 @@ def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().err
     assert said.startswith("glassformer: There is no verb 'recrod'. Did you mean 'record'? Known: ")
     assert said.endswith(", tree, users. `glassformer --help` lists what is possible.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "port"), [([], 5000), (["--port", "8000"], 8000), (["--no-browser", "--port", "8000"], 8000)]
+)
+def test_options_without_a_verb_are_those_of_the_page(
+    words: list[str], port: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown: list[cli.Arguments] = []
+    serve = find_verb("serve")
+    assert serve is not None
+    monkeypatch.setattr(cli, "find_verb", {"serve": replace(serve, run=shown.append)}.get)
+    assert cli.main(words) == 0
+    assert [each.port for each in shown] == [port]
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from glassformer.messages import detect_language, message, set_language
 __all__ = ["Arguments", "Parser", "Verb", "build_parser", "find_verbs", "main"]
 
 DEFAULT_VERB = "serve"
+PROGRAM_OPTIONS = ("-h", "--help", "--version")  # of the program itself; all others belong to a verb
 SELDOM = 170  # verbs from this position up to those of plug-ins share one line: the help fits on one screen
 
 
@@ -69,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     set_language(detect_language())
     _prepare_streams()
     try:
-        given = (sys.argv[1:] if argv is None else list(argv)) or [DEFAULT_VERB]
+        given = _name_verb(sys.argv[1:] if argv is None else list(argv))
         arguments = build_parser(find_verb(given[0])).parse_args(given)
         arguments.run(arguments)
         sys.stdout.flush()
@@ -89,6 +90,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         place = f"{error.filename}: " if error.filename else ""
         return print_error(str(message("cli.errors.os", error=f"{place}{error.strerror or error}")))
     return 0
+
+
+def _name_verb(given: list[str]) -> list[str]:
+    """The arguments with their verb: without one, or with an option in its place, it is `serve`."""
+    if given and (not given[0].startswith("-") or given[0] in PROGRAM_OPTIONS):
+        return given
+    return [DEFAULT_VERB, *given]
 
 
 def _prepare_streams() -> None:
