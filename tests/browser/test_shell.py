@@ -35,6 +35,18 @@ def test_opens_by_itself_on_a_recording(served: Any, open_page: OpenPage) -> Non
     assert page.locator(".view-host").inner_text().strip()
 
 
+@pytest.mark.parametrize("width", [360, 1000, 1440])
+def test_lists_say_what_they_are_for_at_every_width(served: Any, look: OpenPage, width: int) -> None:
+    """The open recording and the chosen example often have the same name."""
+    page = look(served.url, width=width, height=740)
+    label = page.locator(".chooser", has=page.locator("[data-action=recording]")).locator(".chooser-label")
+    box = label.bounding_box()
+    assert box is not None
+    assert box["width"] > 30, "hidden except for screen readers"
+    assert box["height"] > 10
+    assert measure_overflow(page) <= 0
+
+
 @pytest.mark.parametrize(
     ("locale", "tab", "other"),
     [("en-GB", "Interpretability", "可解释性"), ("zh-CN", "可解释性", "Interpretability")],
