@@ -125,6 +125,16 @@ test("what is missing is said, and nothing runs; what the server refuses is show
   expect(offline.element.querySelector("form")!.hidden).toBe(true);
 });
 
+test("Measure with an empty form says what is missing", async () => {
+  const { element, asked } = stand();
+  const note = element.querySelector(".note")!;
+  expect(note.textContent).toContain("Give a clean text");
+  element.querySelector("form")!.dispatchEvent(new Event("submit", { cancelable: true }));
+  await settle();
+  expect(note.textContent).toBe("Fill in both texts and both answers.");
+  expect(asked).toHaveLength(0);
+});
+
 test("where there is nothing to restore it says so and stops", async () => {
   const answers = { "patching.answer": " a", "patching.other": " b" };
   const equal = stand({ ...answers, "patching.clean": "The cat", "patching.corrupted": "The cat" });

@@ -100,6 +100,7 @@ class Patching extends MountedView<Words, PatchingOptions> {
   );
   private mask = 0; // where the answer of a masked model stands
   private measured: Measured | null = null;
+  private submitted = false; // whoever has pressed Measure is told what is missing
 
   constructor(setting: Setting<Words, PatchingOptions>) {
     super(setting);
@@ -204,6 +205,7 @@ class Patching extends MountedView<Words, PatchingOptions> {
   }
 
   private submit(): void {
+    this.submitted = true;
     const value = (name: "clean" | "corrupted" | "answer" | "other"): string =>
       this.fields.get(name)?.value ?? "";
     const at = this.fields.get("at")?.value ?? "";
@@ -290,7 +292,7 @@ class Patching extends MountedView<Words, PatchingOptions> {
     }
     if (this.running) return say.running;
     const { corrupted, answer, other } = this.options.now;
-    if (!corrupted && !answer && !other) return say.intro;
+    if (!this.submitted && !corrupted && !answer && !other) return say.intro;
     if (this.clean === corrupted) return say.equal;
     return this.request() === null ? (this.classifies ? say.missingClass : say.missing) : say.intro;
   }
