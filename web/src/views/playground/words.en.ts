@@ -21,7 +21,7 @@ export const words = {
   stopped: (step: number) => `Stopped after step ${step}.`,
   trained: (step: number) => `Trained: ${step} steps.`,
   tryAgain: "Try again",
-  waitsForModel: "A model is running. As soon as it is done, this is computed by itself.",
+  waitsForModel: "A model is running. This is computed as soon as it has ended.",
   computeAgain: "Compute again",
   computed: (model: string, seconds: string) => `Computed with ${model} in ${seconds} s.`,
   computedPlain: (seconds: string) => `Answered in ${seconds} s by the project's own code.`,
