@@ -18,8 +18,9 @@ from glassformer.loaded.model import Capability, LoadedModel, in_order
 from glassformer.loaded.perceiving import Percept, perceive
 from glassformer.model.generate import at_inference, generate, stream
 from glassformer.model.generation_settings import GenerationSettings
-from glassformer.model.hypotheses import Hypothesis
+from glassformer.model.hypotheses import Generated, Hypothesis
 from glassformer.model.int8 import is_int8
+from glassformer.model.lanes import run_in_lanes
 from glassformer.model.prompt import pad_left
 from glassformer.model.recurrent import Network as Network
 from glassformer.model.transformer import Transformer
@@ -29,6 +30,7 @@ from glassformer.text.sequences import pad_rows
 from glassformer.weights.checkpoint import open_checkpoint
 
 BATCH_TOKENS = 8192  # of a batch, times beams
+LANE_TOKENS = 4096  # the same of batches that are generated side by side
 
 
 def open_native(folder: Path, name: str) -> "NativeModel":
@@ -145,12 +147,24 @@ class NativeModel(LoadedModel):
         self, prompts: Sequence[Sequence[int]], settings: GenerationSettings | None = None
     ) -> list[tuple[Hypothesis, ...]]:
         settings = settings or self.generation
-        found: dict[int, tuple[Hypothesis, ...]] = {}
-        for places in _plan(prompts, BATCH_TOKENS // settings.beams):
+
+        def run(places: list[int]) -> list[Generated]:
             ids, real = pad_left([prompts[place] for place in places], self.network.config.padding_id)
             known = None if bool(real.all()) else real.to(self.device)
-            answers = generate(self.network, ids.to(self.device), known, settings)
-            found |= zip(places, (each.n_best for each in answers), strict=True)
+            return generate(self.network, ids.to(self.device), known, settings)
+
+        if (
+            self.device.type == "cpu" and not settings.sample
+        ):  # what is drawn depends on what was drawn before
+            plan = [*_plan(prompts, LANE_TOKENS // settings.beams)]
+            plan.sort(key=lambda places: -sum(len(prompts[place]) for place in places))  # longest first
+            answers = run_in_lanes(self.network, run, plan)
+        else:
+            plan = [*_plan(prompts, BATCH_TOKENS // settings.beams)]
+            answers = [run(places) for places in plan]
+        found: dict[int, tuple[Hypothesis, ...]] = {}
+        for places, each in zip(plan, answers, strict=True):
+            found |= zip(places, (one.n_best for one in each), strict=True)
         return in_order(found)
 
     def stream(

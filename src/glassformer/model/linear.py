@@ -100,8 +100,11 @@ _generation: ContextVar[object | None] = ContextVar("generation", default=None)
 
 @contextmanager
 def generating(which: object) -> Iterator[None]:
-    """Steps of one generation, during which weights stay as they are: packed ones may be used."""
-    token = _generation.set(which)
+    """Steps of one generation, during which weights stay as they are: packed ones may be used.
+
+    Inside of another they belong to that one.
+    """
+    token = _generation.set(_generation.get() or which)
     try:
         yield
     finally:
@@ -126,7 +129,8 @@ class PackedWeight:
     """A weight laid out for products with few rows: made when it pays, anew when the weight has changed.
 
     Torch counts changes in place, but not those through `.data`: against these, each generation compares
-    numbers from all over the weight before it uses the packed form.
+    numbers from all over the weight before it uses the packed form. Threads may use it at once: old forms are
+    forgotten before anything says that the weight is known, and each goes on with the form that it saw.
     """
 
     def __init__(self) -> None:
@@ -144,9 +148,10 @@ class PackedWeight:
         if not self._follow(weight):
             return weight
         self._calls += 1
-        if self._weight is None and (self._calls > PACK_AFTER or _at_once.get()):
-            self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), PACK_FOR)
-        return weight if self._weight is None else self._weight
+        laid_out = self._weight
+        if laid_out is None and (self._calls > PACK_AFTER or _at_once.get()):
+            laid_out = self._weight = torch.ops.mkldnn._reorder_linear_weight(weight.detach(), PACK_FOR)
+        return weight if laid_out is None else laid_out
 
     def in_columns(self, weight: Tensor, parts: int) -> Tensor | None:
         """`weight` as (part, input, output of the part), for one row; None where `of` is better.
@@ -160,11 +165,12 @@ class PackedWeight:
         if outputs <= inputs:
             return columns
         self._rows += 1
-        if self._columns is not None and len(self._columns) != parts:
-            self._columns = None  # another number of threads
-        if self._columns is None and (self._rows > PACK_AFTER or _at_once.get()):
-            self._columns = columns.contiguous()
-        return columns if self._columns is None else self._columns
+        copied = self._columns
+        if copied is not None and len(copied) != parts:
+            copied = self._columns = None  # another number of threads
+        if copied is None and (self._rows > PACK_AFTER or _at_once.get()):
+            copied = self._columns = columns.contiguous()
+        return columns if copied is None else copied
 
     def _follow(self, weight: Tensor) -> bool:
         """Forget the forms of what has changed; False where none may be used."""
@@ -173,10 +179,11 @@ class PackedWeight:
             return False  # tensors made in inference mode do not count their changes
         key = (weight.data_ptr(), weight._version)
         if key != self._key or (which is not self._checked and self._has_changed()):
+            self._calls, self._weight, self._columns = 0, None, None
             flat = weight.detach().flatten()
             self._sample = flat[:: flat.numel() // SAMPLES | 1]  # odd: not the same columns again and again
             self._sampled = self._sample.clone()
-            self._key, self._calls, self._weight, self._columns = key, 0, None, None
+            self._key = key
         if which is not self._checked:
             self._rows = 0
         self._checked = which
@@ -218,7 +225,8 @@ class Int8Weight(PackedWeight):
         key = (weight.data_ptr(), 0 if weight.is_inference() else weight._version)
         if key != self._key:
             self._sample = weight.detach()  # its memory stays taken, its address unique
-            self._key, self._packed = key, _pack_int8(self._sample)
+            self._packed = _pack_int8(self._sample)
+            self._key = key  # last: another thread that sees it finds the packed form
         return self._packed
 
 

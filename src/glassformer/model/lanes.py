@@ -1,0 +1,49 @@
+"""Batches that are generated side by side on a CPU: each lane has its own share of torch's threads.
+
+In:   a network, a function that generates for one batch, batches.
+Out:  what it gives for each, in their order.
+
+A step of a small network is too little for many threads: two that share each product took 1.3 times as long
+as two lanes of one thread (benchmarks/results.md).
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import torch
+from torch import nn
+
+from glassformer.model.generate import at_inference
+from glassformer.model.linear import generating
+
+Batch = TypeVar("Batch")
+Answer = TypeVar("Answer")
+
+
+def run_in_lanes(
+    network: nn.Module, run: Callable[[Batch], Answer], batches: Sequence[Batch]
+) -> list[Answer]:
+    """In as many lanes as there are threads, or batches; after an exception no other batch begins."""
+    threads = torch.get_num_threads()
+    lanes = min(threads, len(batches))
+    if lanes < 2:
+        return [run(batch) for batch in batches]
+    which = object()  # all batches are one generation to packed weights
+
+    def settle() -> None:
+        torch.set_num_threads(threads // lanes)
+
+    def work(batch: Batch) -> Answer:
+        with generating(which):
+            return run(batch)
+
+    # Modules are in their mode until the last lane has ended, not the first.
+    with at_inference(network), ThreadPoolExecutor(lanes, initializer=settle) as workers:
+        try:
+            return list(workers.map(work, batches))
+        except BaseException:
+            workers.shutdown(wait=False, cancel_futures=True)
+            raise
+        finally:
+            torch.set_num_threads(threads)  # new threads must not inherit a lane's setting
