@@ -119,6 +119,14 @@ test("places on axes: choices evenly, numbers by their scale, the best at the to
   expect(places(loss)).toEqual([0.5, 0, 1, 0.25, null]);
 });
 
+test("the head counts what was trained to the end, stopped early and not possible", async () => {
+  const { element } = await mount();
+  expect(element.querySelector(".head")!.textContent).toContain(
+    "4 of 4 configurations trained in 1.5 minutes. Pruned, that is stopped early: 1. " +
+      "Not possible, so not trained and not among these: 1.",
+  );
+});
+
 test("ranges are written and read, and keep the trials that pass", () => {
   const ranges = new Map([["model.heads", [0.4, 0.6] as const]]);
   expect(readBrush(writeBrush(ranges))).toEqual(ranges);

@@ -6,6 +6,7 @@
  */
 
 import type { SearchDescription, SearchEntry } from "../../api/types";
+import { joinSentences } from "../../core/focus";
 import { count, figure } from "../../core/formats";
 import { flag, Options, text } from "../../core/options";
 import { isAbort } from "../../core/tasks";
@@ -213,6 +214,17 @@ class Searches implements Mounted {
 
   private headline(search: SearchDescription): string {
     const minutes = figure(search.seconds / 60, 1);
-    return this.say.head(this.say.state(search.state), count(search.trained), count(search.wanted), minutes);
+    const { say } = this;
+    const [pruned, infeasible] = (["pruned", "infeasible"] as const).map(
+      (state) => search.trials.filter((trial) => trial.state === state).length,
+    ) as [number, number];
+    return joinSentences(
+      [
+        say.head(say.state(search.state), count(search.trained), count(search.wanted), minutes),
+        pruned ? say.pruned(count(pruned)) : null,
+        infeasible ? say.infeasible(count(infeasible)) : null,
+      ],
+      this.stage.language,
+    );
   }
 }

@@ -19,6 +19,8 @@ export const words = {
   state: (name: string) => STATES[name] ?? name,
   head: (state: string, trained: string, wanted: string, minutes: string) =>
     `${state}: ${trained} of ${wanted} configurations trained in ${minutes} minutes.`,
+  pruned: (trials: string) => `Pruned, that is stopped early: ${trials}.`,
+  infeasible: (trials: string) => `Not possible, so not trained and not among these: ${trials}.`,
   best: "Best attention configuration",
   bestOf: (trial: string, name: string, value: string) => `Trial ${trial}, ${name} ${value}`,
   setting: "Setting",

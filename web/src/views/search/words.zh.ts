@@ -20,6 +20,8 @@ export const words: typeof en.words = {
   state: (name) => STATES[name] ?? name,
   head: (state, trained, wanted, minutes) =>
     `${state}：已训练 ${trained} / ${wanted} 种配置，用时 ${minutes} 分钟。`,
+  pruned: (trials) => `其中 ${trials} 种已剪枝（提前停止）。`,
+  infeasible: (trials) => `另有 ${trials} 种不可行，没有训练，未计入。`,
   best: "最佳注意力配置",
   bestOf: (trial, name, value) => `试验 ${trial}，${name} ${value}`,
   setting: "设置",
