@@ -15,7 +15,7 @@ from glassformer.errors import InputError
 
 ROW = Row(
     id="a", origin="made", entry="{}", card="{}", path="a.bundle", own=True, kept=True, listed=True, size=10,
-    changed=1, added=1.0, preset=None, request=None, words="zoo/gpt2 once upon a time",
+    changed=1, added=1.0, preset=None, made_by=None, words="zoo/gpt2 once upon a time",
 )  # fmt: skip
 
 
@@ -26,7 +26,7 @@ def index(tmp_path: Path) -> RecordingIndex:
         made.put(replace(ROW, id=f"made-{number}", path=f"{number}.bundle", added=float(number)))
     made.put(replace(ROW, id="named", origin="file", kept=False, own=False, words="zoo/bert the cat"))
     made.put(replace(ROW, id="shipped", origin="shipped", kept=False, own=False, preset="fox", words="fox"))
-    made.put(replace(ROW, id="unlisted", path="u.bundle", listed=False, request="{}"))
+    made.put(replace(ROW, id="unlisted", path="u.bundle", listed=False, made_by="x"))
     return made
 
 
@@ -36,7 +36,7 @@ def test_pages_of_each_origin(index: RecordingIndex) -> None:
     assert (index.count(), index.count("made"), index.count("shipped")) == (32, 30, 1)
     assert index.default() == "named"
     assert index.find_preset("fox") == "shipped"
-    assert [row.id for row in index.find_unlisted("{}", None)] == ["unlisted"]
+    assert [row.id for row in index.find_unlisted("x", None)] == ["unlisted"]
 
 
 def test_pages_far_down_are_found_in_the_index_of_the_table_alone(index: RecordingIndex) -> None:

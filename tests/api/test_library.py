@@ -1,6 +1,7 @@
 """The library: ids that stay, a budget that holds, files that are removed only if they are its own."""
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from glassformer import bundle, from_arrays
-from glassformer.api.cards import estimate_bytes
+from glassformer.api.cards import Card, estimate_bytes
 from glassformer.api.effects import EffectsRequest, OutcomeRequest
 from glassformer.api.index import FILE
 from glassformer.api.inputs import FOLDER, InputStore
@@ -108,7 +109,9 @@ def test_nobody_loses_recordings_for_the_disk_of_others(tmp_path: Path) -> None:
     for tokens in range(9):
         bundle.save(invent_decoder(tokens=tokens + 5), tmp_path / f"{tokens}")
         sizes.append((tmp_path / f"{tokens}").stat().st_size)
-    library = Library(tmp_path / "kept", shipped=None, disk=sum(sizes[:4]))
+    # Each has a card, beside its file and in the index.
+    cards = 2 * sum(len(Card(owner=name).model_dump_json()) for name in ("alice",) * 3 + ("bob",))
+    library = Library(tmp_path / "kept", shipped=None, disk=sum(sizes[:4]) + cards)
 
     def add(owner: str, number: int) -> str:
         return library.adopt((tmp_path / f"{number}").replace(library.new_path()), owner=owner)
@@ -125,6 +128,59 @@ def test_nobody_loses_recordings_for_the_disk_of_others(tmp_path: Path) -> None:
     assert len(list((tmp_path / "kept").glob("*.bundle"))) == 4
     more = add("alice", 5)  # she has more than half of it: her oldest leave
     assert {bob, more, alice[2]} <= list_ids() < {*alice, bob, more}
+    library.close()
+
+
+def test_what_a_request_takes_counts_as_its_owners(tmp_path: Path) -> None:
+    def add(owner: str, made_by: JobRequest | EffectsRequest | None = None) -> str:
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=5), path)
+        return library.adopt(path, request=made_by, owner=owner)
+
+    library = Library(tmp_path, shipped=None)
+    run = JobRequest(kind="record", model="zoo/tiny", text="狐" * 100_000)
+    long = add("alice", run)
+    add("bob")
+    effects = EffectsRequest(
+        run=run.model_copy(update={"text": "x"}), outcome=OutcomeRequest(), ids=(70_000,) * 50_000
+    )
+    add("carol", effects)
+    taken = {name: library.bytes_of(name) for name in ("alice", "bob", "carol")}
+    [bundled] = {path.stat().st_size for path in tmp_path.glob("*.bundle")}
+    assert taken["alice"] - bundled > 2 * 300_000  # in its file, and in the index
+    assert taken["alice"] - bundled == 2 * library.path(long).with_suffix(".json").stat().st_size
+    for name in ("bob", "carol"):  # nobody reads again what was measured
+        assert 0 < taken[name] - bundled < 8000
+    library.share(long, "team")
+    assert library.bytes_of("alice") == bundled + 2 * library.path(long).with_suffix(".json").stat().st_size
+    taken["alice"] = library.bytes_of("alice")
+    library.close()
+    (tmp_path / ".index.sqlite").unlink()  # made again
+    again = Library(tmp_path, shipped=None)
+    assert {name: again.bytes_of(name) for name in taken} == taken
+    again.remove(long)
+    assert again.bytes_of("alice") == 0
+    again.close()
+
+
+def test_a_card_of_before_with_a_whole_measurement_is_read(tmp_path: Path) -> None:
+    library = Library(tmp_path, shipped=None)
+    run = JobRequest(kind="record", model="zoo/tiny", text="x")
+    asked = EffectsRequest(run=run, outcome=OutcomeRequest(position=2), ids=(1, 2))
+
+    def add(tokens: int) -> str:
+        path = library.new_path()
+        bundle.save(invent_decoder(tokens=tokens), path)
+        return library.adopt(path, request=asked)
+
+    path = library.path(add(5)).with_suffix(".json")
+    library.close()
+    old = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(old | {"measured": asked.model_dump(mode="json")}), encoding="utf-8")
+    (tmp_path / ".index.sqlite").unlink()
+    library = Library(tmp_path, shipped=None)
+    add(6)  # the newest of the same measurement is kept alone
+    assert len(list(tmp_path.glob("*.bundle"))) == 1
     library.close()
 
 

@@ -430,7 +430,8 @@ def test_files_that_come_at_the_same_time_share_one_quota(
 ) -> None:
     context, bodies = fresh.app.state.context, [invented[name].read_bytes() for name in ("long", "wide")]
     used = context.library.bytes_of("rita")
-    most = used + max(map(len, bodies))  # for one of them
+    most = used + max(map(len, bodies)) + 4096  # for one of them, with its card
+    assert min(map(len, bodies)) > 4096
     fresh.app.state.context = replace(context, settings=replace(context.settings, person_bytes=most))
     inspect, both = INSPECTOR.inspect, threading.Barrier(2)
 

@@ -4,6 +4,7 @@ In:   a recording, or its file.
 Out:  a name for URLs, a hash of the content, bytes of memory; its card: title, note, request.
 """
 
+import json
 import re
 import sys
 import tomllib
@@ -17,7 +18,6 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from glassformer.api.effects import MeasureRequest
 from glassformer.api.jobs import JobRequest
 from glassformer.api.owners import Visibility
 from glassformer.messages import get_language, literal
@@ -37,6 +37,16 @@ def _read_text(value: Any) -> Any:
     return literal(str(value.get(get_language()) or value["en"]))
 
 
+def _read_measured(value: Any) -> Any:
+    """What was measured: a hash of it, or, in old cards, the whole request."""
+    return hash_request(value) if isinstance(value, dict) else value
+
+
+def hash_request(request: Any) -> str:
+    """A hash of a request, or of several, as JSON: the same for equal ones."""
+    return blake2b(json.dumps(request, sort_keys=True).encode(), digest_size=16).hexdigest()
+
+
 CardText = Annotated[MessageField, BeforeValidator(_read_text)]
 
 
@@ -51,9 +61,17 @@ class Card(BaseModel):
     preset: str | None = None  # the id of the preset that it shows
     selection: dict[str, str] | None = None  # where the page opens it
     request: JobRequest | None = None  # that made it
-    measured: MeasureRequest | None = None  # what was measured, where these are effects
+    # Where these are effects, a hash of what was measured: it may be long, and is compared alone.
+    measured: Annotated[str | None, BeforeValidator(_read_measured)] = None
     owner: str | None = None  # whose it is, on a server with users
     visibility: Visibility = "private"
+
+    @property
+    def made_by(self) -> str | None:
+        """A hash of the requests that made it; None where they are not known."""
+        if self.request is None:
+            return None
+        return hash_request([self.request.model_dump(mode="json"), self.measured])
 
 
 def estimate_bytes(recording: Recording) -> int:

@@ -24,7 +24,7 @@ from glassformer.api.owners import Visibility
 from glassformer.errors import InputError
 
 FILE = ".index.sqlite"
-VERSION = 2  # of the tables; another one is made anew
+VERSION = 3  # of the tables; another one is made anew
 _PART = 20  # rows that are read at a time
 _WAIT = 10.0  # seconds for another server that writes to the same index
 
@@ -49,10 +49,17 @@ class Row:
     changed: int  # when the file was written, in nanoseconds
     added: float  # seconds since 1970: the order of the list
     preset: str | None
-    request: str | None  # JobRequest as JSON
+    made_by: str | None  # a hash of the requests that made it
     words: str  # what a search looks at, in lower case
     owner: str | None = None  # whose it is, on a server with users
     visibility: Visibility = "private"
+    branch_of: str | None = None  # id of the recording whose text it goes on from, where it is listed
+    beside: int = 0  # bytes of its card: of the file beside the bundle, and here
+
+    @property
+    def taken(self) -> int:
+        """Bytes on disk, the card included."""
+        return self.size + self.beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,17 +119,20 @@ class RecordingIndex:
                 "UPDATE temp.here SET path = ?, size = ?, changed = ? WHERE id = ?", values
             )
 
-    def set_card(self, id: str, card: str, request: str | None, visibility: Visibility) -> bool:
+    def set_card(
+        self, id: str, card: str, made_by: str | None, visibility: Visibility, beside: int = 0
+    ) -> bool:
         """The card of a recording has changed; False where the recording is gone."""
         with self._writing():
-            values = (card, request, visibility, id)
-            text = "SET card = ?, request = ?, visibility = ? WHERE id = ?"
+            values = (card, made_by, visibility, beside, id)
+            text = "SET card = ?, made_by = ?, visibility = ?, beside = ? WHERE id = ?"
             counts = [self._database.execute(f"UPDATE {each} {text}", values).rowcount for each in _TABLES]
             return any(counts)
 
-    def branches(self) -> list[Row]:
-        """Recordings that branched off from others, oldest first; a few may not have."""
-        return list(self._select("WHERE request LIKE '%\"branch\":{%' ORDER BY added"))
+    def branches(self) -> dict[str, str]:
+        """The parent of each recording that branched off from another one, by id; oldest first."""
+        text = "SELECT id, branch_of FROM all_recordings WHERE branch_of IS NOT NULL ORDER BY added"
+        return dict(self._ask(text))
 
     def page(
         self,
@@ -179,9 +189,9 @@ class RecordingIndex:
         rows = self._ask("SELECT id FROM all_recordings WHERE preset = ? ORDER BY added LIMIT 1", (preset,))
         return str(rows[0][0]) if rows else None
 
-    def find_unlisted(self, request: str | None, owner: str | None) -> list[Row]:
-        """What views of one person made by the same request."""
-        return list(self._select("WHERE listed = 0 AND request IS ? AND owner IS ?", (request, owner)))
+    def find_unlisted(self, made_by: str, owner: str | None) -> list[Row]:
+        """What views of one person made by the same requests."""
+        return list(self._select("WHERE listed = 0 AND made_by = ? AND owner IS ?", (made_by, owner)))
 
     def kept(self) -> dict[str, tuple[int, int]]:
         """Size and time of every file of the folder that has a row, by name."""
@@ -197,8 +207,9 @@ class RecordingIndex:
             )
 
     def own_bytes(self) -> int:
-        """Bytes on disk of the library's own files."""
-        return int(self._ask("SELECT coalesce(sum(size), 0) FROM all_recordings WHERE own = 1")[0][0])
+        """Bytes on disk of the library's own recordings."""
+        text = "SELECT coalesce(sum(size + beside), 0) FROM all_recordings WHERE own = 1"
+        return int(self._ask(text)[0][0])
 
     def oldest(self, owner: str | None) -> Iterator[Row]:
         """The library's own recordings, oldest first; those in no list before all others.
@@ -220,7 +231,7 @@ class RecordingIndex:
 
     def bytes_of(self, owner: str) -> int:
         """Bytes on disk of what one person has."""
-        text = "SELECT coalesce(sum(size), 0) FROM all_recordings WHERE own = 1 AND owner = ?"
+        text = "SELECT coalesce(sum(size + beside), 0) FROM all_recordings WHERE own = 1 AND owner = ?"
         return int(self._ask(text, (owner,))[0][0])
 
     def next_time(self) -> float:
@@ -304,9 +315,9 @@ def _create(database: sqlite3.Connection) -> None:
         database.execute("CREATE INDEX main.by_origin ON recordings (origin, listed, added)")
         database.execute("CREATE INDEX main.by_time ON recordings (listed, added)")
         database.execute("CREATE INDEX main.by_preset ON recordings (preset)")
-        database.execute("CREATE INDEX main.by_own ON recordings (own, listed, added, size)")
+        database.execute("CREATE INDEX main.by_own ON recordings (own, listed, added, size, beside)")
         database.execute("CREATE INDEX main.by_path ON recordings (path)")
-        database.execute("CREATE INDEX main.by_owner ON recordings (owner, own, size)")
+        database.execute("CREATE INDEX main.by_owner ON recordings (owner, own, size, beside)")
         database.execute(f"PRAGMA user_version = {VERSION}")
 
 

@@ -26,7 +26,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from glassformer import bundle
-from glassformer.api.cards import Card, estimate_bytes, hash_file, read_card, slugify
+from glassformer.api.cards import Card, estimate_bytes, hash_file, hash_request, read_card, slugify
 from glassformer.api.differences import Differences, split_id
 from glassformer.api.effects import MeasureRequest
 from glassformer.api.examples import find_atlas, find_example, read_example_id
@@ -289,14 +289,7 @@ class Library:
 
     def parents(self) -> dict[str, str]:
         """The parent of each recording that branched off from another one, by id; oldest first."""
-        found = {}
-        for row in self._index.branches():
-            request = (
-                _read_card(row).request if row.listed else None
-            )  # a measurement has the request of its run
-            if request is not None and request.branch is not None and request.parent is not None:
-                found[row.id] = request.parent
-        return found
+        return self._index.branches()
 
     def rename(self, id: str, name: str) -> None:
         """Give a branch another name, for good."""
@@ -316,12 +309,12 @@ class Library:
         """
         path = self._locate(row) if row.kept else None
         text = card.model_dump_json()
-        request = None if card.request is None else card.request.model_dump_json()
+        beside = (1 if path is None else 2) * len(text.encode())
         part = self.new_partial_path()
         try:
             if path is not None:
                 part.write_text(text, encoding="utf-8")
-            self._index.set_card(row.id, text, request, card.visibility)
+            self._index.set_card(row.id, text, card.made_by, card.visibility, beside)
             if path is not None:
                 part.replace(path.with_suffix(".json"))
         finally:
@@ -477,26 +470,31 @@ class Library:
         request: JobRequest | MeasureRequest | None = None,
         facts: Facts | None = None,
         owner: str | None = None,
+        check: Callable[[int], None] = lambda _: None,
     ) -> str:
         """Add a bundle written below the library's folder; the library owns the file from now on.
 
-        `facts` are those of a file that was looked at already; otherwise it is opened here.
+        `facts` are those of a file that was looked at already; otherwise it is opened here. `check` refuses
+        what there is no room for, by its bytes of disk.
         """
         given, stored = Path(path), self.new_path()
         run: JobRequest | None
-        measured: MeasureRequest | None = None
+        measured: str | None = None
         if request is None or isinstance(request, JobRequest):
             run = request
         else:  # no branch of its own: it would stand in the tree of the text that was measured
-            measured, run = request, request.run.model_copy(update={"listed": False, "branch": None})
+            measured = hash_request(request.model_dump(mode="json"))
+            run = request.run.model_copy(update={"listed": False, "branch": None})
         if run is not None and run.media is not None:  # the file is gone, and its name means nothing
             run = run.model_copy(update={"media": None})
         card = Card(title=title, request=run, measured=measured, owner=owner)
         try:
             if facts is None:
                 facts = list_facts(bundle.open(given))
+            written = card.model_dump_json()
+            check(_stamp(given)[0] + (1 if self._temporary else 2) * len(written.encode()))
             if not self._temporary:  # before the bundle, so that a visible bundle has its card
-                stored.with_suffix(".json").write_text(card.model_dump_json(), encoding="utf-8")
+                stored.with_suffix(".json").write_text(written, encoding="utf-8")
             given.replace(stored)
         except BaseException:
             for each in (given, stored):
@@ -507,9 +505,9 @@ class Library:
         except OSError:  # no room for a line of the index: without it the file would count for nobody
             _remove_file(stored)
             raise
-        made_by = None if run is None else run.model_dump_json()
-        others = [each for each in self._index.find_unlisted(made_by, owner) if each.id != id]
-        same = [each for each in others if _read_card(each).measured == measured]
+        made_by = card.made_by
+        found = [] if made_by is None else self._index.find_unlisted(made_by, owner)
+        same = [each for each in found if each.id != id]
         # Of unlisted recordings only the newest of a request is kept; of drawings, some: windows show them.
         drawn = run is not None and run.sequence == "media" and run.media_of is None and measured is None
         same.sort(key=lambda each: each.added, reverse=True)
@@ -517,16 +515,18 @@ class Library:
             self._forget(other)
         return id
 
-    def receive(self, part: Path, owner: str | None = None, check: Callable[[], None] = lambda: None) -> str:
+    def receive(
+        self, part: Path, owner: str | None = None, check: Callable[[int], None] = lambda _: None
+    ) -> str:
         """Add an uploaded file, once a process of its own has looked at it.
 
-        `check` refuses what there is no room for; nobody else's file is added between it and this one.
+        `check` refuses what there is no room for, by its bytes of disk; nobody else's file is added between
+        it and this one.
         """
         try:
             facts = INSPECTOR.inspect(part)
             with self._receiving:
-                check()
-                return self.adopt(part, "file", facts=facts, owner=owner)
+                return self.adopt(part, "file", facts=facts, owner=owner, check=check)
         finally:
             part.unlink(missing_ok=True)
 
@@ -652,29 +652,34 @@ class Library:
             mark=facts.mark,
         )
         size, changed, _ = (0, 0, 0) if path is None else _stamp(path)
+        listed = origin not in ("run", "atlas") and (card.request is None or card.request.listed)
+        branched = listed and card.request is not None and card.request.branch is not None
+        written = card.model_dump_json()
         row = Row(
             id=id,
             origin=origin,
             entry=entry.model_dump_json(),
-            card=card.model_dump_json(),
+            card=written,
             path=None if path is None else path.name if kept else str(path),
             own=own,
             kept=kept,
-            listed=origin not in ("run", "atlas") and (card.request is None or card.request.listed),
+            listed=listed,
             size=size,
             changed=changed,
             added=self._index.next_time() if added is None else added,
             preset=card.preset,
-            request=None if card.request is None else card.request.model_dump_json(),
+            made_by=card.made_by,
             words=f"{id} {facts.model} {facts.excerpt} {title}".lower(),
             owner=card.owner,
             visibility="public" if origin == "shipped" else card.visibility,
+            branch_of=entry.parent if branched else None,
+            beside=len(written.encode()) + (_stamp(path.with_suffix(".json"))[0] if path and kept else 0),
         )
         with self._disk_lock:
             if self._index.put(row):
                 if not self._free_disk(id) and refuse:
                     self._forget(row)
-                    raise ApiError("api.disk_full", status=413, more=size / 1e6)
+                    raise ApiError("api.disk_full", status=413, more=row.taken / 1e6)
             elif own and path is not None and path != self._locate(self._find(id)):  # the same content
                 _remove_file(path)
         return id
@@ -751,7 +756,7 @@ class Library:
         used = self._index.own_bytes()
         if self._disk is None or row is None or used <= self._disk:
             return True
-        full = used - row.size > self._disk  # already before it
+        full = used - row.taken > self._disk  # already before it
         spare, leaving = float("inf"), list[Row]()
         if row.owner is not None:
             spare = self._index.bytes_of(row.owner) - self._disk / self._index.count_owners()
@@ -760,7 +765,7 @@ class Library:
                 break
             if each.id != newest and self._is_mine(each):
                 leaving.append(each)
-                used, spare = used - each.size, spare - each.size
+                used, spare = used - each.taken, spare - each.taken
         if used > self._disk and row.owner is not None and not full:
             return False  # what leaves would leave in vain
         for each in leaving:

@@ -226,13 +226,12 @@ async def _receive(request: Request, context: AppContext) -> str:
     path = context.library.new_partial_path()
     try:
         await write_body(request, path)
-        size = path.stat().st_size  # a body may come in pieces, without a length
 
-        def check() -> None:
+        def check(size: int) -> None:
             context.access.check_storage(context.settings.person_bytes, size)
 
-        check()
-        # Again at the end: others of the same person may have come meanwhile.
+        check(path.stat().st_size)  # a body may come in pieces, without a length
+        # Again at the end, with its card: others of the same person may have come meanwhile.
         return await context.threads.run(
             request, lambda: context.library.receive(path, context.access.owner, check), slow=True
         )
