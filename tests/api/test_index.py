@@ -4,16 +4,16 @@ import errno
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 
 import pytest
 
 from glassformer.api import index as module
-from glassformer.api.index import FILE, RecordingIndex, Row, lacks_room
+from glassformer.api.index import FILE, FullRow, RecordingIndex, lacks_room
 from glassformer.errors import InputError
 
-ROW = Row(
+ROW = FullRow(
     id="a", origin="made", entry="{}", card="{}", path="a.bundle", own=True, kept=True, listed=True, size=10,
     changed=1, added=1.0, preset=None, made_by=None, words="zoo/gpt2 once upon a time",
 )  # fmt: skip
@@ -46,6 +46,31 @@ def test_pages_far_down_are_found_in_the_index_of_the_table_alone(index: Recordi
     index._database.set_trace_callback(None)
     plan = [str(step[3]) for step in index._database.execute(f"EXPLAIN QUERY PLAN {said[0]}")]
     assert any("recordings USING COVERING INDEX by_origin" in step for step in plan), plan
+
+
+def test_lists_and_look_ups_read_no_cards(index: RecordingIndex) -> None:
+    index.put(replace(ROW, id="long", path="long.bundle", card="x" * 1_000_000, added=100.0))
+    said: list[str] = []
+    index._database.set_trace_callback(said.append)
+    assert index.page(count=1)[0].id == "long"
+    assert index.find("long") is not None
+    assert next(index.oldest(None)).id == "unlisted"
+    index.count()
+    index.default()
+    index.bytes_of("alice")
+    index.branches()
+    short = len(said)
+    assert index.read_card("long") == "x" * 1_000_000
+    index._database.set_trace_callback(None)
+
+    def find_last_column(statement: str) -> int:
+        steps = index._database.execute(f"EXPLAIN {statement}").fetchall()
+        return max((step[3] for step in steps if step[1] == "Column"), default=0)
+
+    last = [find_last_column(each) for each in said]
+    card = len(astuple(ROW)) - 1  # it comes last
+    assert all(each < card for each in last[:short]), said
+    assert last[short:] == [card]
 
 
 def test_a_search_finds_every_word_anywhere(index: RecordingIndex) -> None:

@@ -24,7 +24,7 @@ from glassformer.api.owners import Visibility
 from glassformer.errors import InputError
 
 FILE = ".index.sqlite"
-VERSION = 3  # of the tables; another one is made anew
+VERSION = 4  # of the tables; another one is made anew
 _PART = 20  # rows that are read at a time
 _WAIT = 10.0  # seconds for another server that writes to the same index
 
@@ -35,12 +35,11 @@ ORIGINS: tuple[Origin, ...] = ("made", "file", "shipped")  # in the order of the
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One recording."""
+    """What lists and look-ups read of one recording: all of it is short."""
 
     id: str
     origin: Origin
     entry: str  # RecordingEntry as JSON
-    card: str  # Card as JSON
     path: str | None  # its name alone where it lies in the folder; None: it is in memory only
     own: bool  # the file is the library's, to be removed with the recording
     kept: bool  # the file lies in the folder of the library: it is there again on the next start
@@ -50,7 +49,6 @@ class Row:
     added: float  # seconds since 1970: the order of the list
     preset: str | None
     made_by: str | None  # a hash of the requests that made it
-    words: str  # what a search looks at, in lower case
     owner: str | None = None  # whose it is, on a server with users
     visibility: Visibility = "private"
     branch_of: str | None = None  # id of the recording whose text it goes on from, where it is listed
@@ -63,6 +61,14 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class FullRow(Row):
+    """A row as it is put in. What may be long comes last: SQLite reads a row up to what is asked for."""
+
+    words: str = ""  # what a search looks at, in lower case
+    card: str = ""  # Card as JSON
+
+
+@dataclass(frozen=True, slots=True)
 class Reader:
     """Somebody whose list is wanted on a server with users; without a name, a visitor."""
 
@@ -70,7 +76,9 @@ class Reader:
 
 
 _COLUMNS = tuple(each.name for each in fields(Row))
-_TABLE = f"(id TEXT PRIMARY KEY, {', '.join(_COLUMNS[1:])})"
+_SHORT = ", ".join(_COLUMNS)
+_ALL = tuple(each.name for each in fields(FullRow))
+_TABLE = f"(id TEXT PRIMARY KEY, {', '.join(_ALL[1:])})"
 _TABLES = ("main.recordings", "temp.here")
 
 
@@ -91,10 +99,10 @@ class RecordingIndex:
                     each.unlink(missing_ok=True)
             self._database = _open(path)
 
-    def put(self, row: Row) -> bool:
+    def put(self, row: FullRow) -> bool:
         """Add a row; False where there is one with its id already, which stays."""
         table = "main.recordings" if row.kept else "temp.here"
-        marks = ", ".join("?" * len(_COLUMNS))
+        marks = ", ".join("?" * len(_ALL))
         with self._writing():
             if self.find(row.id) is not None:
                 return False
@@ -104,6 +112,12 @@ class RecordingIndex:
     def find(self, id: str) -> Row | None:
         """The row with an id."""
         return next(self._select("WHERE id = ?", (id,)), None)
+
+    def read_card(self, id: str) -> str | None:
+        """The card of a recording; None where there is no such recording."""
+        text = " UNION ALL ".join(f"SELECT card FROM {table} WHERE id = ?" for table in _TABLES)
+        rows = self._ask(text, (id, id))
+        return str(rows[0][0]) if rows else None
 
     def remove(self, id: str) -> None:
         """Forget a row."""
@@ -152,7 +166,7 @@ class RecordingIndex:
                 f"SELECT * FROM (SELECT {place} AS place, rowid AS number, added FROM {table} "
                 f"{condition} {order} LIMIT ?)"
                 for place, table in enumerate(_TABLES)
-            )  # of their numbers alone, which the index knows: whole rows are long
+            )  # of their numbers alone, which the index knows
             text = f"SELECT place, number FROM ({' UNION ALL '.join(parts)}) {order} LIMIT ? OFFSET ?"
             asked = (*values, start + most, *values, start + most, most, start)
             found += self._read_numbers(text, asked)
@@ -165,7 +179,7 @@ class RecordingIndex:
             rows = {}
             for place, table in enumerate(_TABLES):
                 numbers = [number for each, number in places if each == place]
-                text = f"SELECT rowid, * FROM {table} WHERE rowid IN (SELECT value FROM json_each(?))"
+                text = f"SELECT rowid, {_SHORT} FROM {table} WHERE rowid IN (SELECT value FROM json_each(?))"
                 for number, *row in self._ask(text, (json.dumps(numbers),)) if numbers else ():
                     rows[place, number] = row
         # Another server may have removed some meanwhile.
@@ -174,7 +188,7 @@ class RecordingIndex:
     def count(self, origin: Origin | None = None, search: str = "", reader: Reader | None = None) -> int:
         """How many recordings the whole list has."""
         condition, values = _match(search, origin, reader)
-        return int(self._ask(f"SELECT count(*) FROM all_recordings {condition}", values)[0][0])
+        return self._add_up("count(*)", condition, values)
 
     def default(self) -> str | None:
         """The first file that was named at the start, else the first shipped recording, else any."""
@@ -208,8 +222,7 @@ class RecordingIndex:
 
     def own_bytes(self) -> int:
         """Bytes on disk of the library's own recordings."""
-        text = "SELECT coalesce(sum(size + beside), 0) FROM all_recordings WHERE own = 1"
-        return int(self._ask(text)[0][0])
+        return self._add_up("coalesce(sum(size + beside), 0)", "WHERE own = 1")
 
     def oldest(self, owner: str | None) -> Iterator[Row]:
         """The library's own recordings, oldest first; those in no list before all others.
@@ -231,8 +244,7 @@ class RecordingIndex:
 
     def bytes_of(self, owner: str) -> int:
         """Bytes on disk of what one person has."""
-        text = "SELECT coalesce(sum(size + beside), 0) FROM all_recordings WHERE own = 1 AND owner = ?"
-        return int(self._ask(text, (owner,))[0][0])
+        return self._add_up("coalesce(sum(size + beside), 0)", "WHERE own = 1 AND owner = ?", (owner,))
 
     def next_time(self) -> float:
         """Now, and later than every time before it: rows keep the order in which they came."""
@@ -265,8 +277,14 @@ class RecordingIndex:
         with self._lock:
             return self._database.execute(text, values).fetchall()
 
+    def _add_up(self, what: str, condition: str, values: tuple[object, ...] = ()) -> int:
+        """The sum of a number of each table: of both at once, SQLite would copy every row first."""
+        return sum(
+            int(self._ask(f"SELECT {what} FROM {table} {condition}", values)[0][0]) for table in _TABLES
+        )
+
     def _select(self, condition: str, values: tuple[object, ...] = ()) -> Iterator[Row]:
-        return self._read(f"SELECT * FROM all_recordings {condition}", values)
+        return self._read(f"SELECT {_SHORT} FROM all_recordings {condition}", values)
 
     def _read(self, text: str, values: tuple[object, ...]) -> Iterator[Row]:
         return map(_make_row, self._ask(text, values))
@@ -292,7 +310,7 @@ def _open(path: str) -> sqlite3.Connection:
         database.execute(f"CREATE TABLE temp.here {_TABLE}")
         database.execute(
             "CREATE VIEW temp.all_recordings AS "
-            "SELECT * FROM main.recordings UNION ALL SELECT * FROM temp.here"
+            f"SELECT {_SHORT} FROM main.recordings UNION ALL SELECT {_SHORT} FROM temp.here"
         )
     except sqlite3.Error:
         database.close()

@@ -30,7 +30,7 @@ from glassformer.api.cards import Card, estimate_bytes, hash_file, hash_request,
 from glassformer.api.differences import Differences, split_id
 from glassformer.api.effects import MeasureRequest
 from glassformer.api.examples import find_atlas, find_example, read_example_id
-from glassformer.api.index import Origin, Reader, RecordingIndex, Row
+from glassformer.api.index import FullRow, Origin, Reader, RecordingIndex, Row
 from glassformer.api.inspection import INSPECTOR, Facts, list_facts
 from glassformer.api.jobs import JobRequest
 from glassformer.api.leases import Lease, take_lease
@@ -224,7 +224,7 @@ class Library:
             row = self._find(id)
             if row.origin in ("shipped", "run", "atlas"):
                 raise ApiError("api.not_shared", status=409, id=id[:80])
-            self._set_card(row, _read_card(row).model_copy(update={"visibility": visibility}))
+            self._set_card(row, self._read_card(row).model_copy(update={"visibility": visibility}))
 
     def entry(self, id: str) -> RecordingEntry:
         """The list entry of one recording; of a difference, made of those of the two."""
@@ -282,7 +282,7 @@ class Library:
 
     def request(self, id: str) -> JobRequest | None:
         """The request that made a recording, where it is known; its picture or sound is in the recording."""
-        made_by = None if self.split(id) is not None else _read_card(self._find(id)).request
+        made_by = None if self.split(id) is not None else self._read_card(self._find(id)).request
         if made_by is None or made_by.sequence != "media":
             return made_by
         return made_by.model_copy(update={"media_of": id})
@@ -295,7 +295,7 @@ class Library:
         """Give a branch another name, for good."""
         with self._disk_lock:
             row = self._find(id)
-            card = _read_card(row)
+            card = self._read_card(row)
             if card.request is None or card.request.branch is None:
                 raise ApiError("api.not_a_branch", status=422, id=id[:80])
             branch = card.request.branch.model_copy(update={"name": name})
@@ -452,9 +452,10 @@ class Library:
         path = self._locate(row)
         assert path is not None
         self._close(row.id)
+        card = self._read_card(row)
         self._index.remove(row.id)
         with suppress(BundleError, OSError):
-            self._add(INSPECTOR.inspect(path), path, row.origin, _read_card(row), own=row.own)
+            self._add(INSPECTOR.inspect(path), path, row.origin, card, own=row.own)
 
     def open_file(self, path: str | PathLike[str]) -> str:
         """Add a file of the user: it is read where it is, and never removed."""
@@ -655,7 +656,7 @@ class Library:
         listed = origin not in ("run", "atlas") and (card.request is None or card.request.listed)
         branched = listed and card.request is not None and card.request.branch is not None
         written = card.model_dump_json()
-        row = Row(
+        row = FullRow(
             id=id,
             origin=origin,
             entry=entry.model_dump_json(),
@@ -788,6 +789,13 @@ class Library:
             if own is not None:
                 _remove_file(own)
 
+    def _read_card(self, row: Row) -> Card:
+        """The card of a recording; ApiError where it has been removed meanwhile."""
+        card = self._index.read_card(row.id)
+        if card is None:
+            raise ApiError("api.no_recording", status=404, id=row.id[:80])
+        return Card.model_validate_json(card)
+
     def _locate(self, row: Row) -> Path | None:
         """Where the file of a recording is; None for one that is in memory only."""
         return None if row.path is None else self.folder / row.path
@@ -812,10 +820,6 @@ def _is_of_folder(id: str) -> bool:
 
 def _read_entry(row: Row) -> RecordingEntry:
     return _parse_entry(row.entry).model_copy(update={"owner": row.owner, "visibility": row.visibility})
-
-
-def _read_card(row: Row) -> Card:
-    return Card.model_validate_json(row.card)
 
 
 def _check_name(name: str) -> None:
