@@ -210,7 +210,9 @@ def test_only_a_named_proxy_says_whom_a_request_comes_from(proxies: tuple[str, .
     assert seen == [("203.0.113.7", "https") if believed else ("127.0.0.1", "http")]
 
 
-def test_the_header_of_a_proxy_is_believed_from_the_proxy_alone(build: Callable[..., TestClient]) -> None:
+def test_the_header_of_a_proxy_is_believed_from_the_proxy_alone(
+    build: Callable[..., TestClient], tmp_path: Path
+) -> None:
     proxied = {"proxies": ("10.0.0.0/8",), "user_header": "X-Forwarded-User"}
     through = build("10.0.0.7", **proxied)
     assert who(through, **{"x-forwarded-user": "alice"}) == "alice"
@@ -229,6 +231,9 @@ def test_the_header_of_a_proxy_is_believed_from_the_proxy_alone(build: Callable[
     assert who(roles, **{"x-forwarded-user": "New"}) == who(roles, **{"x-forwarded-user": "new"}) == "new"
     assert roles.get("/api/session", headers={"x-forwarded-user": "new"}).json()["role"] == "viewer"
     assert roles.get("/api/session", headers={"x-forwarded-user": "alice"}).json()["role"] == "admin"
+    change_people(tmp_path / "users.json", lambda people: people.pop("alice") and None)
+    assert who(roles, **{"x-forwarded-user": "alice"}) is who(roles, **{"x-forwarded-user": "Alice"}) is None
+    assert who(roles, **{"x-forwarded-user": "new"}) == "new"
 
 
 @pytest.mark.parametrize("body", [b"x=1&" * 30, b"name=%ff&password=%00&next=%0d", b"\xff\xfe", b"&=&;", b""])

@@ -119,13 +119,13 @@ def test_who_is_removed_is_out_and_a_damaged_file_changes_nothing(
 
 
 def test_who_is_removed_while_the_file_is_read_is_out(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read_and_remove(file: Path) -> tuple[Person, ...]:
+    def read_and_remove(file: Path) -> object:
         monkeypatch.undo()
-        found = read_people(file)
+        found = module._read_file(file)
         change_people(file, lambda known: known.pop("bot") and None)
         return found
 
-    monkeypatch.setattr(module, "read_people", read_and_remove)
+    monkeypatch.setattr(module, "_read_file", read_and_remove)
     people = People(path)
     assert people.find("bot") is None
 
@@ -134,15 +134,15 @@ def test_nobody_is_found_among_those_of_before_while_the_file_is_read(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     people = People(path)
-    known = people._stamp
+    known, read_file = people._stamp, module._read_file
     seen: list[object] = []
 
-    def read(file: Path) -> tuple[Person, ...]:
+    def read(file: Path) -> object:
         seen.append(people._stamp)  # other threads that compare it now must wait
-        return read_people(file)
+        return read_file(file)
 
     change_people(path, lambda known: known.pop("bot") and None)
-    monkeypatch.setattr(module, "read_people", read)
+    monkeypatch.setattr(module, "_read_file", read)
     assert people.find("bot") is None
     assert seen == [known]
 

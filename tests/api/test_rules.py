@@ -31,7 +31,7 @@ from glassformer.api.rules import RULES, Rule, authorise
 from glassformer.api.security import Guard
 from glassformer.api.settings import Settings
 from glassformer.api.training import Training
-from glassformer.errors import ApiError
+from glassformer.errors import ApiError, InputError
 from glassformer.runlog import Event, RunWriter
 from glassformer.workbench import LocalTrainer, TrainerSettings
 
@@ -191,6 +191,33 @@ def test_every_route_role_and_owner(team: Team, who: str | None) -> None:
                 assert answer.status_code < 500, (place, answer.text)
                 assert answer.status_code not in (401, 403) or path == "/sign-in", (place, answer.text)
     assert asked > 100
+
+
+def test_what_a_removed_person_made_is_never_somebody_elses(fresh: Team) -> None:
+    path = fresh.app.state.identity.people.path
+    addresses = [
+        f"/api/recordings/{fresh.ids['recording', 'rita', 'private']}",
+        f"/api/runs/{fresh.ids['run', 'rita', 'private']}",
+        f"/api/jobs/{fresh.ids['job', 'rita', 'private']}",
+    ]
+
+    def add_another(people: dict[str, Person]) -> None:
+        add_person(people, "rita", "runner")
+        people["rita"] = people["rita"].model_copy(update={"tokens": (hash_token("gft_another"),)})
+
+    def ask(token: str) -> list[int]:
+        fresh.tokens["rita"] = token
+        return [fresh.ask("rita", "GET", address).status_code for address in addresses]
+
+    assert ask("gft_rita") == [200] * 3
+    change_people(path, lambda people: people.pop("rita") and None)
+    with pytest.raises(InputError, match="rita") as refused:
+        change_people(path, add_another)
+    assert refused.value.message.code == "api.people.removed"
+    assert 200 not in ask("gft_another")
+    change_people(path, add_another, same_person=True)
+    assert ask("gft_another") == [200] * 3
+    assert 200 not in ask("gft_rita")
 
 
 @pytest.mark.parametrize("address", ["runs/{}", "training/{}/recipe", "searches/{}", "atlases/{}"])

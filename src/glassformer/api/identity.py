@@ -68,11 +68,12 @@ class Identity:
         """The person with the name that a proxy sent; a header that came twice is somebody's trick.
 
         ALICE is alice: the file says how a name is written, and small letters that of whom it does not have.
+        Whoever was removed from the file is not let in again by having no line there.
         """
         if len(names) != 1 or not is_name(names[0]):
             return None
         person = self.people.find(names[0])
-        if person is None and self._role is not None:
+        if person is None and self._role is not None and not self.people.was_removed(names[0]):
             return Person(name=names[0].lower(), role=self._role)
         return person
 

@@ -63,6 +63,11 @@ class _File(BaseModel):
 
     version: Literal[1] = 1
     people: tuple[Person, ...] = ()
+    removed: tuple[str, ...] = ()  # names of those who are gone: what they made is still theirs
+
+    def find_removed(self, name: str) -> str | None:
+        """A name of somebody who is gone, as it was written."""
+        return next((each for each in self.removed if each.lower() == name.lower()), None)
 
 
 def is_name(text: str) -> bool:
@@ -104,9 +109,10 @@ class People:
         self.path = path
         self._people: dict[str, Person] = {}  # by name, in small letters
         self._tokens: dict[str, Person] = {}  # by hash
+        self._removed: frozenset[str] = frozenset()  # names in small letters
         self._reading = threading.Lock()
         self._stamp = _stamp(path)  # before it is read: a change in between is seen by the next request
-        self._read(read_people(path))
+        self._read(_read_file(path))
 
     def find(self, name: str) -> Person | None:
         """The person with a name, in capital or small letters; theirs is as the file writes it."""
@@ -117,6 +123,11 @@ class People:
         """The person who has a token."""
         self._refresh()
         return self._tokens.get(hash_token(token))
+
+    def was_removed(self, name: str) -> bool:
+        """Whether this is the name of somebody who is gone."""
+        self._refresh()
+        return name.lower() in self._removed
 
     def check(self, name: str, password: str) -> Person | None:
         """The person with a name and a password; as slow for a name that nobody has."""
@@ -137,20 +148,30 @@ class People:
             if stamp == self._stamp:  # another thread has read it meanwhile
                 return
             try:
-                self._read(read_people(self.path))
+                self._read(_read_file(self.path))
             except InputError as error:
                 if stamp is None:  # removed: nobody may come in
-                    self._read(())
+                    self._read(_File())
                 log.error("%s", error)  # damaged: those of before stay
             self._stamp = stamp  # after reading: other threads wait until they know who is out
 
-    def _read(self, people: tuple[Person, ...]) -> None:
-        self._people = {each.name.lower(): each for each in people}
-        self._tokens = {token: each for each in people for token in each.tokens}
+    def _read(self, file: _File) -> None:
+        self._people = {each.name.lower(): each for each in file.people}
+        self._tokens = {token: each for each in file.people for token in each.tokens}
+        self._removed = frozenset(each.lower() for each in file.removed)
 
 
 def read_people(path: Path) -> tuple[Person, ...]:
     """Everybody in a file; InputError where it cannot be read."""
+    return _read_file(path).people
+
+
+def find_removed(path: Path, name: str) -> str | None:
+    """The name of somebody who was removed from a file, as it was written there; None where nobody was."""
+    return _read_file(path).find_removed(name)
+
+
+def _read_file(path: Path) -> _File:
     try:
         file = _File.model_validate_json(path.read_bytes())
     except FileNotFoundError as error:
@@ -164,17 +185,33 @@ def read_people(path: Path) -> tuple[Person, ...]:
     names = [each.name.lower() for each in file.people]
     if len(set(names)) < len(names):
         raise InputError("api.people.twice", path=str(path))
-    return file.people
+    return file
 
 
-def change_people(path: Path, change: Callable[[dict[str, Person]], None], *, create: bool = False) -> None:
-    """Change a file at once: others see it as it was or as it is, and nobody else can read it."""
+def change_people(
+    path: Path,
+    change: Callable[[dict[str, Person]], None],
+    *,
+    create: bool = False,
+    same_person: bool = False,
+) -> None:
+    """Change a file at once: others see it as it was or as it is, and nobody else can read it.
+
+    What somebody made is kept under their name, also when they are gone: nobody gets that name, unless it is
+    the `same_person`.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _alone(path.parent):
-        known = () if create and not path.exists() else read_people(path)
-        people = {each.name: each for each in known}
+        known = _File() if create and not path.exists() else _read_file(path)
+        people = {each.name: each for each in known.people}
         change(people)
-        text = _File(people=tuple(people.values())).model_dump_json(indent=1)
+        for name in people:
+            if (former := known.find_removed(name)) is not None and not same_person:
+                raise InputError("api.people.removed", name=former)
+        there = {each.lower() for each in people}
+        gone = (*known.removed, *(each.name for each in known.people))
+        removed = tuple(each for each in gone if each.lower() not in there)
+        text = _File(people=tuple(people.values()), removed=removed).model_dump_json(indent=1)
         write_private(path, text.encode() + b"\n")
 
 

@@ -63,3 +63,16 @@ def test_from_adding_to_removing(
     assert users(path, "remove", "alice") == 2
     assert users(path, "dance") == 2
     assert [each.name for each in read_people(path)] == ["bot"]
+
+
+def test_the_name_of_somebody_who_was_removed_is_for_them_alone(
+    path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for words in (("add", "alice"), ("add", "bot"), ("remove", "alice")):
+        assert users(path, *words, *["--no-password"] * (words[0] == "add")) == 0
+    assert users(path, "add", "ALICE", "--no-password") == 2  # it would have what alice made
+    assert "--same-person" in capsys.readouterr().err
+    assert users(path, "add", "ALICE", "--no-password", "--same-person") == 0
+    assert [each.name for each in read_people(path)] == ["bot", "alice"]  # as it was written
+    assert users(path, "remove", "alice") == 0
+    assert users(path, "add", "alice", "--no-password") == 2

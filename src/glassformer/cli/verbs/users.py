@@ -29,6 +29,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--file", metavar="FILE", type=Path, default=FILE)
     parser.add_argument("--role", choices=ROLES, default="viewer")
     parser.add_argument("--no-password", action="store_true")
+    parser.add_argument("--same-person", action="store_true")
     parser.add_argument("--revoke", action="store_true")
 
 
@@ -70,16 +71,27 @@ def _list(path: Path) -> None:
 
 
 def _add(path: Path, name: str, arguments: Arguments) -> None:
-    from glassformer.api.people import Person, add_person, change_people, hash_password, read_people
+    from glassformer.api.people import (
+        Person,
+        add_person,
+        change_people,
+        find_removed,
+        hash_password,
+        read_people,
+    )
 
     add_person({each.name: each for each in read_people(path)} if path.exists() else {}, name, "viewer")
+    former = find_removed(path, name) if path.exists() else None
+    if former is not None and not arguments.same_person:
+        raise InputError("api.people.removed", name=former)
+    name = former or name  # what is theirs is kept under the name as it was written
     kept = None if arguments.no_password else hash_password(_ask_password())  # once the name is possible
 
     def change(people: dict[str, Person]) -> None:
         add_person(people, name, arguments.role)
         people[name] = people[name].model_copy(update={"password": kept})
 
-    change_people(path, change, create=True)
+    change_people(path, change, create=True, same_person=arguments.same_person)
     print(message("cli.users.added", name=name, role=arguments.role, path=str(path)))
 
 
