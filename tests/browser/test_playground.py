@@ -218,7 +218,7 @@ def test_while_a_model_runs_it_waits_and_computes_by_itself(
         running.setattr(bench.workbench.store, "count_unfinished", lambda: 1)
         page = open_page(played.address("masks", mask="causal"))
         trouble = page.locator(".play-trouble")
-        expect(trouble).to_contain_text("As soon as it is done, this is computed by itself.")
+        expect(trouble).to_contain_text("This is computed as soon as it has ended.")
         expect(trouble.get_by_role("button", name="Try again")).to_be_visible()
         expect(page.locator(".play-figure")).to_have_count(0)
     find_figure(page, "weights")  # nobody has clicked

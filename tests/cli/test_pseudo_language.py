@@ -344,7 +344,7 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
         ("export xq.bundle xq.pdf", "html"),
         (
             "figure xq.bundle xq.svg --view xq",
-            "heatmap heads lines bars rollout difference curves learning strip atlas picture sound",
+            "heatmap heads lines bars rollout difference curves learning strip atlas picture sound study",
         ),
         ("figure xq.bundle xq.svg --view curves", "curves Recording RunLog"),
         ("figure xq.bundle xq.svg --width xq", "column page"),

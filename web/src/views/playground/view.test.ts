@@ -162,7 +162,7 @@ describe("the playground", () => {
     await settle();
     const trouble = element.querySelector<HTMLElement>(".play-trouble")!;
     const button = trouble.querySelector("button")!;
-    expect(trouble.textContent).toContain("As soon as it is done");
+    expect(trouble.textContent).toContain("as soon as it has ended");
     button.click(); // by hand meanwhile: what waited before waits no more, and the words stay
     await settle();
     expect(waits).toHaveLength(2);
