@@ -18,6 +18,8 @@ from glassformer.workbench.recipe_places import Places, stays_inside
 from glassformer.workbench.recipes import RecipeRules, read_shipped
 from recipe_mutants import RECIPE, make_data, mutate
 
+SPEECH = {"name": "speech_recognition", "path": "text.txt", "words": ["one", "two"]}
+
 GIGABYTE = 1 << 30
 
 
@@ -114,6 +116,9 @@ def test_a_good_recipe_has_no_faults(check: Callable[..., CheckedRecipe]) -> Non
         ("task", {"name": "mine"}, "value"),
         ("task", {"name": ["language_modelling"]}, "value"),
         ("task", {}, "value"),
+        ("task", {**SPEECH, "snr": [inf, 3]}, "value"),
+        ("task", {**SPEECH, "snr": [nan, 3]}, "value"),
+        ("task", {**SPEECH, "snr": "3"}, "value"),
         ("model", {"kind": "other"}, "value"),
         ("model__heads", 3, "uneven_heads"),
         ("model__width", 16_384, "memory"),

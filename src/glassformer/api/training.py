@@ -12,7 +12,8 @@ from glassformer.schema import MessageField, RequestModel, ResponseModel
 
 Tables = dict[str, JsonValue]  # of a recipe, by name; what is no table is refused with a sentence
 TypeName = Literal[  # "pairs": a list of texts and of lists of texts
-    "integer", "number", "flag", "text", "choice", "null", "texts", "pairs", "integers", "columns", "tables"
+    "integer", "number", "flag", "text", "choice", "null",
+    "texts", "pairs", "integers", "numbers", "columns", "tables",
 ]  # fmt: skip
 # What a text stands for: a file or folder below the data folder, a model, the name of a split or of a device.
 Use = Literal["plain", "data", "folder", "model", "split", "device", "action"]

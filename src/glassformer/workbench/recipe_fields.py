@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache, reduce
-from math import inf
+from math import isfinite
 from operator import or_
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -131,6 +131,7 @@ _PYTHON: dict[str, Any] = {
     "texts": list[str],
     "pairs": list[str | list[str]],
     "integers": list[int],
+    "numbers": list[float],
     "columns": list[int | str],
     "tables": list[dict[str, Any]],
 }
@@ -263,9 +264,9 @@ def _find_faults(prefix: str, fields: tuple[RecipeField, ...], values: Mapping[s
 
 def _find_problem(field: RecipeField, value: Any) -> Message | None:
     hint = make_hint(field)
-    if not fits(value, hint) or value in (inf, -inf):
-        return message("recipe.faults.value", wanted=describe_type(hint))
     items = list(_flatten(value))
+    if not fits(value, hint) or not all(isfinite(each) for each in items if isinstance(each, float)):
+        return message("recipe.faults.value", wanted=describe_type(hint))
     texts = [each for each in items if isinstance(each, str)]
     if len(items) > MOST_ITEMS or any(len(text) > LONGEST_TEXT for text in texts):
         return message("recipe.faults.long", characters=LONGEST_TEXT, items=MOST_ITEMS)
@@ -296,6 +297,8 @@ def make_hint(field: RecipeField) -> Any:
             parts.append(Annotated[_PYTHON[name], limits])
         elif name == "integers":
             parts.append(list[Annotated[int, limits]])
+        elif name == "numbers":
+            parts.append(list[Annotated[float, limits]])
         else:
             parts.append(_PYTHON[name])
     return reduce(or_, parts) if len(parts) > 1 else parts[0]

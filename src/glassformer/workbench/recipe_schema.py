@@ -104,7 +104,7 @@ def _describe_list(item: Any, inner: type[Settings] | None) -> dict[str, Any]:
     if set(get_args(item)) == {str, list[str]}:
         return {"types": ["pairs"]}
     described = _describe_hint(item, None)
-    lists = {"integer": "integers", "text": "texts"}
+    lists = {"integer": "integers", "number": "numbers", "text": "texts"}
     return {**described, "types": [lists[name] for name in described["types"] if name in lists]}
 
 

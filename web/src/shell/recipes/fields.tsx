@@ -7,7 +7,7 @@ import { Button } from "../button";
 import { defaultOf, foldersOf, pathsBelow, read, type Value, type Values, write } from "./form";
 import type { recipeWords } from "./words";
 
-const LISTS = new Set(["texts", "pairs", "integers", "columns"]);
+const LISTS = new Set(["texts", "pairs", "integers", "numbers", "columns"]);
 const WORDS = new Set(["text", "texts", "pairs", "columns"]);
 
 /** What all fields share. */

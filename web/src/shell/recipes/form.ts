@@ -70,6 +70,8 @@ export function read(field: Pick<RecipeField, "types">, text: string): Value {
   if (types.includes("texts") || types.includes("pairs")) return readList(clean);
   if (types.includes("columns") || types.includes("integers"))
     return split(clean).map((each) => (/^\d+$/.test(each) ? Number(each) : each));
+  if (types.includes("numbers"))
+    return split(clean).map((each) => (Number.isFinite(Number(each)) ? Number(each) : each));
   if (types.includes("number") && Number.isFinite(number)) return number;
   if (types.includes("integer") && /^-?\d+$/.test(clean)) return number;
   return clean;

@@ -72,6 +72,7 @@ describe("the form", () => {
     expect(form.read({ types: ["texts"] }, "en, fr，zh")).toEqual(["en", "fr", "zh"]);
     expect(form.read({ types: ["columns"] }, "0, name")).toEqual([0, "name"]);
     expect(form.read({ types: ["integers", "null"] }, "0, 50, x")).toEqual([0, 50, "x"]);
+    expect(form.read({ types: ["numbers", "null"] }, "-5, 12.5, x")).toEqual([-5, 12.5, "x"]);
     for (const texts of [[["garden", "nedrag"], "one"], ["Yes, it is"], ["plain", "text"], ["[a"]])
       expect(form.read({ types: ["pairs", "null"] }, form.write(texts))).toEqual(texts);
     expect(form.read({ types: ["text"] }, "  ")).toBeUndefined();
