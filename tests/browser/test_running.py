@@ -161,7 +161,9 @@ def test_effects_of_heads_are_measured_and_a_head_is_silenced(bench: Bench, open
     page.get_by_role("button", name="Measure").click()
     heads = bench.library.get(first).maps[0].heads
     expect(page.locator(".effects-grid button[data-confirmed=true]")).to_have_count(2 * heads)
-    token = int(re.search(r"effects\.word=(?:%23|#)(\d+)", page.url)[1])  # type: ignore[index]
+    word = re.compile(r"effects\.word=(?:%23|#)(\d+)")
+    expect(page).to_have_url(word)  # the address follows a moment later
+    token = int(word.search(page.url)[1])  # type: ignore[index]
     sweep = gf.sweep(
         gf.load(bench.workbench.catalog.find("zoo/decoder").folder), TEXT, outcome=gf.LogProbability(token)
     )
