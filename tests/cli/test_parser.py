@@ -2,6 +2,7 @@
 
 import argparse
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -28,6 +29,19 @@ def test_an_unknown_verb_lists_those_there_are(capsys: pytest.CaptureFixture[str
     said = capsys.readouterr().err
     assert said.startswith("glassformer: There is no verb 'recrod'. Did you mean 'record'? Known: ")
     assert said.endswith(", tree, users. `glassformer --help` lists what is possible.\n")
+
+
+def test_a_file_in_the_place_of_a_verb_is_told_how_it_opens(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "an animal.bundle"
+    path.touch()
+    with pytest.raises(SystemExit, match="2"):
+        cli.main([str(path)])
+    assert f"`glassformer serve '{path}'`" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["x" * 5000])
+    assert "There is no verb" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

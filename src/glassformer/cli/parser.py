@@ -5,9 +5,11 @@ Out:  the same, parsed; a help; an error of one sentence.
 """
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
+from shlex import quote
 from typing import Any, NoReturn
 
 from glassformer.cli.output import print_error
@@ -125,12 +127,14 @@ class Parser(argparse.ArgumentParser):
         return Formatter(self.prog)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Unknown verb: suggest the nearest."""
+        """Unknown verb: suggest the nearest, or the one that opens a file."""
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
-            near = suggestion(value, action.choices)
-            raise argparse.ArgumentError(
-                None, str(message("cli.errors.unknown_verb", verb=value, suggestion=near))
-            )
+            if os.path.exists(value):  # unlike a Path, it takes names of any length
+                found = message("cli.errors.file_for_verb", path=value, quoted=quote(value))
+            else:
+                near = suggestion(value, action.choices)
+                found = message("cli.errors.unknown_verb", verb=value, suggestion=near)
+            raise argparse.ArgumentError(None, str(found))
         super()._check_value(action, value)
 
     def error(self, message_text: str) -> NoReturn:
