@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from signal import SIGKILL
 from typing import Any
 
 import pytest
@@ -93,9 +94,10 @@ def test_a_process_that_has_grown_is_replaced_before_the_next_file(invented: dic
 
 @pytest.mark.slow
 def test_a_long_description_is_refused_before_the_server_pays_for_it(
-    invented: dict[str, Path], tmp_path: Path
+    invented: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A vocabulary of a million words, 14 MB of JSON, takes 350 MB once it is read."""
+    monkeypatch.setenv("RUST_BACKTRACE", "1")  # an operator's environment
     content = invented["decoder"].read_bytes()
     data = 8 + int.from_bytes(content[:8], "little")
     table = json.loads(content[8:data])
@@ -110,8 +112,12 @@ def test_a_long_description_is_refused_before_the_server_pays_for_it(
     path.write_bytes(len(header).to_bytes(8, "little") + header + content[data : data + start] + text)
     made = Inspector()
     try:
+        assert made.inspect(invented["decoder"]).source_tokens == 24
+        process = made._process
+        assert process is not None
         with pytest.raises(BundleError, match="takes more than"):
             made.inspect(path)
+        assert process.returncode != -SIGKILL, "it ends by itself, before its time is over"
         assert made.inspect(invented["decoder"]).source_tokens == 24
     finally:
         made.close()

@@ -108,7 +108,11 @@ class Inspector:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+                    "RUST_BACKTRACE": "0",  # where memory ends, pydantic would wait for ever to make one
+                },
                 start_new_session=True,  # Ctrl-C is for the server
             )
         process = self._process

@@ -75,7 +75,10 @@ export function Tabs(props: {
             aria-controls={props.controls}
             tabIndex={tab.name === chosen ? 0 : -1}
             title={tab.hint}
-            onClick={() => props.choose(tab.name)}
+            onClick={(event) => {
+              props.choose(tab.name);
+              if (event.detail > 0) event.currentTarget.blur(); // clicked: arrow keys are for what was opened
+            }}
           >
             {tab.title}
           </button>

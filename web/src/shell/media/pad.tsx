@@ -21,7 +21,7 @@ const MOVES: Readonly<Record<string, Point>> = {
   ArrowDown: [0, STEP],
 };
 
-export function Pad({ model }: { readonly model: ModelDescription }) {
+export function Pad({ model, file }: { readonly model: ModelDescription; readonly file: File | null }) {
   const app = useApp();
   const say = words(app.language.value);
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -36,6 +36,7 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
   const pen = useRef<Point | null>(null); // of the keyboard
   const [said, tell] = useState("");
   const latest = useRef<readonly Stroke[]>([]); // what is to be looked at
+  const own = useRef<File | null>(null); // the drawing, as the form has it
 
   const paint = (): void => {
     const element = canvas.current;
@@ -52,6 +53,12 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
     [],
   );
 
+  useEffect(() => {
+    if (!file || file === own.current) return;
+    latest.current = []; // another picture was chosen
+    setStrokes([]);
+  }, [file]);
+
   const show = (next: readonly Stroke[], inDark = dark): void => {
     setStrokes(next);
     latest.current = next;
@@ -61,8 +68,9 @@ export function Pad({ model }: { readonly model: ModelDescription }) {
     }
     const look = { dark: inDark, fill: model.drawing?.fill ?? null };
     void encodeStrokes(next, look).then((png) => {
-      if (png && latest.current === next)
-        void app.runs.glance(new File([png], say.drawingName, { type: png.type }));
+      if (!png || latest.current !== next) return;
+      own.current = new File([png], say.drawingName, { type: png.type });
+      void app.runs.glance(own.current);
     });
   };
   const end = (): void => {

@@ -67,3 +67,24 @@ test("nothing is said of a sound that is decoded after the panel has gone", asyn
   expect(nodes).toEqual([]);
   expect(said).not.toHaveBeenCalled();
 });
+
+test("another picture clears the pad; its own drawing does not", async () => {
+  vi.spyOn(HTMLCanvasElement.prototype, "getContext").mockReturnValue(null);
+  vi.spyOn(HTMLCanvasElement.prototype, "toBlob").mockImplementation((done) =>
+    done(new Blob(["x"], { type: "image/png" })),
+  );
+  const { app, root, draw } = makeApp({});
+  const glance = vi.spyOn(app.runs, "glance").mockResolvedValue();
+  const model = { reads: "picture", drawing: null } as ModelDescription;
+  const undo = () => root.querySelector<HTMLButtonElement>("[data-action=undo-stroke]")!;
+  await act(() => draw(<MediaFields form={emptyForm} model={model} />));
+  await act(() => root.querySelector<HTMLElement>("[data-action=draw-example]")!.click());
+  await vi.waitFor(() => expect(glance).toHaveBeenCalledTimes(1));
+  const [drawn] = glance.mock.lastCall!;
+  await act(() => draw(<MediaFields form={{ ...emptyForm, file: drawn }} model={model} />));
+  expect(undo().disabled).toBe(false);
+  const chosen = new File(["y"], "y.png");
+  await act(() => draw(<MediaFields form={{ ...emptyForm, file: chosen }} model={model} />));
+  expect(undo().disabled).toBe(true);
+  vi.restoreAllMocks();
+});

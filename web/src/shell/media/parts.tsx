@@ -19,7 +19,7 @@ const KINDS = {
 export function MediaFields({ form, model }: { readonly form: Form; readonly model: ModelDescription }) {
   return (
     <>
-      {model.reads === "picture" ? <Pad model={model} /> : <Speech model={model} />}
+      {model.reads === "picture" ? <Pad model={model} file={form.file} /> : <Speech model={model} />}
       <FileField form={form} reads={model.reads === "picture" ? "picture" : "sound"} />
     </>
   );
