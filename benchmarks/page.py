@@ -226,7 +226,7 @@ class Watched:
         self.browser.close()
 
 
-def measure_ours(playwright: Any, address: str, name: str) -> dict[str, float]:
+def measure_ours(playwright: Any, address: str, name: str, pause: float) -> dict[str, float]:
     """Overview first, then every head of every layer in the heat map, then the pointer over one."""
     watched = Watched(playwright)
     page, found = watched.page, {}
@@ -243,6 +243,7 @@ def measure_ours(playwright: Any, address: str, name: str) -> dict[str, float]:
     shown = [f"place={place}&head={head}" for place in maps for head in range(HEADS)]
     processor = watched.watch_processor()
     for words in pairwise(shown):
+        page.wait_for_timeout(pause)
         spent.append(page.evaluate(SWITCH, list(words)))
     found["processor of a switch, ms"] = processor() / len(spent)
     found["switch head, ms (median)"] = statistics.median(spent)
@@ -401,6 +402,8 @@ def read_words() -> argparse.Namespace:
     parser.add_argument("--recording", type=Path, nargs="*", default=[], help="bundles of 12 x 12 heads")
     parser.add_argument("--tokens", type=int, nargs="*", default=[64, 128], help="of invented ones")
     parser.add_argument("--long", type=Path, nargs="*", default=[], help="bundles of long texts")
+    pause = "ms between two switches: 33 as where a key is held, 0 as fast as it goes"
+    parser.add_argument("--pause", type=float, default=33, help=pause)
     parser.add_argument("--list", type=int, default=0, help="recordings in the list of all")
     parser.add_argument("--static", type=Path, help="a page built elsewhere")
     parser.add_argument("--peers", help="an interpreter with bertviz and circuitsvis")
@@ -430,7 +433,7 @@ def main() -> None:
         short = [*invented, *words.recording]
         with serve([*short, *words.long], words.static) as (address, ids):
             for file, name in zip(short, ids, strict=False):
-                print_row(f"Glassformer, {file.stem}", measure_ours(playwright, address, name))
+                print_row(f"Glassformer, {file.stem}", measure_ours(playwright, address, name, words.pause))
                 if words.peers and file in invented:
                     for peer, what in (("bertviz", "12 x 12"), ("circuitsvis", "1 x 12")):
                         page = here / f"{peer}.html"

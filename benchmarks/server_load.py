@@ -151,7 +151,7 @@ async def read_all(server: Server, clients: int, seconds: float) -> dict[str, ob
 async def listen(server: Server, streams: int) -> dict[str, object]:
     """Open pages: each holds the events of a job that waits."""
     with httpx.Client(base_url=server.address, timeout=60) as client:
-        for _ in range(2):  # the second one waits for the first
+        for _ in range(4):  # the last one waits for the others, longer than is measured
             job = client.post("/api/jobs", json=JOB).json()["id"]
         before = server.megabytes()
         held = []
