@@ -165,6 +165,7 @@ def test_the_listener_that_ships_understands_the_example(open_page: Open, tmp_pa
             page.locator("[data-action=sound-example]").click()
             expect(page.locator("[data-outcome=transcript]")).to_contain_text(wanted)
         expect(page).to_have_url(re.compile("view=sound&place=decoder.cross.1&head=1"))  # as its card says
+        expect(page.locator(".token-list-token.special")).to_have_text("</s>")  # nothing that was heard
 
 
 @pytest.mark.parametrize(

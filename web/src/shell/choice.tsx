@@ -57,9 +57,11 @@ function Usually({ source, map }: OfMap) {
   if (!atlas || typeof head !== "number") return null;
   const place = { ...placeOf(map.place), step: null };
   return (
-    <Button name="usually" look="small" act={() => void app.goToAtlas(atlas.id, { place, head })}>
-      {app.words.value.usually}
-    </Button>
+    <ButtonRow>
+      <Button name="usually" look="small" act={() => void app.goToAtlas(atlas.id, { place, head })}>
+        {app.words.value.usually}
+      </Button>
+    </ButtonRow>
   );
 }
 
@@ -274,7 +276,7 @@ function Silence({ source, map }: OfMap) {
   const edge = edgeInFocus(map, app.selection.value);
   const cut = edge && app.runs.edit(source, map.place, head, edge);
   return (
-    <EditRow>
+    <ButtonRow>
       <EditButton name="silence" hint={say.silenceHint} act={again.start}>
         {again.edited ? say.unsilence : say.silence}
       </EditButton>
@@ -283,11 +285,11 @@ function Silence({ source, map }: OfMap) {
           {cut.edited ? say.uncut : say.cut}
         </EditButton>
       )}
-    </EditRow>
+    </ButtonRow>
   );
 }
 
-function EditRow({ children }: { readonly children: ComponentChildren }) {
+function ButtonRow({ children }: { readonly children: ComponentChildren }) {
   return (
     <div class="row">
       <span class="row-label" />
@@ -314,11 +316,11 @@ function CutOut({ source, map }: OfMap) {
   const again = part && map.content !== "signed" && app.runs.cutOut(source, part.side, part.token);
   if (!again) return null;
   return (
-    <EditRow>
+    <ButtonRow>
       <EditButton name="cut-out" hint={say.cutOutHint} act={again.start}>
         {again.edited ? say.putBack : part.kind === "picture" ? say.cutPatch : say.cutMoment}
       </EditButton>
-    </EditRow>
+    </ButtonRow>
   );
 }
 

@@ -11,6 +11,7 @@ import type { TimeCell } from "../../core/media";
 export interface HeardWord {
   readonly row: number;
   readonly text: string;
+  readonly special: boolean; // the end of the transcript: nobody has said it
   readonly peak: TimeCell | null; // where it listens most
   readonly largest: number;
   readonly spoken: number | null; // the place of this word among those that are spoken
@@ -39,7 +40,7 @@ export function align(
     const found =
       special || name === "" ? -1 : spoken.findIndex((word, at) => at >= next && plain(word.text) === name);
     if (found >= 0) next = found + 1;
-    return { row, text, peak, largest, spoken: found < 0 ? null : found };
+    return { row, text, special, peak, largest, spoken: found < 0 ? null : found };
   });
 }
 

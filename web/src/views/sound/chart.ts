@@ -340,7 +340,7 @@ export class Chart {
     this.name(context, this.say.heard, line, inks.faint);
     context.textAlign = "center";
     let free = GUTTER;
-    const sorted = words.filter(({ peak }) => peak !== null);
+    const sorted = words.filter(({ peak, special }) => peak !== null && !special);
     for (const { text, peak } of sorted.sort((one, other) => one.peak!.from - other.peak!.from)) {
       const half = context.measureText(text).width / 2 + 3;
       const x = Math.max(GUTTER + half, Math.min(this.width - half, this.x(middleOf(peak!))));

@@ -13,7 +13,7 @@ import { axisOf, chooseMap, selectedRows } from "../../core/maps";
 import { strongest } from "../../core/maths/strongest";
 import { cellAt, cutOut, divideTime, type Frames, framesOf, type TimeCell } from "../../core/media";
 import { writePlace } from "../../core/place";
-import { readingOf, readingOfMap } from "../../core/reading";
+import { readingOf, readingOfMap, rowSideOf } from "../../core/reading";
 import { MountedView, recordingView, type Setting } from "../../core/recording_view";
 import { Refusal } from "../../core/source";
 import type { TableData } from "../../core/view";
@@ -249,12 +249,19 @@ class SoundView extends MountedView<Words, SoundOptions> {
     this.note.replaceChildren(missing ? say.onlyReceived : say.notThisMap, ...(missing ? [] : doors));
   }
 
-  /** Tokens of the rows that are no moment: words. */
+  /** Tokens of the rows that are no moment: words. The last that is written comes behind the transcript. */
   private others(): { row: number; text: string; special: boolean }[] {
     const { shown, special } = this.tokens!.query;
     const spans = this.frames.query?.spans;
+    const { source, selection } = this.stage;
+    const written = rowSideOf(this.map, selection.get()) === "written";
+    const end = written ? (source.description.target?.count ?? 0) - 1 - this.map.query_start : -1;
     return shown
-      .map((text, row) => ({ row, text: withoutSpace(text), special: special[row] === true }))
+      .map((text, row) => ({
+        row,
+        text: withoutSpace(text),
+        special: special[row] === true || row === end,
+      }))
       .filter(({ row }) => (spans?.[row]?.[0] ?? -1) < 0);
   }
 
