@@ -103,6 +103,21 @@ def test_every_step_is_shown_with_its_arithmetic(walks: Walks, look: Open, name:
             expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
 
 
+def test_choosers_are_within_the_view_at_any_width(walks: Walks, open_page: Open) -> None:
+    page = open_page(
+        walks.address("encoder-decoder", walk__step="encoder.0.self.products"), width=1440, height=800
+    )
+    settled(page, "encoder.0.self.products")
+    for width in (1440, 1280, 1200, 1000, 900, 600, 561, 560, 360):
+        page.set_viewport_size({"width": width, "height": 800})
+        rest(page)
+        host = page.locator(".view-host").bounding_box()
+        choosers = page.locator(".walk-controls").bounding_box()
+        assert host is not None, width
+        assert choosers is not None, width
+        assert choosers["x"] + choosers["width"] <= host["x"] + host["width"], width
+
+
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
 def test_the_result_of_a_step_is_on_a_small_page_without_scrolling(
     walks: Walks, open_page: Open, locale: str
