@@ -86,7 +86,7 @@ def serve(
     with socket.socket() as line:
         line.bind(("127.0.0.1", 0))
         line.listen(128)
-        known = library.runs
+        runs_known, atlases_known = library.runs, library.atlases
         settings = Settings(
             static=static,
             runs=runs,
@@ -95,7 +95,9 @@ def serve(
             shipped_atlases=None,
         )
         app = create_app(library, workbench, settings, trainer=trainer)
-        library.runs = (*library.runs, *known)  # several servers share a library: each finds its own probes
+        # Several servers share a library: each finds its own probes and examples.
+        library.runs = (*library.runs, *runs_known)
+        library.atlases = (*library.atlases, *atlases_known)
         server = _Server(uvicorn.Config(app, log_level="warning", ws="none", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [line]}, daemon=True)
         thread.start()
