@@ -50,16 +50,9 @@ def soft(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
         scores = scores.masked_fill(~allowed, float("-inf"))
     weights = torch.softmax(scores, dim=-1)
     nothing = (scores == float("-inf")).all(-1, keepdim=True)
-    return weights.masked_fill(nothing, 0.0)
-
-
-def soft_(scores: Tensor, allowed: Tensor | None = None) -> Tensor:
-    """`soft`, to the last bit, of scores that nobody needs any more, without gradients: in less memory."""
-    if allowed is not None:
-        scores.masked_fill_(~allowed, float("-inf"))
-    nothing = scores.amax(-1, keepdim=True) == float("-inf")
-    weights = torch.softmax(scores, dim=-1)
-    return weights.masked_fill_(nothing, 0.0) if nothing.any() else weights
+    if torch.is_grad_enabled():
+        return weights.masked_fill(nothing, 0.0)
+    return weights.masked_fill_(nothing, 0.0)  # in place: no gradient needs them, and a copy takes time
 
 
 def hard(scores: Tensor, best: int, allowed: Tensor | None = None) -> Tensor:

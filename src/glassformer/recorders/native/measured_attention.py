@@ -12,7 +12,7 @@ from torch import Tensor
 
 from glassformer.messages import Message, message
 from glassformer.model.attention import Mask, repeat_heads
-from glassformer.model.similarity import dot, soft_
+from glassformer.model.similarity import dot, soft
 from glassformer.model.transformer import Transformer
 from glassformer.place import Place
 from glassformer.recorders.batch import FoldingMaker
@@ -91,4 +91,7 @@ def _form_weights(queries: Tensor, keys: Tensor, mask: Mask, factor: float) -> T
     scores = dot(queries * factor, repeat_heads(keys, queries.shape[1]))
     if mask.bias is not None:
         scores = scores + mask.bias
-    return soft_(scores, mask.explicit(scores.shape[-2], scores.shape[-1], scores.device))
+    allowed = mask.explicit(scores.shape[-2], scores.shape[-1], scores.device)
+    if allowed is not None:
+        scores.masked_fill_(~allowed, float("-inf"))  # as `soft` does, without a copy
+    return soft(scores)
