@@ -85,3 +85,5 @@ def test_threads_sleep_while_they_wait_unless_told_otherwise(monkeypatch: pytest
     assert make_worker_environment(offline=True)["OMP_WAIT_POLICY"] == "passive"
     monkeypatch.setenv("OMP_WAIT_POLICY", "active")
     assert make_worker_environment(offline=True)["OMP_WAIT_POLICY"] == "active"
+    monkeypatch.setenv("RUST_BACKTRACE", "1")
+    assert make_worker_environment(offline=True)["RUST_BACKTRACE"] == "0"

@@ -111,7 +111,7 @@ class Inspector:
                 env={
                     **os.environ,
                     "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
-                    "RUST_BACKTRACE": "0",  # where memory ends, pydantic would wait for ever to make one
+                    "RUST_BACKTRACE": "0",  # with 1, pydantic-core hangs when an allocation fails
                 },
                 start_new_session=True,  # Ctrl-C is for the server
             )

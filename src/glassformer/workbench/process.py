@@ -130,8 +130,12 @@ def measure_memory(number: int) -> int:
 
 
 def make_worker_environment(*, offline: bool, hub_token: bool = True) -> dict[str, str]:
-    """That of a worker, whose threads sleep while they wait: spinning ones take the time of busy machines."""
-    return {"OMP_WAIT_POLICY": "passive"} | make_environment(offline=offline, hub_token=hub_token)
+    """That of a worker, whose threads sleep while they wait: spinning ones take the time of busy machines.
+
+    Its memory is limited: with RUST_BACKTRACE=1 libraries in Rust may hang when an allocation fails.
+    """
+    known = make_environment(offline=offline, hub_token=hub_token)
+    return {"OMP_WAIT_POLICY": "passive"} | known | {"RUST_BACKTRACE": "0"}
 
 
 def make_environment(*, offline: bool, hub_token: bool = True) -> dict[str, str]:
