@@ -129,7 +129,7 @@ class Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Unknown verb: suggest the nearest, or the one that opens a file."""
         if isinstance(action, argparse._SubParsersAction) and value not in action.choices:
-            if os.path.exists(value):  # unlike a Path, it takes names of any length
+            if os.path.isfile(value):  # a Path in its place refuses very long names
                 found = message("cli.errors.file_for_verb", path=value, quoted=quote(value))
             else:
                 near = suggestion(value, action.choices)
