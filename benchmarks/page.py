@@ -402,8 +402,7 @@ def read_words() -> argparse.Namespace:
     parser.add_argument("--recording", type=Path, nargs="*", default=[], help="bundles of 12 x 12 heads")
     parser.add_argument("--tokens", type=int, nargs="*", default=[64, 128], help="of invented ones")
     parser.add_argument("--long", type=Path, nargs="*", default=[], help="bundles of long texts")
-    pause = "ms between two switches: 33 as where a key is held, 0 as fast as it goes"
-    parser.add_argument("--pause", type=float, default=33, help=pause)
+    parser.add_argument("--pause", type=float, default=33, help="ms between switches; 33: a key is held down")
     parser.add_argument("--list", type=int, default=0, help="recordings in the list of all")
     parser.add_argument("--static", type=Path, help="a page built elsewhere")
     parser.add_argument("--peers", help="an interpreter with bertviz and circuitsvis")

@@ -72,6 +72,8 @@ def test_a_recording_leads_to_the_card_of_its_head(served: Any, open_page: Calla
     page = open_page(served.address("decoder", view="heatmap", place="decoder.self.1", head=1))
     page.locator("[data-action=usually]").click()
     expect(page.locator(".card h2")).to_contain_text("layer 1, self-attention, head 1")
+    wide = page.locator(".scroll:has(> .scores)").evaluate("part => [part.scrollWidth, part.clientWidth]")
+    assert wide[0] <= wide[1]  # all columns
 
 
 def test_the_file_of_an_atlas_opens_its_examples(tmp_path: Path, open_file: Callable[..., Page]) -> None:

@@ -362,8 +362,14 @@ def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:
 def test_no_sideways_scrolling_at_any_width(served: Any, open_page: OpenPage, width: int) -> None:
     page = open_page(served.address("wide", view="heatmap"), width=width, height=740 if width < 800 else 1200)
     settle(page)
+    buttons = page.locator(".toolbar-buttons > button:visible").evaluate_all(
+        "all => all.map(button => button.getBoundingClientRect().top)"
+    )
+    assert len(set(buttons)) == 1, "one row"
     for view in page.locator(".pictures [role=tab]").evaluate_all("all => all.map(tab => tab.dataset.name)"):
-        page.locator(f".pictures [data-name={view}]").click()
+        tab = page.locator(f".pictures [data-name={view}]")
+        tab.click()
+        expect(tab).not_to_be_focused()  # arrow keys are for the view
         expect(page.locator(f".view-host > .view-{view}, [data-notice=does-not-fit]")).to_be_visible()
         assert measure_overflow(page) <= 0, view
     page.locator(".pictures [data-name=heatmap]").click()  # the playground has no panel

@@ -11,7 +11,7 @@ import type { TimeCell } from "../../core/media";
 export interface HeardWord {
   readonly row: number;
   readonly text: string;
-  readonly special: boolean; // the end of the transcript: nobody has said it
+  readonly special: boolean; // or behind the transcript: nobody has said it
   readonly peak: TimeCell | null; // where it listens most
   readonly largest: number;
   readonly spoken: number | null; // the place of this word among those that are spoken

@@ -249,18 +249,18 @@ class SoundView extends MountedView<Words, SoundOptions> {
     this.note.replaceChildren(missing ? say.onlyReceived : say.notThisMap, ...(missing ? [] : doors));
   }
 
-  /** Tokens of the rows that are no moment: words. The last that is written comes behind the transcript. */
+  /** Tokens of the rows that are no moment: words. The last row writes what follows the transcript, usually its end. */
   private others(): { row: number; text: string; special: boolean }[] {
     const { shown, special } = this.tokens!.query;
     const spans = this.frames.query?.spans;
     const { source, selection } = this.stage;
     const written = rowSideOf(this.map, selection.get()) === "written";
-    const end = written ? (source.description.target?.count ?? 0) - 1 - this.map.query_start : -1;
+    const last = written ? (source.description.target?.count ?? 0) - 1 - this.map.query_start : -1;
     return shown
       .map((text, row) => ({
         row,
         text: withoutSpace(text),
-        special: special[row] === true || row === end,
+        special: special[row] === true || row === last,
       }))
       .filter(({ row }) => (spans?.[row]?.[0] ?? -1) < 0);
   }
