@@ -26,8 +26,6 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.place import name_term
 from glassformer.recorders.call import Kernel
 from glassformer.recorders.causes.outcomes import Token, find_targets
-from glassformer.recorders.edits.block import BlockHead
-from glassformer.recorders.edits.cut_edge import CutEdge
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.kept_settings import write_edits, write_stages
 from glassformer.recorders.native.recorder import NativeRecorder
@@ -300,10 +298,7 @@ def _make_evidence(model: LoadedModel, request: Request, edits: Sequence[Edit], 
 def _describe_edit(edit: Edit, run: Run) -> Message:
     """What an edit does. The number of a patch or a moment says little: they are named, too."""
     described = edit.as_message()
-    if not isinstance(edit, CutEdge | BlockHead):
-        return described
-    maps = (each for each in run.maps if each.stack == edit.stack and each.kind == edit.kind)
-    axes = next(({"query": each.query, "key": each.key} for each in maps), {})
+    axes = next(({"query": each.query, "key": each.key} for each in run.maps if edit.touches(each.place)), {})
     named = {
         axis: name
         for axis, tokens in axes.items()
