@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -56,6 +57,24 @@ def test_lanes_say_what_one_batch_after_another_says(
     for ours, alone in zip(together, model.generate(prompts, settings), strict=True):
         assert ours[0].ids == alone[0].ids
         assert_near([ours[0].total], [alone[0].total], layers=2 * len(ours[0].ids))
+
+
+def test_more_lanes_take_no_more_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each lane keeps keys and values of its own, so with many threads their batches are smaller."""
+    planned: list[list[list[int]]] = []
+
+    def plan(_: object, __: object, batches: list[list[int]]) -> list[list[SimpleNamespace]]:
+        planned.append(batches)
+        return [[SimpleNamespace(n_best=())] * len(places) for places in batches]
+
+    monkeypatch.setattr(native, "run_in_lanes", plan)
+    prompts = [[3] * 16] * 2048
+    for threads in (2, 64):
+        monkeypatch.setattr(torch, "get_num_threads", lambda threads=threads: threads)
+        load(build()).generate(prompts)
+    for threads, batches in zip((2, 64), planned, strict=True):
+        largest = max(16 * len(places) for places in batches)
+        assert largest == min(native.LANE_TOKENS, native.LANES_TOKENS // threads)
 
 
 def test_what_is_drawn_is_drawn_in_order(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ from glassformer.weights.checkpoint import open_checkpoint
 
 BATCH_TOKENS = 8192  # of a batch, times beams
 LANE_TOKENS = 4096  # the same of batches that are generated side by side
+LANES_TOKENS = 16_384  # of all of these at a time: each keeps keys and values of its own in memory
 
 
 def open_native(folder: Path, name: str) -> "NativeModel":
@@ -153,14 +154,14 @@ class NativeModel(LoadedModel):
             known = None if bool(real.all()) else real.to(self.device)
             return generate(self.network, ids.to(self.device), known, settings)
 
-        if (
-            self.device.type == "cpu" and not settings.sample
-        ):  # what is drawn depends on what was drawn before
-            plan = [*_plan(prompts, LANE_TOKENS // settings.beams)]
+        # Sampled batches run one after the other: what is drawn depends on what was drawn before.
+        in_lanes = self.device.type == "cpu" and not settings.sample
+        tokens = min(LANE_TOKENS, LANES_TOKENS // torch.get_num_threads()) if in_lanes else BATCH_TOKENS
+        plan = [*_plan(prompts, tokens // settings.beams)]
+        if in_lanes:
             plan.sort(key=lambda places: -sum(len(prompts[place]) for place in places))  # longest first
             answers = run_in_lanes(self.network, run, plan)
         else:
-            plan = [*_plan(prompts, BATCH_TOKENS // settings.beams)]
             answers = [run(places) for places in plan]
         found: dict[int, tuple[Hypothesis, ...]] = {}
         for places, each in zip(plan, answers, strict=True):
