@@ -88,7 +88,11 @@ class FoldingMaker:
 
     def attend(self, call: Call) -> Tensor | None:
         """As `MapMaker.attend`."""
-        return self._unfold(self.maker.attend(fold(call, self.texts)))
+        folded = fold(call, self.texts)
+        output = self._unfold(self.maker.attend(folded))
+        if folded.weights is not None:  # (1, B * H, T, S); a model that has only eager attention may read them
+            call.weights = folded.weights[0].unflatten(0, (self.texts, -1))  # (B, H, T, S)
+        return output
 
     def _unfold(self, output: Tensor | None) -> Tensor | None:
         if output is None:

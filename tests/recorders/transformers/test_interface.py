@@ -12,6 +12,7 @@ from transformers.models.gpt2 import modeling_gpt2
 
 from glassformer.loaded.opening import load
 from glassformer.recorders import maps
+from glassformer.recorders.many import record_many
 from glassformer.recorders.record import find_recorder
 from glassformer.recorders.statistics import softmax_rows
 from glassformer.recorders.transformers import interface
@@ -138,6 +139,22 @@ def test_usual_attention_is_computed_here_to_the_last_bit(make: Any, monkeypatch
         assert np.array_equal(ours.dense, theirs[0].numpy())
     if "logits" in expected:
         assert np.array_equal(recording.output.logits.squeeze(), expected.logits[0].numpy())
+
+
+@pytest.mark.numeric
+def test_a_model_is_given_the_weights_of_each_text_of_a_batch() -> None:
+    model, texts = make_gpt2(), [ids_of(64, 0), ids_of(64, 1)]
+    seen: list[Tensor | None] = []
+    for block in model.transformer.h:
+        block.attn.register_forward_hook(lambda _, __, output: seen.append(output[1]))
+    assert len(list(record_many(model, texts))) == len(texts)
+    together = [each for each in seen if each is None or len(each) == len(texts)][-len(model.transformer.h) :]
+    model.set_attn_implementation("eager")
+    with torch.no_grad():
+        expected = model(torch.tensor(texts), output_attentions=True).attentions
+    for ours, theirs in zip(together, expected, strict=True):
+        assert ours is not None
+        assert_near(ours, theirs, layers=2)
 
 
 def test_attention_of_another_kind_is_left_to_its_own_function(monkeypatch: pytest.MonkeyPatch) -> None:
