@@ -90,7 +90,7 @@ class FoldingMaker:
         """As `MapMaker.attend`."""
         folded = fold(call, self.texts)
         output = self._unfold(self.maker.attend(folded))
-        if folded.weights is not None:  # (1, B * H, T, S); a model that has only eager attention may read them
+        if folded.weights is not None:  # (1, B * H, T, S); a model without sdpa may read them
             call.weights = folded.weights[0].unflatten(0, (self.texts, -1))  # (B, H, T, S)
         return output
 
