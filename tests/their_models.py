@@ -100,6 +100,19 @@ def replaced(name: str, thing: Any, module: Any) -> Iterator[None]:
         setattr(module, name, before)
 
 
+def make_detr() -> Any:
+    """Looks at pictures through convolutions; its decoder has five learned queries."""
+    torch.manual_seed(0)
+    backbone = hf.ResNetConfig(
+        embedding_size=8, hidden_sizes=[8] * 4, depths=[1] * 4, out_features=["stage4"]
+    )
+    settings = {"d_model": 32, "num_queries": 5, "use_timm_backbone": False, "backbone": None}
+    for side in ("encoder", "decoder"):
+        settings |= {f"{side}_layers": 2, f"{side}_attention_heads": 4, f"{side}_ffn_dim": 32}
+    config = hf.DetrConfig(**settings, backbone_config=backbone, use_pretrained_backbone=False)
+    return hf.DetrForObjectDetection(config).eval()
+
+
 def make_tokenizer() -> Any:
     """Whole words, between [CLS] and [SEP]."""
     library = tokenizers.Tokenizer(tokenizers.models.WordLevel({w: i for i, w in enumerate(WORDS)}, "[UNK]"))

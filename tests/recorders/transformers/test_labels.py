@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
 from glassformer.recorders.edits.block import BlockHead
+from their_models import make_detr
 
 PATCH, ROW, COLUMN = 8, 1, 2  # pixels of a patch, and the patch that is changed
 VISION = {
@@ -115,18 +116,7 @@ def make_qwen25() -> tuple[Any, str, Inputs]:
     return hf.Qwen2_5_VLForConditionalGeneration(config), "model.visual.blocks.0", read_as_qwen
 
 
-def make_detr() -> tuple[Any, str, Inputs]:
-    backbone = hf.ResNetConfig(
-        embedding_size=8, hidden_sizes=[8] * 4, depths=[1] * 4, out_features=["stage4"]
-    )
-    settings = {"d_model": 32, "num_queries": 5, "use_timm_backbone": False, "backbone": None}
-    for side in ("encoder", "decoder"):
-        settings |= {f"{side}_layers": 2, f"{side}_attention_heads": 4, f"{side}_ffn_dim": 32}
-    config = hf.DetrConfig(**settings, backbone_config=backbone, use_pretrained_backbone=False)
-    return hf.DetrForObjectDetection(config), "model.encoder.layers.0", show
-
-
-MAKERS = {
+MAKERS: dict[str, Callable[[], tuple[Any, str, Inputs]]] = {
     "CLIP": make_clip,
     "SigLIP": make_siglip,
     "BLIP": make_blip,
@@ -134,7 +124,7 @@ MAKERS = {
     "Gemma 3": make_gemma,
     "Qwen2-VL": make_qwen2,
     "Qwen2.5-VL": make_qwen25,
-    "DETR": make_detr,
+    "DETR": lambda: (make_detr(), "model.encoder.layers.0", show),
 }
 
 
@@ -236,9 +226,7 @@ def test_windows_of_a_large_picture_are_left_out_and_layers_keep_their_numbers()
 
 
 def test_objects_look_at_places_of_the_picture() -> None:
-    torch.manual_seed(0)
-    model, _, read_picture = make_detr()
-    recording = load(model.eval()).record(read_picture(draw("DETR")[0]))
+    recording = load(make_detr()).record(show(draw("DETR")[0]))
     cross = recording.map("decoder", "cross")
     assert cross.query.texts == tuple(f"object {number}" for number in range(5))
     assert cross.key.texts == ("0,0", "0,1", "0,2", "1,0", "1,1", "1,2")
@@ -274,4 +262,4 @@ def test_a_frame_of_speecht5_is_named_by_its_second() -> None:
     heard = np.flatnonzero(apart.numpy() > 1e-6)
     recording = load(model).record({"input_values": click, "decoder_input_ids": torch.tensor([[2, 5]])})
     middles = [float(recording.source.texts[each]) for each in heard]
-    assert abs(np.mean(middles) - 6_005 / 16_000) < 0.01
+    assert abs(np.mean(middles) - 6_005 / 16_000) < 320 / 16_000 / 2  # half of a frame

@@ -8,6 +8,7 @@ import transformers as hf
 
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
+from their_models import make_detr
 from tolerances import assert_near
 
 VISION = {
@@ -151,15 +152,7 @@ def test_a_model_of_sound_is_told_what_it_reads() -> None:
 
 
 def test_a_decoder_that_reads_no_tokens_needs_no_target() -> None:
-    torch.manual_seed(0)
-    backbone = hf.ResNetConfig(
-        embedding_size=8, hidden_sizes=[8] * 4, depths=[1] * 4, out_features=["stage4"]
-    )
-    settings = {"d_model": 32, "num_queries": 5, "use_timm_backbone": False, "backbone": None}
-    for side in ("encoder", "decoder"):
-        settings |= {f"{side}_layers": 2, f"{side}_attention_heads": 4, f"{side}_ffn_dim": 32}
-    config = hf.DetrConfig(**settings, backbone_config=backbone, use_pretrained_backbone=False)
-    subject = load(hf.DetrForObjectDetection(config).eval())
+    subject = load(make_detr())
     recording = subject.record({"pixel_values": torch.randn(1, 3, 64, 64)})
     assert recording.map("decoder", "cross").shape == (4, 5, 4)
     assert (recording.output.stack, len(recording.output.ids)) == ("decoder", 5)
