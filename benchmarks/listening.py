@@ -113,11 +113,12 @@ def align(task: SpeechRecognition, model: LoadedModel, splits: list[str], string
     for split in splits:
         right: dict[Place, int] = {}
         by_chance: dict[Place, int] = {}
-        total = 0
+        total = compared = 0
         before: tuple[SpokenWord, ...] = ()
         for index in strings:
             words = task.speak(split, index).words
             total += len(words)
+            compared += min(len(words), len(before))
             for place, peaks in find_peaks(task, model, split, index).items():
                 right[place] = right.get(place, 0) + count_right(peaks, words)
                 by_chance[place] = by_chance.get(place, 0) + count_right(peaks, before)
@@ -127,7 +128,8 @@ def align(task: SpeechRecognition, model: LoadedModel, splits: list[str], string
         print(
             f"{split}: layer {best[0]}, head {best[1]}: {shares[split][best]:.1%} of {total} words;", end=" "
         )
-        print(f"with the words of the string before {by_chance[best] / total:.1%}", flush=True)
+        chance = by_chance[best] / compared
+        print(f"with the words of the string before {chance:.1%} of {compared}", flush=True)
 
 
 if __name__ == "__main__":
