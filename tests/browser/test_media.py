@@ -164,6 +164,16 @@ def test_the_listener_that_ships_understands_the_example(open_page: Open, tmp_pa
         for wanted in ("three one four", "zero six eight", "four nine one"):
             page.locator("[data-action=sound-example]").click()
             expect(page.locator("[data-outcome=transcript]")).to_contain_text(wanted)
+            recording: Any = bundle.open(shipped.library.path(shown(page)))
+            sound = recording.source.sound
+            assert " ".join(word.text for word in sound.words) == wanted  # it is known what is said when
+            listening = recording.map("decoder", "cross", 1).weights(1)[:3, : len(sound.spans)]
+            peaks = sound.spans.mean(axis=1)[listening.argmax(axis=1)]
+            inside = sum(
+                word.start - 0.08 <= peak <= word.end + 0.08
+                for word, peak in zip(sound.words, peaks, strict=True)
+            )
+            expect(page.locator(".sound-readout")).to_contain_text(f"{inside} of 3 words listen most")
         expect(page).to_have_url(re.compile("view=sound&place=decoder.cross.1&head=1"))  # as its card says
         expect(page.locator(".token-list-token.special")).to_have_text("</s>")  # nothing that was heard
 

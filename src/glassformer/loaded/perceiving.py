@@ -9,6 +9,7 @@ made again from an older one.
 """
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from glassformer.config import ModelConfig
 from glassformer.errors import InputError
-from glassformer.media import Waveform, convert_image, fit_picture, read_picture, read_sound
+from glassformer.media import LabelledWord, Waveform, convert_image, fit_picture, read_picture, read_sound
 from glassformer.recording import Picture, Sound, SpokenWord, Tokens
 from glassformer.text.tokenizer import Encoding
 
@@ -63,8 +64,7 @@ def perceive(config: ModelConfig, inputs: Any, name: str) -> Percept:
         inputs = inputs.picture or inputs.sound
     if config.reads == "picture":
         return show_picture(config, read_pixels(inputs, name))
-    words = inputs.words if isinstance(inputs, Sound) else ()
-    return play_sound(config, read_waveform(inputs, name), words)
+    return play_sound(config, read_waveform(inputs, name))
 
 
 def show_picture(config: ModelConfig, pixels: NDArray[np.uint8]) -> Percept:
@@ -97,7 +97,7 @@ def scale_pixels(config: ModelConfig, pixels: NDArray[np.uint8]) -> NDArray[np.f
     return (pixels.astype(np.float32) / np.float32(255) - mean) / deviation
 
 
-def play_sound(config: ModelConfig, waveform: Waveform, words: tuple[SpokenWord, ...] = ()) -> Percept:
+def play_sound(config: ModelConfig, waveform: Waveform) -> Percept:
     """A sound, at the rate of the network, as frames."""
     heard = waveform.at_rate(config.sample_rate)
     samples = np.clip(np.round(heard.samples * FULL), -FULL, FULL - 1).astype(np.int16)
@@ -120,7 +120,7 @@ def play_sound(config: ModelConfig, waveform: Waveform, words: tuple[SpokenWord,
         tuple(f"{middle:.2f}" for middle in middles),
         special=0,
         inputs=padded,
-        sound=Sound(samples, config.sample_rate, spans, words),
+        sound=Sound(samples, config.sample_rate, spans, name_words(heard)),
     )
 
 
@@ -148,10 +148,20 @@ def read_waveform(inputs: Any, name: str) -> Waveform:
     if isinstance(inputs, Waveform):
         return inputs
     if isinstance(inputs, Sound):
-        return Waveform(inputs.samples, inputs.rate)  # type: ignore[arg-type]
+        return Waveform(inputs.samples, inputs.rate, list_words(inputs.words))  # type: ignore[arg-type]
     if isinstance(inputs, (os.PathLike, bytes)):
         return read_sound(inputs)
     raise InputError("loaded.cannot.other_than_sounds", name=name, kind=type(inputs).__name__)
+
+
+def name_words(heard: Waveform) -> tuple[SpokenWord, ...]:
+    """What a sound says of its words, as a recording keeps it."""
+    return tuple(SpokenWord(*word) for word in heard.words)
+
+
+def list_words(words: Iterable[SpokenWord]) -> tuple[LabelledWord, ...]:
+    """The same as a waveform has it."""
+    return tuple((word.text, word.start, word.end) for word in words)
 
 
 def _is_image(inputs: object) -> bool:

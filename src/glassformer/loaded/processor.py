@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.loaded.perceiving import is_percept, read_pixels, read_waveform
@@ -25,11 +24,11 @@ FILES = ("preprocessor_config.json", "processor_config.json")
 
 
 class HeardInputs(dict[str, Any]):
-    """Inputs made of a sound, which knows its samples: a spectrogram cannot be turned back into them."""
+    """Inputs made of a sound, which they know: a spectrogram cannot be turned back into it."""
 
-    def __init__(self, inputs: Mapping[str, Any], samples: NDArray[np.float32]) -> None:
+    def __init__(self, inputs: Mapping[str, Any], heard: Waveform) -> None:
         super().__init__(inputs)
-        self.samples = samples
+        self.heard = heard
 
 
 class Processor:
@@ -79,7 +78,7 @@ class Processor:
                 limit = most / self.rate
                 raise InputError("loaded.processor.long", name=name, seconds=heard.seconds, limit=limit)
             made = self.sounds(heard.samples, sampling_rate=self.rate, return_tensors="pt")
-            return HeardInputs(made, heard.samples)
+            return HeardInputs(made, heard)
         if self.images is None:
             raise InputError("loaded.processor.sees_nothing", name=name)
         # What a recording kept has been resized and cropped already.

@@ -4,6 +4,7 @@ In:   paths, or the bytes of a file.
 Out:  pixels (height, width, 4) and `Waveform`, or an `InputError` that says what the file is instead.
 """
 
+from glassformer.media.labels import LabelledWord as LabelledWord
 from glassformer.media.pictures import convert_image as convert_image
 from glassformer.media.pictures import drop_opacity as drop_opacity
 from glassformer.media.pictures import fit_picture as fit_picture

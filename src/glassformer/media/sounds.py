@@ -1,8 +1,8 @@
 """A sound from a file: WAV by ourselves, FLAC through soundfile; always one channel.
 
 In:   a path, or the bytes of a file.
-Out:  `Waveform`: samples from -1 to 1 and their rate. Length, rate and channels are read and limited before
-      anything is decoded, and channels are averaged block by block.
+Out:  `Waveform`: samples from -1 to 1, their rate, and words where the file has labels. Length, rate and
+      channels are read and limited before anything is decoded, and channels are averaged block by block.
 """
 
 import math
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from glassformer.errors import InputError
 from glassformer.media.contents import Content, Opened, open_content
+from glassformer.media.labels import LabelledWord, list_chunks, read_labels
 
 FORMATS = ("WAV", "FLAC")
 MOST_SECONDS = 60.0
@@ -26,8 +27,6 @@ LOUDEST = 2.0**32  # floating-point samples beyond it are no sound, whatever the
 
 _BLOCK = 1 << 16  # samples of each channel that are decoded at once
 _PCM, _FLOAT, _EXTENSIBLE = 1, 3, 0xFFFE  # kinds of WAV
-_UNKNOWN = 2**32 - 1  # the size of a chunk
-_MOST_CHUNKS = 256
 _TAPER = 0.05  # the share of the band that is faded out, so that nothing rings
 
 
@@ -42,6 +41,7 @@ class Waveform:
 
     samples: NDArray[np.float32]  # (sample,) from -1 to 1
     rate: int  # samples per second
+    words: tuple[LabelledWord, ...] = ()  # text, start, end (seconds), where it is known what is said when
 
     def __post_init__(self) -> None:
         samples: NDArray[Any] = np.asarray(self.samples)
@@ -55,6 +55,7 @@ class Waveform:
             raise InputError("media.rate", name="Waveform", rate=self.rate, least=RATES[0], most=RATES[1])
         object.__setattr__(self, "samples", np.ascontiguousarray(samples, dtype=np.float32))
         object.__setattr__(self, "rate", int(self.rate))
+        object.__setattr__(self, "words", tuple(map(_check_word, self.words)))
 
     @property
     def seconds(self) -> float:
@@ -63,7 +64,9 @@ class Waveform:
 
     def at_rate(self, rate: int) -> "Waveform":
         """The same sound with so many samples per second."""
-        return self if rate == self.rate else Waveform(resample(self.samples, self.rate, rate), rate)
+        if rate == self.rate:
+            return self
+        return Waveform(resample(self.samples, self.rate, rate), rate, self.words)
 
 
 def read_sound(content: Content) -> Waveform:
@@ -83,13 +86,14 @@ def read_sound(content: Content) -> Waveform:
         read = _read_wav if opened.format == "WAV" else _read_flac
         rate, blocks = read(opened)
         samples = np.concatenate([np.zeros(0, np.float32), *_limit(opened, blocks, rate)])
+        words = read_labels(opened, rate, len(samples)) if opened.format == "WAV" else ()
     if samples.size == 0:
         raise InputError("media.no_samples", name=opened.name)
     if not _is_sound(samples):
         raise InputError("media.not_finite_sound", name=opened.name)
     if float(np.abs(samples).max()) < SILENCE:
         raise InputError("media.silent", name=opened.name, seconds=len(samples) / rate)
-    return Waveform(samples, rate)
+    return Waveform(samples, rate, words)
 
 
 def resample(samples: NDArray[np.float32], before: int, after: int) -> NDArray[np.float32]:
@@ -104,6 +108,17 @@ def resample(samples: NDArray[np.float32], before: int, after: int) -> NDArray[n
         fade = max(1, int(len(spectrum) * _TAPER))
         spectrum[-fade:] *= 0.5 + 0.5 * np.cos(np.pi * np.arange(1, fade + 1) / fade)
     return (np.fft.irfft(spectrum, wanted)[:count] * (wanted / padded)).astype(np.float32)
+
+
+def _check_word(word: LabelledWord) -> LabelledWord:
+    """A word whose time is one."""
+    try:
+        text, start, end = word
+        if isinstance(text, str) and 0 <= float(start) <= float(end) < math.inf:
+            return text, float(start), float(end)
+    except (TypeError, ValueError):
+        pass
+    raise InputError("media.not_a_word", seen=repr(word)[:80])
 
 
 def _is_sound(samples: NDArray[Any]) -> bool:
@@ -134,25 +149,17 @@ def _check_length(opened: Opened, count: int, rate: int) -> None:
         raise InputError("media.long_sound", name=opened.name, seconds=count / rate, limit=MOST_SECONDS)
 
 
-# WAV: a RIFF file, whose chunks are a name, a size and so many bytes
+# WAV
 
 
 def _read_wav(opened: Opened) -> tuple[int, Iterator[NDArray[np.float32]]]:
-    stream, layout = opened.stream, None
-    stream.seek(12)
-    for _ in range(_MOST_CHUNKS):
-        if len(head := stream.read(8)) < 8:
-            break
-        name, size = head[:4], int.from_bytes(head[4:], "little")
-        if size == _UNKNOWN:  # as written by programs that did not know how much would follow
-            size = opened.size - stream.tell()
+    layout = None
+    for name, place, size in list_chunks(opened):
+        opened.stream.seek(place)
         if name == b"fmt " and size >= 16:
-            layout = stream.read(min(size, 64))
-            stream.seek(max(0, size - 64) + size % 2, 1)
+            layout = opened.stream.read(min(size, 64))
         elif name == b"data" and layout is not None:
             return _read_data(opened, layout, size)
-        else:
-            stream.seek(size + size % 2, 1)  # behind the end nothing is read, and the loop ends
     raise InputError("media.broken_sound", name=opened.name)
 
 

@@ -26,7 +26,7 @@ from torch.nn import functional as F
 
 from glassformer.errors import ConfigurationError
 from glassformer.loaded.native import NativeModel
-from glassformer.loaded.perceiving import Percept, play_sound
+from glassformer.loaded.perceiving import Percept, list_words, play_sound
 from glassformer.media import Waveform, resample
 from glassformer.model.frames import FrameEmbeddings, count_frames
 from glassformer.model.generate import at_inference
@@ -287,7 +287,8 @@ class SpeechRecognition(MediaTask):
     def _perceive(self, strings: Sequence[SpokenString]) -> list[Percept]:
         config = self.network_config
         return [
-            play_sound(config, Waveform(each.samples, config.sample_rate), each.words) for each in strings
+            play_sound(config, Waveform(each.samples, config.sample_rate, list_words(each.words)))
+            for each in strings
         ]
 
     def samples(self, network: Network, split: Split, count: int) -> list[Sample]:

@@ -10,6 +10,7 @@ import transformers as hf
 from glassformer.errors import InputError
 from glassformer.loaded.opening import load
 from glassformer.media import Waveform
+from glassformer.recording import SpokenWord
 
 RATE = 16_000
 
@@ -79,10 +80,11 @@ def test_a_sound_is_brought_to_the_models_rate() -> None:
 
 @pytest.mark.parametrize("make", [make_wav2vec2, make_whisper])
 def test_a_sound_is_kept_as_it_was_given(make: Any) -> None:
-    """Not louder: it can be recorded again."""
+    """Not louder: it can be recorded again; with what is said in it when."""
     quiet = np.round(np.sin(np.arange(RATE) / 9) * 99 + 7).astype(np.int16)
-    kept = make().record(Waveform(quiet, RATE), decode=None).source.sound
+    kept = make().record(Waveform(quiet, RATE, (("one", 0.2, 0.5),)), decode=None).source.sound
     assert np.array_equal(kept.samples, quiet)
+    assert kept.words == (SpokenWord("one", 0.2, 0.5),)
 
 
 def test_a_spectrogram_alone_names_seconds_without_a_sound() -> None:

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { drawAxes, layAxes, wordsBeside } from "./heat_axes";
+import { drawAxes, layAxes, wordsBeside, writeAxes } from "./heat_axes";
 import { inks } from "./paper";
 
 const tokens = { get: (at: number) => `token${at}`, isSpecial: () => false };
@@ -43,4 +43,10 @@ test("parts of a picture stand in place of names, one beside its row and one abo
   expect(row![6]).toBe(18); // as high as its row
   expect(Number(row![5]) + 9).toBeCloseTo(50 + 1.5 * 20, 6); // in its middle
   expect(Number(column![4]) + Number(column![6]) / 2).toBeCloseTo(60 + 1.5 * 30, 6);
+  const saved = writeAxes(laid, inks("light")); // the same in a picture that is saved
+  const images = [...saved.matchAll(/<image x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"/g)];
+  const numbers = images.map((found) => found.slice(1).map(Number));
+  expect(numbers).toHaveLength(4);
+  for (const [at, place] of drawn.entries()) expect(numbers[at]![0]).toBeCloseTo(Number(place[4]), 1);
+  expect(saved.match(/token\d/g)).toEqual(["token0", "token0"]);
 });

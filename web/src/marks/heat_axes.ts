@@ -9,6 +9,7 @@ import { count as grouped } from "../core/formats";
 import type { Camera, Crop, Extent } from "../core/heat";
 import type { Size } from "../core/heat_camera";
 import { elide, FEW, type Label, layLabels, type TokenNames } from "./axis";
+import { writeCrop } from "./crop";
 import { figure, type Inks, label } from "./paper";
 
 /** The cells' part of the plot, CSS pixels. */
@@ -161,11 +162,10 @@ export function drawAxes(
     context.lineTo(down ? across : x - 1, down ? y - 1 : along);
   }
   context.stroke();
-  for (const { text, x, y, turned, anchor, tone, crop, size = ROOM } of words) {
+  for (const word of words) {
+    const { text, x, y, turned, anchor, tone, crop } = word;
     if (crop) {
-      const middle = FONT_SIZE * MIDDLE;
-      const left = turned ? x - middle - size / 2 : anchor === "middle" ? x - size / 2 : x - size;
-      const top = turned || anchor === "middle" ? y - size : y - middle - size / 2;
+      const [left, top, size] = placeCrop(word);
       context.imageSmoothingEnabled = crop.box[2] > size; // few pixels stay squares
       context.drawImage(crop.image, ...crop.box, left, top, size, size);
       context.strokeStyle = colours.line; // one as light, or as dark, as the page is seen, too
@@ -185,6 +185,14 @@ export function drawAxes(
   }
 }
 
+/** Where a part of a picture is drawn in the place of a word, and how large. */
+function placeCrop({ x, y, turned, anchor, size = ROOM }: Word): readonly [number, number, number] {
+  const middle = FONT_SIZE * MIDDLE;
+  const left = turned ? x - middle - size / 2 : anchor === "middle" ? x - size / 2 : x - size;
+  const top = turned || anchor === "middle" ? y - size : y - middle - size / 2;
+  return [left, top, size];
+}
+
 export function writeAxes(
   { words, ticks }: { words: readonly Word[]; ticks: readonly Tick[] },
   colours: Inks,
@@ -194,7 +202,9 @@ export function writeAxes(
       ? `<path d="M${figure(x)} ${figure(y - 4)}v3" stroke="${colours.faint}"/>`
       : `<path d="M${figure(x - 4)} ${figure(y)}h3" stroke="${colours.faint}"/>`,
   );
-  const texts = words.map(({ text, x, y, turned, anchor, tone }) => {
+  const texts = words.map((word) => {
+    const { text, x, y, turned, anchor, tone, crop } = word;
+    if (crop) return writeCrop(crop, ...placeCrop(word));
     const look = { size: FONT_SIZE, fill: colours[tone], anchor };
     if (!turned) return label(text, x, y, look);
     return `<g transform="translate(${figure(x)} ${figure(y)}) rotate(-90)">${label(text, 0, 0, look)}</g>`;

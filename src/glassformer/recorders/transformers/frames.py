@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from glassformer.loaded.perceiving import FULL
+from glassformer.loaded.perceiving import FULL, name_words
 from glassformer.loaded.processor import Processor
+from glassformer.media import Waveform
 from glassformer.recording import Sound, Tokens
 from glassformer.recording.media import MOST_SAMPLES
 
@@ -34,11 +35,9 @@ class Convolved(NamedTuple):
 class FrameNames:
     """The convolutions that a model did in the pass that is watched."""
 
-    def __init__(
-        self, model: nn.Module, processor: Processor, samples: NDArray[np.float32] | None = None
-    ) -> None:
-        """`samples` are those that the inputs were made of: a spectrogram cannot be turned back into them."""
-        self.samples = samples
+    def __init__(self, model: nn.Module, processor: Processor, heard: Waveform | None = None) -> None:
+        """`heard` is what the inputs were made of: a spectrogram cannot be turned back into it."""
+        self.heard = heard
         self.model = model
         self.processor = processor
         self.done: list[Convolved] = []
@@ -93,11 +92,12 @@ class FrameNames:
 
     def _find_sound(self, inputs: Mapping[str, Any], spans: NDArray[np.float64]) -> Sound | None:
         """The sound that was given; where only the model's inputs were, these, as loud as can be."""
-        samples, given = self.samples, inputs.get("input_values")
+        samples, words = (None, ()) if self.heard is None else (self.heard.samples, name_words(self.heard))
+        given = inputs.get("input_values")
         if samples is None and given is not None:
             raw = given[0].detach().float().cpu().numpy()
             samples = (raw - raw.mean()) / max(float(np.abs(raw - raw.mean()).max()), 1e-6)
         if samples is None:
             return None
         kept = np.clip(np.round(samples[:MOST_SAMPLES] * FULL), -FULL, FULL - 1)
-        return Sound(kept.astype(np.int16), self.processor.rate, spans)
+        return Sound(kept.astype(np.int16), self.processor.rate, spans, words)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from glassformer.errors import InputError
 from glassformer.loaded.reading import IDS, as_array, as_tokens
 from glassformer.loaded.transformers import TransformersModel
+from glassformer.media import Waveform
 from glassformer.messages import Message, message
 from glassformer.place import name_term
 from glassformer.recorders.maps import Axes
@@ -48,7 +49,7 @@ class ModelInputs:
     tensors: Mapping[str, Any]
     source: Tokens | None  # None: not text; positions are counted when the model has run
     target: Tokens | None = None  # what the decoder of an encoder-decoder reads
-    samples: NDArray[np.float32] | None = None  # of the sound that they were made of, if any
+    heard: Waveform | None = None  # the sound that they were made of, if any
 
     @property
     def length(self) -> int:
@@ -108,7 +109,7 @@ class InputBuilder:
         self._check_names(tensors)
         target = self._name_ids("target", tensors.get("decoder_input_ids"))
         source = self._name_ids("source", tensors.get("input_ids"))
-        return ModelInputs(tensors, source, target, getattr(inputs, "samples", None))
+        return ModelInputs(tensors, source, target, getattr(inputs, "heard", None))
 
     def _check_names(self, tensors: Mapping[str, Tensor]) -> None:
         """Refuse inputs of which the model takes none, and masks that do not fit their tokens."""

@@ -8,10 +8,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from glassformer.loaded.transformers import TransformersModel
+from glassformer.media import Waveform
 from glassformer.messages import Message, message
 from glassformer.recorders.transformers.frames import FrameNames
 from glassformer.recorders.transformers.patches import PatchNames
@@ -23,13 +21,11 @@ SENSES = frozenset({"pixel_values", "pixel_values_videos", "input_values", "inpu
 class MediaNames:
     """What one pass showed about the positions of its stacks."""
 
-    def __init__(
-        self, loaded: TransformersModel, inputs: Mapping[str, Any], samples: NDArray[np.float32] | None
-    ) -> None:
-        """`samples` are those of the sound that the inputs were made of, if any."""
+    def __init__(self, loaded: TransformersModel, inputs: Mapping[str, Any], heard: Waveform | None) -> None:
+        """`heard` is the sound that the inputs were made of, if any."""
         self.inputs = inputs
         self.patches = PatchNames(loaded.network, loaded.processor.colours)
-        self.frames = FrameNames(loaded.network, loaded.processor, samples)
+        self.frames = FrameNames(loaded.network, loaded.processor, heard)
         named = ("image_token_id", "image_token_index")
         self.place_id = next((id for each in named if (id := getattr(loaded.config, each, None))), None)
         self._named: dict[tuple[str, int], Tokens] = {}

@@ -285,7 +285,7 @@ class TransformersRecorder:
     def _see(
         self, given: ModelInputs, request: Request, verdict: Verdict, written: GeneratedText | None
     ) -> PassResult:
-        media = MediaNames(self.loaded, given.tensors, given.samples)
+        media = MediaNames(self.loaded, given.tensors, given.heard)
         axes = self.builder.find_axes(given, self.stacks, tuple(verdict.layers), media)
         settings = self.builder.settings(request.want)
         if not verdict.routed:

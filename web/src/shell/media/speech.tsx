@@ -6,7 +6,7 @@ import { fixed } from "../../core/formats";
 import { Button } from "../button";
 import { useApp } from "../context";
 import { listen, MicrophoneError, type Speaking } from "./microphone";
-import { EXAMPLES, speak } from "./voice";
+import { EXAMPLES, speak, timeWords } from "./voice";
 import { encodeWav } from "./wav";
 import { words } from "./words";
 
@@ -64,9 +64,8 @@ export function Speech({ model }: { readonly model: ModelDescription }) {
     tell("");
     const rate = model.sample_rate ?? USUAL_RATE;
     const text = EXAMPLES[examples.current++ % EXAMPLES.length]!;
-    return app.runs.glance(
-      new File([encodeWav(speak(text, rate), rate)], `${text}.wav`, { type: "audio/wav" }),
-    );
+    const wav = encodeWav(speak(text, rate), rate, timeWords(text)); // what it says when is known
+    return app.runs.glance(new File([wav], `${text}.wav`, { type: wav.type }));
   };
   useEffect(() => {
     if (!speaking) return;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EXAMPLES, SPELT, speak } from "./voice";
+import { EXAMPLES, SPELT, speak, timeWords } from "./voice";
 
 const RATE = 8000;
 
@@ -30,4 +30,18 @@ test("a voice is heard at its pitch, a hiss is not", () => {
   const hissed = speak("six", RATE).subarray(0.18 * RATE, 0.26 * RATE);
   const voiced = speak("nine", RATE).subarray(0.18 * RATE, 0.26 * RATE);
   expect(turns(hissed)).toBeGreaterThan(3 * turns(voiced));
+});
+
+test.each(EXAMPLES)("the times of the words of “%s” are those of its sounds", (text) => {
+  const [said, words] = [speak(text, RATE), timeWords(text)];
+  expect(words.map((word) => word.text).join(" ")).toBe(text);
+  const within = (from: number, to: number) => loudness(said.subarray(from * RATE, to * RATE));
+  let last = 0;
+  for (const { start, end } of words) {
+    expect(within(start, end)).toBeGreaterThan(0.03);
+    expect(within(start - 0.05, start)).toBeLessThan(0.02); // a resonance dies away
+    expect(start).toBeGreaterThan(last);
+    last = end;
+  }
+  expect(last).toBeLessThan(said.length / RATE);
 });

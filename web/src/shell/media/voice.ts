@@ -2,9 +2,11 @@
  * A synthetic voice that says digits: an example where nobody speaks.
  *
  * In:   words, samples per second.
- * Out:  samples. Glottal pulses, and hiss, through four resonances that move from sound to sound, as in formant
+ * Out:  samples, and when each word is said. Glottal pulses, and hiss, through four resonances that move from sound to sound, as in formant
  *       synthesis since Klatt (1980); frequencies are those of textbooks, roughly.
  */
+
+import type { SaidWord } from "./wav";
 
 interface Sound {
   readonly seconds: number;
@@ -92,15 +94,17 @@ class Resonance {
 
 type Knot = readonly [seconds: number, ...values: number[]]; // formants, voice, hiss, its frequency
 
-/** What is set at which moment; in between it changes evenly. */
-function plan(text: string): readonly Knot[] {
+/** What is set at which moment, in between it changes evenly; and when each word is said. */
+function plan(text: string): readonly [knots: readonly Knot[], words: readonly SaidWord[]] {
   const knots: Knot[] = [];
+  const words: SaidWord[] = [];
   let now = 0;
   for (const word of text.split(" ")) {
     const sounds = [...SPELT[word]!].map((name) => SOUNDS[name]!);
     const silent = ({ formants, hiss }: Sound): number[] => [...formants, 0, 0, hiss[1]];
     if (now === 0) knots.push([0, ...silent(sounds[0]!)]);
     now += GAP;
+    const start = now;
     knots.push([now, ...silent(sounds[0]!)]);
     for (const { seconds, formants, voice, hiss } of sounds) {
       for (const part of [0.3, 0.7]) knots.push([now + part * seconds, ...formants, voice, ...hiss]);
@@ -108,13 +112,19 @@ function plan(text: string): readonly Knot[] {
     }
     now += 0.03;
     knots.push([now, ...silent(sounds.at(-1)!)]);
+    words.push({ text: word, start, end: now });
   }
-  return [...knots, [now + GAP, ...knots.at(-1)!.slice(1)]];
+  return [[...knots, [now + GAP, ...knots.at(-1)!.slice(1)]], words];
+}
+
+/** When each word is said. */
+export function timeWords(text: string): readonly SaidWord[] {
+  return plan(text)[1];
 }
 
 /** The words, spoken one after another. */
 export function speak(text: string, rate: number): Float32Array {
-  const knots = plan(text);
+  const [knots] = plan(text);
   const samples = new Float32Array(Math.floor(knots.at(-1)![0] * rate));
   const resonances = WIDTHS.map((width) => new Resonance(width, rate));
   const hissing = new Resonance(HISS_WIDTH, rate);

@@ -17,6 +17,8 @@ export interface HeardWord {
   readonly spoken: number | null; // the place of this word among those that are spoken
 }
 
+const BESIDE = 0.08; // seconds around a word within which a peak counts
+
 /** A word without blanks, marks and capitals, for comparing. */
 function plain(text: string): string {
   return text.replace(/[\p{P}\p{S}\s▁␣]/gu, "").toLowerCase();
@@ -44,7 +46,7 @@ export function align(
   });
 }
 
-/** How many of the words that are known to be spoken have their peak within the boundaries, and of how many. */
+/** How many of the words that are known to be spoken have their peak where they are, and of how many. */
 export function countInside(
   heard: readonly HeardWord[],
   sound: SoundDescription,
@@ -52,8 +54,8 @@ export function countInside(
   const known = heard.filter(({ spoken }) => spoken !== null);
   const inside = known.filter(({ spoken, peak }) => {
     const { start, end } = sound.words[spoken!]!;
-    const middle = peak === null ? -1 : (peak.from + peak.to) / 2;
-    return middle >= start && middle <= end;
+    const middle = peak === null ? 0 : (peak.from + peak.to) / 2;
+    return peak !== null && middle >= start - BESIDE && middle <= end + BESIDE;
   });
   return [inside.length, known.length];
 }

@@ -200,6 +200,11 @@ test("frames that overlap share the time; words find the moments they are spoken
   );
   expect(heard.map(({ spoken }) => spoken)).toEqual([0, null, 1]);
   expect(countInside(heard, SOUND)).toEqual([1, 2]);
+  const inside = (middle: number) => {
+    const peak = { row: 0, from: middle - 0.01, to: middle + 0.01 };
+    return countInside([{ ...heard[0]!, peak }], SOUND)[0];
+  };
+  expect([0.5, 0.97, 0.99].map(inside)).toEqual([1, 1, 0]); // it ends at 0.9; 80 ms beside it count
 });
 
 test("the outline of a wave, and round seconds", () => {

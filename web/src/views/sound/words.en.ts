@@ -38,7 +38,7 @@ export const words = {
   nothing: "nothing",
   value: (token: string, weight: string) => `${token}: ${weight}.`,
   inside: (count: number, all: number) =>
-    `${count} of ${all} words listen most to a moment inside their true boundaries.`,
+    `${count} of ${all} words listen most to a moment inside their true boundaries, or at most 80 ms beside them.`,
   columnFrom: "from (s)",
   columnTo: "to (s)",
   columnWeight: "weight",

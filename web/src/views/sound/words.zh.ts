@@ -40,7 +40,8 @@ export const words: SameWords<typeof en.words> = {
   signedOf: (token) => `${token} 的数值：`,
   nothing: "无",
   value: (token, weight) => `${token}：${weight}。`,
-  inside: (count, all) => `${all} 个词中有 ${count} 个，注意力最强的时刻落在其真实边界之内。`,
+  inside: (count, all) =>
+    `${all} 个词中有 ${count} 个，注意力最强的时刻落在其真实边界之内，或相距不超过 80 毫秒。`,
   columnFrom: "起（秒）",
   columnTo: "止（秒）",
   columnWeight: "权重",
