@@ -20,7 +20,7 @@ from typing import TypeVar
 import numpy as np
 
 from glassformer import bundle
-from glassformer.api.index import FILE, RecordingIndex
+from glassformer.api.index import FILE, FullRow
 from glassformer.api.library import Library
 from glassformer.recording import from_arrays
 
@@ -57,10 +57,9 @@ def fill(folder: Path, count: int) -> None:
     id = library.adopt(part)
     first = library.path(id)
     library.close()
-    index = RecordingIndex(folder)
-    row = index.find(id)
-    assert row is not None
-    index.close()
+    with sqlite3.connect(folder / FILE) as database:
+        row = FullRow(*database.execute("SELECT * FROM recordings").fetchone())
+    database.close()
     rows = []
     for number in range(1, count):
         name, its_id = f"{number:016x}.bundle", f"recording-{number:07d}"

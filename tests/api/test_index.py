@@ -40,18 +40,54 @@ def test_pages_of_each_origin(index: RecordingIndex) -> None:
 
 
 def test_pages_far_down_are_found_in_the_index_of_the_table_alone(index: RecordingIndex) -> None:
-    said: list[str] = []
-    index._database.set_trace_callback(said.append)
+    said = trace(index)
     assert [row.id for row in index.page("made", start=20, count=2)] == ["made-9", "made-8"]
-    index._database.set_trace_callback(None)
-    plan = [str(step[3]) for step in index._database.execute(f"EXPLAIN QUERY PLAN {said[0]}")]
+    asked = next(each for each in said if "FROM main.recordings" in each)
+    plan = [str(step[3]) for step in index._database.execute(f"EXPLAIN QUERY PLAN {asked}")]
     assert any("recordings USING COVERING INDEX by_origin" in step for step in plan), plan
+
+
+def trace(index: RecordingIndex) -> list[str]:
+    """What is asked of the database from now on."""
+    said: list[str] = []
+    assert index._lists is not None
+    for each in (index._database, index._lists):
+        each.set_trace_callback(said.append)
+    return said
+
+
+def test_pages_are_right_where_rows_of_the_folder_and_others_mix(index: RecordingIndex) -> None:
+    for number in range(7):
+        index.put(replace(ROW, id=f"here-{number}", path=None, kept=False, added=4.3 * number))
+    all_of_them = [row.id for row in index.page("made")]
+    added = [4.3 * int(id[5:]) if id.startswith("here") else float(id[5:]) for id in all_of_them]
+    assert (added, len(added)) == (sorted(added, reverse=True), 37)
+    for start in range(38):
+        for count in (1, 3, 40):
+            page = [row.id for row in index.page("made", start=start, count=count)]
+            assert page == all_of_them[start : start + count], (start, count)
+
+
+def test_a_long_search_keeps_no_look_up_waiting(index: RecordingIndex) -> None:
+    """Every request looks something up, on the event loop."""
+    found: list[str | None] = []
+
+    def look() -> int:
+        if not found:
+            with ThreadPoolExecutor(1) as other:
+                row = other.submit(index.find, "made-1").result(timeout=300)
+            found.append(None if row is None else row.id)
+        return 0
+
+    assert index._lists is not None
+    index._lists.set_progress_handler(look, 1)  # in the middle of a search
+    assert index.count(search="nothing") == 0
+    assert found == ["made-1"]
 
 
 def test_lists_and_look_ups_read_no_cards(index: RecordingIndex) -> None:
     index.put(replace(ROW, id="long", path="long.bundle", card="x" * 1_000_000, added=100.0))
-    said: list[str] = []
-    index._database.set_trace_callback(said.append)
+    said = trace(index)
     assert index.page(count=1)[0].id == "long"
     assert index.find("long") is not None
     assert next(index.oldest(None)).id == "unlisted"
@@ -61,7 +97,9 @@ def test_lists_and_look_ups_read_no_cards(index: RecordingIndex) -> None:
     index.branches()
     short = len(said)
     assert index.read_card("long") == "x" * 1_000_000
-    index._database.set_trace_callback(None)
+    assert index._lists is not None
+    for each in (index._database, index._lists):
+        each.set_trace_callback(None)
 
     def find_last_column(statement: str) -> int:
         steps = index._database.execute(f"EXPLAIN {statement}").fetchall()

@@ -87,6 +87,7 @@ class RecordingIndex:
 
     def __init__(self, folder: Path | None) -> None:
         self._lock = threading.RLock()
+        self._list_lock = threading.Lock()
         self._last = 0.0
         path = "" if folder is None else str(folder / FILE)  # "": a temporary file of SQLite's own
         try:
@@ -98,6 +99,8 @@ class RecordingIndex:
                 for each in folder.glob(f"{FILE}*"):
                     each.unlink(missing_ok=True)
             self._database = _open(path)
+        # Whoever searches a hundred thousand rows must not keep look-ups waiting, which every request makes.
+        self._lists = None if folder is None else _connect(path)
 
     def put(self, row: FullRow) -> bool:
         """Add a row; False where there is one with its id already, which stays."""
@@ -145,8 +148,12 @@ class RecordingIndex:
 
     def branches(self) -> dict[str, str]:
         """The parent of each recording that branched off from another one, by id; oldest first."""
-        text = "SELECT id, branch_of FROM all_recordings WHERE branch_of IS NOT NULL ORDER BY added"
-        return dict(self._ask(text))
+        found: list[tuple[float, str, str]] = []
+        for table in _TABLES:
+            with self._reading(table) as database:
+                text = f"SELECT added, id, branch_of FROM {table} WHERE branch_of IS NOT NULL"
+                found += database.execute(text).fetchall()
+        return {id: parent for _, id, parent in sorted(found)}
 
     def page(
         self,
@@ -161,34 +168,38 @@ class RecordingIndex:
         found: list[Row] = []
         for each in ORIGINS if origin is None else (origin,):
             condition, values = _match(search, each, reader)
-            order = "ORDER BY added DESC" if each == "made" else "ORDER BY added"
-            parts = (
-                f"SELECT * FROM (SELECT {place} AS place, rowid AS number, added FROM {table} "
-                f"{condition} {order} LIMIT ?)"
-                for place, table in enumerate(_TABLES)
-            )  # of their numbers alone, which the index knows
-            text = f"SELECT place, number FROM ({' UNION ALL '.join(parts)}) {order} LIMIT ? OFFSET ?"
-            asked = (*values, start + most, *values, start + most, most, start)
-            found += self._read_numbers(text, asked)
+            newest = each == "made"
+            asked = f"{condition} ORDER BY added {'DESC' if newest else ''}"
+            if self._lists is None:  # nothing is in the folder
+                found += self._find_rows("temp.here", asked, values, start, most)
+                continue
+            here = self._find_rows("temp.here", asked, values, 0, start + most)  # few
+            skipped = max(0, start - len(here))  # so many come before this page, whatever is here
+            kept = self._find_rows("main.recordings", asked, values, skipped, start + most - skipped)
+            both = sorted((*here, *kept), key=lambda row: row.added, reverse=newest)
+            found += both[start - skipped : start - skipped + most]
         return found
 
-    def _read_numbers(self, text: str, values: tuple[object, ...]) -> Iterator[Row]:
-        """The rows whose tables and numbers a question finds, in its order."""
-        with self._lock:
-            places: list[tuple[int, int]] = self._ask(text, values)
-            rows = {}
-            for place, table in enumerate(_TABLES):
-                numbers = [number for each, number in places if each == place]
-                text = f"SELECT rowid, {_SHORT} FROM {table} WHERE rowid IN (SELECT value FROM json_each(?))"
-                for number, *row in self._ask(text, (json.dumps(numbers),)) if numbers else ():
-                    rows[place, number] = row
-        # Another server may have removed some meanwhile.
-        return map(_make_row, (rows[each] for each in places if each in rows))
+    def _find_rows(
+        self, table: str, asked: str, values: tuple[object, ...], start: int, most: int
+    ) -> list[Row]:
+        """Rows of a table: first their numbers, which are found in the index of the table alone."""
+        with self._reading(table) as database:
+            text = f"SELECT rowid FROM {table} {asked} LIMIT ? OFFSET ?"
+            numbers = [number for (number,) in database.execute(text, (*values, most, start))]
+            text = f"SELECT rowid, {_SHORT} FROM {table} WHERE rowid IN (SELECT value FROM json_each(?))"
+            rows = {number: row for number, *row in database.execute(text, (json.dumps(numbers),))}
+        return [_make_row(rows[each]) for each in numbers]
 
     def count(self, origin: Origin | None = None, search: str = "", reader: Reader | None = None) -> int:
         """How many recordings the whole list has."""
         condition, values = _match(search, origin, reader)
-        return self._add_up("count(*)", condition, values)
+        total = 0
+        for table in _TABLES:
+            with self._reading(table) as database:
+                found = database.execute(f"SELECT count(*) FROM {table} {condition}", values)
+                total += int(found.fetchone()[0])
+        return total
 
     def default(self) -> str | None:
         """The first file that was named at the start, else the first shipped recording, else any."""
@@ -259,8 +270,24 @@ class RecordingIndex:
 
     def close(self) -> None:
         """Close the database."""
-        with self._lock, suppress(sqlite3.Error):
+        with self._list_lock, self._lock, suppress(sqlite3.Error):
             self._database.close()
+            if self._lists is not None:
+                self._lists.close()
+
+    @contextmanager
+    def _reading(self, table: str) -> Iterator[sqlite3.Connection]:
+        """A connection for what may take long; what it reads of a table was there at one moment."""
+        if self._lists is None or table == "temp.here":
+            with self._lock:
+                yield self._database
+            return
+        with self._list_lock:
+            self._lists.execute("BEGIN")
+            try:
+                yield self._lists
+            finally:
+                self._lists.rollback()
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -301,8 +328,12 @@ def _make_row(found: Iterable[Any]) -> Row:
     return Row(**{**row, **{name: bool(row[name]) for name in ("own", "kept", "listed")}})
 
 
+def _connect(path: str) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=_WAIT, check_same_thread=False)
+
+
 def _open(path: str) -> sqlite3.Connection:
-    database = sqlite3.connect(path, timeout=_WAIT, check_same_thread=False)
+    database = _connect(path)
     try:
         database.execute("PRAGMA synchronous = OFF")  # what a power failure damages is made again
         if _read_version(database) != VERSION:
