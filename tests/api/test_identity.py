@@ -105,6 +105,21 @@ def test_signing_in_and_out(build: Callable[..., TestClient]) -> None:
     assert who(client, cookie=f"{COOKIE}={stolen}") is None
 
 
+def test_what_a_link_says_behind_its_hash_comes_along(build: Callable[..., TestClient]) -> None:
+    """Browsers keep it where they are led on and where a form is sent to its own address."""
+    client = build(root_path="/glass")
+    answer = client.get("/glass/?view=heatmap&language=zh", follow_redirects=False)
+    assert (answer.status_code, answer.headers["cache-control"]) == (303, "no-store")
+    assert answer.headers["location"] == (
+        "/glass/sign-in?next=%2F%3Fview%3Dheatmap%26language%3Dzh&language=zh"
+    )
+    page = client.get(answer.headers["location"]).text
+    assert "action=" not in page
+    assert "密码" in page
+    long = client.get("/", params={"recording": "x" * 60_000}, follow_redirects=False)
+    assert long.headers["location"] == "/glass/sign-in?next=%2F"
+
+
 def test_the_page_to_sign_in_is_in_both_languages_and_escapes(build: Callable[..., TestClient]) -> None:
     client = build()
     assert "密码" in client.get("/", headers={"accept-language": "zh-CN"}).text

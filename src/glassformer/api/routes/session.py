@@ -140,6 +140,19 @@ async def sign_in(request: Request, context: Context) -> Response:
     return response
 
 
+def lead_to_form(request: Request, context: AppContext) -> Response:
+    """To the page to sign in on, and from there back to the page that was asked for.
+
+    A browser takes along what stands behind #, which no server is told: there, too, may be a recording.
+    """
+    query = request.url.query
+    asked = {"next": clean_goal(f"/?{query}") if query else "/"}
+    if language := request.query_params.get("language"):
+        asked["language"] = language
+    address = f"{context.settings.root_path}/sign-in?{urlencode(asked)}"
+    return RedirectResponse(address, 303, {"cache-control": NO_STORE})
+
+
 def show_sign_in(
     request: Request,
     context: AppContext,
@@ -169,7 +182,7 @@ def show_sign_in(
         f"<title>{say('title')} · Glassformer</title>"
         f'<link rel="stylesheet" href="{root}/sign-in.css"></head><body><main>'
         f'<h1><img src="{root}/icon.svg" alt="">Glassformer</h1>{proxy}{alert}'
-        f'<form method="post" action="{root}/sign-in?language={language}">'
+        '<form method="post">'  # to this address, so that what stands behind # comes along
         f'<label>{say("name")}<input name="name" autocomplete="username" autocapitalize="none" '
         f'value="{written}" required{focus[0]}></label>'
         f'<label>{say("password")}<input name="password" type="password" '

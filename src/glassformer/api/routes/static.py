@@ -1,7 +1,7 @@
 """The built page.
 
 In:   a path.
-Out:  its file; index.html for the root, or a form to sign in.
+Out:  its file; index.html for the root; a visitor is led to a form to sign in.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,14 @@ from glassformer.api.errors import respond_with_page
 from glassformer.api.languages import choose_language
 from glassformer.api.page_files import find_page_file
 from glassformer.api.responses import AppContext, Context
-from glassformer.api.routes.session import show_sign_in
+from glassformer.api.routes.session import lead_to_form
 from glassformer.api.shortcuts import Shortcut
 from glassformer.errors import ApiError
 from glassformer.messages import message
 
 router = APIRouter()
 PAGE = ("", "index.html")
+MOST_RUNS = 100  # of a link that a visitor opens
 
 
 @router.get("/{path:path}", include_in_schema=False)
@@ -29,7 +30,7 @@ async def read_page(request: Request, context: Context, path: str) -> Response:
     """A file of the page."""
     visitor = context.access.limited and context.access.person is None
     if path in PAGE and visitor and not _is_shared(context, request.query_params):
-        return show_sign_in(request, context, f"/?{request.url.query}" if request.url.query else "/")
+        return lead_to_form(request, context)
     root = context.settings.static
     file = find_page_file(root, path, request.headers.get("accept-encoding", ""))
     if file is None:
@@ -58,7 +59,9 @@ async def read_page(request: Request, context: Context, path: str) -> Response:
 def _is_shared(context: AppContext, asked: Mapping[str, str]) -> bool:
     """Whether a link leads a visitor to something that they may see."""
     access = context.access
-    for name, sees in (("recording", access.sees), ("run", access.sees_run), ("study", access.sees_atlas)):
+    if asked.get("run"):  # or several, which are compared
+        return all(map(access.sees_run, asked["run"].split(",", MOST_RUNS)))
+    for name, sees in (("recording", access.sees), ("study", access.sees_atlas)):
         if asked.get(name):
             return sees(asked[name][:280])
     return False
