@@ -266,6 +266,24 @@ describe("in a second window", () => {
   });
 });
 
+test("an admin, who is told of everybody's jobs, is shown their own", async () => {
+  const { app, see } = build(() => [
+    { ...running, id: "theirs", owner: "rob" },
+    { ...running, id: "own", owner: "ada", model: "zoo/bert" },
+  ]);
+  app.account.value = {
+    users: true,
+    name: "ada",
+    role: "admin",
+    signs_out: true,
+    storage: 0,
+    storage_most: null,
+  };
+  await app.runs.resume();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(see("[data-part=other-progress]")?.textContent).toContain("zoo/bert");
+});
+
 test("a recording that is gone leaves the list", async () => {
   const { app, listed } = build(() => []);
   app.complain(new Refusal("Too long.", "too_long", 422));

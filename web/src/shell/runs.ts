@@ -202,7 +202,7 @@ export class Runs {
   async resume(): Promise<void> {
     const { server } = this.app;
     if (!server || this.running.peek()) return;
-    const jobs = await server.jobs();
+    const jobs = await this.ownJobs(server);
     const started = this.remembered();
     const mine = jobs.find(({ id }) => id === started?.id);
     if (started && mine) {
@@ -435,9 +435,16 @@ export class Runs {
   ): Promise<void> {
     for (let over = false; !over && !this.stopped && !signal?.aborted; ) {
       await new Promise((wake) => setTimeout(wake, PAUSE));
-      const jobs = await server.jobs().catch(() => null); // the server is gone for a while
+      const jobs = await this.ownJobs(server).catch(() => null); // the server is gone for a while
       over = jobs !== null && isEnough(jobs);
     }
+  }
+
+  /** Jobs of whoever is signed in: an admin is told of everybody's. */
+  private async ownJobs(server: ServerJobs): Promise<readonly Job[]> {
+    const jobs = await server.jobs();
+    const name = this.app.account.peek()?.name;
+    return name == null ? jobs : jobs.filter(({ owner }) => owner === name);
   }
 
   /** Shows a run of another window until it is over. */
