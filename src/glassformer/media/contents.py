@@ -28,7 +28,7 @@ _MARKS = (
     (0, b"MM\x00*", "TIFF"),
     (4, b"ftyp", "MP4, M4A, HEIC or AVIF"),
     (0, b"ID3", "MP3"),
-    (0, b"\xff\xfb", "MP3"),
+    *((0, bytes((0xFF, second)), "MP3") for second in (0xE2, 0xE3, 0xF2, 0xF3, 0xFA, 0xFB)),
     (0, b"OggS", "Ogg"),
     (0, b"\x1aE\xdf\xa3", "WebM"),
     (0, b"FORM", "AIFF"),
@@ -36,6 +36,9 @@ _MARKS = (
     (0, b"PK", "ZIP"),
     (0, b"<", "SVG, XML or HTML"),
 )
+
+
+MOST_BYTES = 64 << 20  # of what is read whole: WebP, and what comes through a pipe
 
 
 class Opened(NamedTuple):
@@ -59,8 +62,17 @@ def open_content(content: Content) -> Iterator[Opened]:
         stream = open(content, "rb")  # noqa: SIM115 - closed below
     except OSError as error:
         raise InputError("media.unreadable", path=str(content), reason=error.strerror or str(error)) from None
+    name = os.path.basename(os.fspath(content))
     with stream:
-        yield _look(stream, os.path.basename(os.fspath(content)))
+        yield _look(stream if stream.seekable() else _keep(stream, name), name)
+
+
+def _keep(pipe: BinaryIO, name: str) -> BinaryIO:
+    """All that comes through a pipe, such as that of another program."""
+    kept = pipe.read(MOST_BYTES + 1)
+    if len(kept) > MOST_BYTES:
+        raise InputError("media.large_stream", name=name, limit=MOST_BYTES / 2**20)
+    return BytesIO(kept)
 
 
 def _look(stream: BinaryIO, name: str | Message) -> Opened:

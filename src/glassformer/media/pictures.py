@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from glassformer.errors import InputError
-from glassformer.media.contents import Content, Opened, open_content
+from glassformer.media.contents import MOST_BYTES, Content, Opened, open_content
 from glassformer.messages import Message
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FORMATS = ("PNG", "JPEG", "WebP")
 MOST_PIXELS = 50_000_000
-MOST_BYTES = 64 << 20  # of a file: WebP is read whole before it is decoded
 
 _TURNED = 0x0112  # of EXIF: which side is up
 # Pixels that are converted at once, so that a large picture is in memory twice, not six times.
