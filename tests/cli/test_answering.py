@@ -14,6 +14,7 @@ import glassformer
 from cli.conftest import Command
 from glassformer import cli
 from glassformer.cli.answering import _writes_file
+from media_models import build_media_zoo, encode_picture
 
 TEXTS = ["the animal was too tired", "the street", "", "too tired to cross"]
 
@@ -332,3 +333,39 @@ def test_a_huge_line(translator: Path, tmp_path: Path, run: Command) -> None:
     answers = run("translate", translator, "--input", texts, "--long", "truncate").split("\n")
     assert len(answers) == 4
     assert all(answers[:3])
+
+
+def write_pictures(folder: Path, count: int) -> list[Path]:
+    """Good ones; the second is damaged."""
+    paths = [folder / f"{number}.png" for number in range(count)]
+    for number, path in enumerate(paths):
+        path.write_bytes(encode_picture()[: 60 if number == 1 else None])
+    return paths
+
+
+@pytest.mark.parametrize("verb", ["classify", "translate"])
+def test_a_damaged_picture_leaves_the_others(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zoo = build_media_zoo(tmp_path)
+    model = [str(zoo / "digits")] if verb == "classify" else [str(zoo / "captioner"), "--to", "fr"]
+    paths = write_pictures(tmp_path, 40)  # more than are read before the first is answered
+    alone = cli.main([verb, *model, str(paths[0])]), capsys.readouterr().out
+    listed = write_lines(tmp_path / "list.txt", [*map(str, paths[:39]), "", str(paths[39]), str(paths[1])])
+    assert cli.main([verb, *model, "--input", str(listed)]) == 2
+    printed = capsys.readouterr()
+    wanted = ["" if number in (1, 39, 41) else alone[1].strip() for number in range(42)]
+    assert printed.out.split("\n") == [*wanted, ""]
+    assert f"2 lines could not be answered and are empty in the output: {listed}:2: 1.png is damaged" in (
+        printed.err
+    )
+    assert f"{listed}:42: " in printed.err
+    assert cli.main([verb, *model, *map(str, paths[:3]), "--json"]) == 2  # named one by one
+    printed = capsys.readouterr()
+    rows = [json.loads(line) for line in printed.out.splitlines()]
+    assert [bool(each.get("label") or each.get("answers")) for each in rows] == [True, False, True]
+    assert [each["text"] for each in rows] == [str(each) for each in paths[:3]]
+    assert f"{paths[1]}: 1.png is damaged" in printed.err
+    for words in ([str(paths[1])], [*map(str, paths[:3]), "--long", "refuse"]):
+        assert cli.main([verb, *model, *words]) == 2
+        assert capsys.readouterr().err.startswith("glassformer: 1.png is damaged")

@@ -14,6 +14,7 @@ import json
 import os
 import stat
 import sys
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields, replace
@@ -103,8 +104,11 @@ class Texts:
         return self.arguments.input or Path("-")
 
     def leave_out(self, number: int, reason: Message) -> None:
-        """Report a line that has no answer."""
-        self.problems.report(self.path, number, reason)
+        """Report a line that has no answer; of a file that a person has named, its path."""
+        if self.arguments.texts:
+            self.problems.report(Path(self.arguments.texts[number - 1]), 0, reason)
+        else:
+            self.problems.report(self.path, number, reason)
 
     def report(self, limit: int | None) -> None:
         """Print what happened to long texts; an error, if some texts have no answer."""
@@ -132,8 +136,12 @@ def run_answers(
     answer: Callable[["LoadedModel", Iterable[Any], Texts], Iterator[Any]],
     show: Callable[[Any], str],
     describe: Callable[[str, Any], dict[str, Any]],
+    nothing: Any = None,
 ) -> None:
-    """Answer text after text by a model with one of these capabilities; JSON contains each text, too."""
+    """Answer text after text by a model with one of these capabilities; JSON contains each text, too.
+
+    `nothing` is the answer to a picture or a sound that cannot be read.
+    """
     from glassformer.tasks.answers import open_model
 
     _check_request(arguments)
@@ -144,7 +152,7 @@ def run_answers(
         model = open_model(arguments.model, device=arguments.device)
         if not any(map(model.can, capabilities)):
             model.require(capabilities[0])
-    _write_answers(model, arguments, answer, show, describe)
+    _write_answers(model, arguments, answer, show, describe, nothing)
 
 
 def _write_answers(
@@ -153,18 +161,60 @@ def _write_answers(
     answer: Callable[["LoadedModel", Iterable[Any], Texts], Iterator[Any]],
     show: Callable[[Any], str],
     describe: Callable[[str, Any], dict[str, Any]],
+    nothing: Any,
 ) -> None:
     texts = open_texts(arguments)
     read = texts.read()
     asked, questions = (read, read) if isinstance(read, list) else tee(read)
     with _open_output(arguments.output, arguments.input) as output:
-        answers = answer(model, asked if model.reads == "text" else map(Path, asked), texts)
+        if model.reads == "text":
+            answers = answer(model, asked, texts)
+        else:
+            asked, counted = tee(asked)
+            perceived = Perceived(model, texts, counted)
+            answers = perceived.fill_in(answer(model, perceived, texts), asked, nothing)
         if arguments.output is not None or not sys.stdout.isatty():  # elsewhere the answers show the progress
             answers = with_progress(answers, message("cli.answers.answered"))
         for found, text in zip(answers, questions, strict=True):
             line = json.dumps(describe(text, found), ensure_ascii=False) if arguments.json else show(found)
             output(f"{line}\n")
     texts.report(model.limit)
+
+
+class Perceived:
+    """The pictures or sounds at some paths; what cannot be read is reported, and the others are answered."""
+
+    def __init__(self, model: "LoadedModel", texts: Texts, paths: Iterable[str]) -> None:
+        self.model = model
+        self.texts = texts
+        self.paths = paths
+        self.numbers: deque[int] = deque()  # of those that are read and not yet answered, from 1
+
+    def __iter__(self) -> Iterator[Any]:
+        alone = len(self.texts.arguments.texts) == 1 or self.texts.long.how == "refuse"
+        for number, path in enumerate(self.paths, 1):
+            if not path.strip():
+                continue
+            try:
+                percept = self.model.perceive(Path(path))
+            except InputError as error:
+                if alone:
+                    raise
+                self.texts.leave_out(number, error.message)
+                continue
+            self.numbers.append(number)
+            yield percept
+
+    def fill_in(self, answers: Iterator[Any], paths: Iterable[str], nothing: Any) -> Iterator[Any]:
+        """An answer to each path; `nothing` is that of those without one."""
+        waiting, first = next(answers, None), 0
+        for number, _ in enumerate(paths, 1):
+            first = first or (self.numbers.popleft() if self.numbers else 0)
+            if number != first:
+                yield nothing
+                continue
+            yield waiting
+            waiting, first = next(answers, None), 0
 
 
 def run_generation(arguments: Arguments, capability: "Capability") -> None:
@@ -203,7 +253,7 @@ def run_generation(arguments: Arguments, capability: "Capability") -> None:
     def describe(text: str, found: list["Answer"]) -> dict[str, Any]:
         return {"text": text, "answers": [{"text": each, "score": score} for each, score in found]}
 
-    _write_answers(model, arguments, reply, show, describe)
+    _write_answers(model, arguments, reply, show, describe, [])
 
 
 def _writes_file(output: Path | None) -> bool:

@@ -48,4 +48,5 @@ def run(arguments: Arguments) -> None:
             return predict_numbers(model, read, long=texts.long, stream=True)
         return classify(model, read, long=texts.long, stream=True)
 
-    run_answers(arguments, ("classifies", "tags", "predicts_numbers"), answer, show, describe)
+    nothing = Classified("", 0.0, {})
+    run_answers(arguments, ("classifies", "tags", "predicts_numbers"), answer, show, describe, nothing)
