@@ -52,6 +52,28 @@ def test_folders_and_parallel_files(tmp_path: Path) -> None:
     assert list(TextFiles(tmp_path / "a.txt", parallel=tmp_path / "in" / "b.txt")) == [("one", "two")]
 
 
+def test_files_of_other_formats_are_named_once(tmp_path: Path) -> None:
+    for name in ("a.txt", "b.md", "c.docx", ".DS_Store", "d.jpg", "e.html"):
+        (tmp_path / name).write_text("one\n")
+    texts = TextFiles(tmp_path)
+    assert list(texts) == list(texts) == ["one"]
+    [remark] = texts.problems.notes()
+    assert (
+        str(remark)
+        == f"4 files in {tmp_path} were not read, of no known format, such as b.md, c.docx and d.jpg"
+    )
+
+
+def test_no_more_texts_than_are_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"one\ntwo\n\xff\nthree\n")
+    texts = TextFiles(tmp_path / "a.txt", limit=2)
+    assert list(texts) == ["one", "two"]
+    assert (texts.count(), texts.problems.count) == (2, 0)  # what was not read is not damaged
+    assert list(TextFiles(tmp_path / "a.txt", limit=9)) == ["one", "two", "three"]
+    with pytest.raises(InputError, match="at least 1"):
+        TextFiles(tmp_path / "a.txt", limit=0)
+
+
 def test_a_damaged_file_of_a_folder_is_the_only_one_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing else")

@@ -22,8 +22,8 @@ import transformers as hf
 import glassformer as gf
 from campaigns import campaign, rounds
 from engine import tasks
+from glassformer.corpus import measuring, workers
 from glassformer.corpus import study as module
-from glassformer.corpus import workers
 from glassformer.corpus.measuring import Settings, choose_metrics
 from glassformer.errors import InputError
 from glassformer.rounding import SHARPEST
@@ -129,6 +129,23 @@ def test_progress_of_effects_is_told_often() -> None:
     seen.clear()
     gf.study(model, texts, metrics=["entropy"], on_progress=seen.append)
     assert [each.texts for each in seen] == [20]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"), [(None, [(2, 7), (4, 15)]), (gf.Loss(), [(1, 3), (2, 7), (4, 15)])]
+)
+def test_progress_is_told_within_a_shard(
+    outcome: Any, told: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A thousand texts are one shard: without this, nothing would be said before they are all measured."""
+    monkeypatch.setattr(measuring, "TOLD_EVERY", 4)
+    model = gf.load(build(shape="decoder"), WORDS)
+    texts = ["the cat", "the cat sees", "", "the red dog sees the big cat"]  # measured in this order
+    seen: list[gf.Progress] = []
+    gf.study(model, texts, metrics=["entropy"], outcome=outcome, shard=8, on_progress=seen.append)
+    assert [(each.texts, each.tokens) for each in seen] == told
+    assert seen[-1].remaining == 0
+    assert seen[-2].remaining == pytest.approx(seen[-2].seconds * (15 - 7) / 7)  # by tokens, not by texts
 
 
 @campaign("when", range(20), sample=(0, 7))
@@ -291,7 +308,8 @@ def test_wrong_calls_are_refused(model: Any) -> None:
     with pytest.raises(InputError, match="`texts` has to be a list"):
         gf.study(model, 5)  # type: ignore[arg-type]
     for code, wrong in {
-        "study.wrong_call": {"texts": "one text"},
+        "study.single_text": {"texts": "one text"},
+        "record.many.table": {"texts": {"text": TEXTS}},
         "study.metrics_not_a_list": {"metrics": "entropy"},
         "study.not_of_heads": {"metrics": ["rollout"]},
         "study.nothing_to_measure": {"metrics": ()},
@@ -301,6 +319,55 @@ def test_wrong_calls_are_refused(model: Any) -> None:
         with pytest.raises(InputError) as error:
             gf.study(**{"model": model, "texts": TEXTS, **wrong})
         assert error.value.message.code == code
+
+
+def test_what_could_not_be_read_is_counted_and_listed(model: Any, tmp_path: Path) -> None:
+    """Also by those who did not see the files: in the study itself, and in a pool of studies."""
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_bytes(b"the cat sees\n\xff\n" + name.encode() + b"\n")
+        (tmp_path / name / "b.parquet").write_bytes(b"PAR1 and nothing else")
+    studies = [gf.study(model, tmp_path / name, metrics=["entropy"]) for name in ("one", "other")]
+    study = gf.open_study(studies[0].folder)
+    assert study.left_out == 2
+    [line, file] = study.manifest["left_out"]["first"]
+    assert line == f"{tmp_path / 'one' / 'a.txt'}:2: byte 1 (0xFF) is not UTF-8"
+    assert str(tmp_path / "one" / "b.parquet") in file
+    assert str(study).endswith("2 lines or files could not be read as text and were left out")
+    pooled = gf.pool_studies(studies, tmp_path / "pooled")
+    assert pooled.left_out == 4
+    assert pooled.manifest["left_out"]["first"][:2] == [line, file]
+    assert gf.study(model, TEXTS, metrics=["entropy"]).left_out == 0
+
+
+def test_a_study_is_not_among_its_own_texts(model: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("the cat sees\n")
+    for folder in (tmp_path, tmp_path / "found"):
+        with pytest.raises(InputError, match="outside of it"):
+            gf.study(model, tmp_path, folder, metrics=["entropy"])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+    assert gf.study(model, tmp_path / "a.txt", tmp_path / "found", metrics=["entropy"]).texts == 1
+
+
+def test_examples_that_exist_are_not_recorded_again(
+    model: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = {"model": model, "texts": TEXTS, "folder": tmp_path, "metrics": ["entropy"], "examples": 4}
+    gf.study(**call)
+    names = sorted(path.name for path in (tmp_path / "examples").iterdir())
+    assert names == ["00000.bundle", "00001.bundle", "00003.bundle"]  # the third text is empty
+    (tmp_path / "examples" / "00001.bundle").unlink()
+    given: list[str] = []
+
+    def watch(model: Any, texts: list[str], **how: Any) -> Any:
+        given.extend(texts)
+        return gf.record_many(model, texts, **how)
+
+    monkeypatch.setattr(module, "record_many", watch)
+    gf.study(**call)
+    assert given == [TEXTS[1], TEXTS[2]]
+    opened = gf.Recording.open(tmp_path / "examples" / "00001.bundle")
+    assert opened.source.text == TEXTS[1]
 
 
 def test_studies_and_recordings_are_pooled(model: Any, tmp_path: Path) -> None:

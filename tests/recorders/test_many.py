@@ -1,6 +1,8 @@
 """Many texts at once are recorded as one by one, in the order given; what cannot be is listed."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -103,6 +105,21 @@ def test_texts_that_fail_are_left_out_and_listed() -> None:
     assert error.value.message.code == "record.many.not_texts"
     with pytest.raises(GlassformerError):
         gf.record_many(ours(shape="encoder"), texts, want=("wights",))
+
+
+def test_a_table_is_not_taken_for_its_columns_or_rows() -> None:
+    """A DataFrame iterates over the names of its columns, a data set over rows with all their fields."""
+    columns = {"review": ["the cat sees", "the dog"], "stars": [1, 2]}
+    tables: list[Any] = [columns]
+    for library, name in (("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "table")):
+        if find_spec(library) is not None:
+            tables.append(getattr(import_module(library), name)(columns))
+    model = ours(shape="encoder")
+    for table in tables:
+        with pytest.raises(InputError, match=r"as in texts\['review'\]"):
+            gf.record_many(model, table)
+    pandas = import_module("pandas")
+    assert [number for number, _ in gf.record_many(model, pandas.DataFrame(columns)["review"])] == [0, 1]
 
 
 def test_a_text_that_breaks_its_batch_is_the_only_one_to_fail() -> None:

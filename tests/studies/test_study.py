@@ -18,7 +18,8 @@ def test_a_state_is_kept_and_read_back(tmp_path: Path) -> None:
 
 
 def test_tables_that_are_not_there(tmp_path: Path) -> None:
-    study = finish_study(tmp_path, {"format": 2, "model": "m"}, State(texts=1))
+    about = {"format": 2, "model": "m", "left_out": {"count": 0, "first": []}}
+    study = finish_study(tmp_path, about, State(texts=1))
     assert "1 text " in str(study)
     for name, code in {"effects": "study.no_table", "hedas": "study.unknown_table"}.items():
         with pytest.raises(InputError) as error:

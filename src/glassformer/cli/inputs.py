@@ -35,6 +35,7 @@ def add_text_files(parser: Parser) -> None:
     parser.add_argument("texts", metavar="FILE | FOLDER", type=Path, nargs="?")
     parser.add_argument("--column", metavar="NAME", action="append", default=[])
     parser.add_argument("--parallel", metavar="FILE", type=Path)
+    parser.add_argument("--limit", metavar="N", type=int)
 
 
 def open_text_files(arguments: Arguments, *, trees: bool = False) -> "TextFiles":
@@ -42,7 +43,7 @@ def open_text_files(arguments: Arguments, *, trees: bool = False) -> "TextFiles"
     from glassformer.corpus.sources import TextFiles
 
     columns = tuple(int(each) if each.isdecimal() else each for each in arguments.column) or (0,)
-    return TextFiles(arguments.texts, columns, arguments.parallel, trees=trees)
+    return TextFiles(arguments.texts, columns, arguments.parallel, trees=trees, limit=arguments.limit)
 
 
 def add_workers(parser: Parser) -> None:

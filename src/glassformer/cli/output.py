@@ -8,18 +8,20 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
-from glassformer.messages import Message
+from glassformer.messages import Message, message
 from glassformer.render.terminal.text import wrap
 
 if TYPE_CHECKING:
     from glassformer.recording import Recording
 
 WIDEST = 160  # columns that a picture takes
+SECONDS = 30.0  # between plain lines of progress, where there is no terminal
 
 _LONG_WORD = re.compile(r"(\S{60})\S{200,}(\S{20})")
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # not tab, not line feed
@@ -84,9 +86,12 @@ def show_progress(label: Message, total: int | None = None) -> Iterator[Callable
 
 @contextmanager
 def show_remaining(label: Message) -> Iterator[Callable[[int, int | None, float | None], None]]:
-    """The same for work that knows how many seconds are left: the function gets what is done, of how many."""
+    """The same for work that knows how many seconds are left: the function gets what is done, of how many.
+
+    Elsewhere, as in the log of a job, a plain line now and then.
+    """
     if not sys.stderr.isatty():
-        yield lambda *_: None
+        yield _PlainLines(label)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -101,3 +106,22 @@ def show_remaining(label: Message) -> Iterator[Callable[[int, int | None, float 
             progress.update(task, completed=done, total=total, left=shown)
 
         yield report
+
+
+class _PlainLines:
+    """Progress where there is no terminal."""
+
+    def __init__(self, label: Message) -> None:
+        self._label = label
+        self._shown = time.monotonic()  # nothing is said about what takes no time
+
+    def __call__(self, done: int, total: int | None, seconds: float | None) -> None:
+        now = time.monotonic()
+        if now - self._shown < SECONDS:
+            return
+        self._shown = now
+        left = None if seconds is None else timedelta(seconds=round(seconds))
+        code = "cli.progress.counted" if total is None else "cli.progress.of"
+        said = message(code, label=self._label, done=done, total=total)
+        line = said if left is None else message("cli.progress.left", progress=said, left=str(left))
+        print(line, file=sys.stderr, flush=True)

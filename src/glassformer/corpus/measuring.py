@@ -44,6 +44,18 @@ Numbers = NDArray[np.float64]
 Chosen = tuple[tuple[Metric, dict[str, Any]], ...]
 
 LONGEST_WRITTEN = 4096  # characters of a list of settings; of longer ones a digest is kept
+TOLD_EVERY = 2048  # tokens, of all passes together
+
+
+class Part(NamedTuple):
+    """How far a shard is."""
+
+    texts: int = 0  # that were measured
+    tokens: int = 0
+    work: float = 0.0  # the same in texts of average length: short ones are measured first
+
+
+Tell = Callable[[Part], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +157,11 @@ def _as_plain(given: Any) -> Any:
     return type(given)(map(_as_plain, given))
 
 
-def measure_shard(model: LoadedModel, texts: Sequence[tuple[int, Text]], settings: Settings) -> Shard:
-    """Some texts, from reading to sums."""
-    return prepare_shard(model, texts, settings).run()
+def measure_shard(
+    model: LoadedModel, texts: Sequence[tuple[int, Text]], settings: Settings, tell: Tell | None = None
+) -> Shard:
+    """Some texts, from reading to sums; `tell` is called about every 2,048 tokens, before the last ones."""
+    return prepare_shard(model, texts, settings).run(tell)
 
 
 def prepare_shard(model: LoadedModel, texts: Sequence[tuple[int, Text]], settings: Settings) -> "Measuring":
@@ -198,9 +212,9 @@ class Measuring:
             for name, parameters in self.settings.metrics.items()
         )
 
-    def run(self) -> Shard:
+    def run(self, tell: Tell | None = None) -> Shard:
         """Passes over all texts, then sums."""
-        self.measure()
+        self.measure(tell)
         return self.finish()
 
     def finish(self) -> Shard:
@@ -209,11 +223,12 @@ class Measuring:
         tokens = {each.number: each.tokens or self.counted.get(each.number, 0) for each in self.prepared}
         return self.add_up(tokens, self.reader.failed)
 
-    def measure(self) -> None:
+    def measure(self, tell: Tell | None = None) -> None:
         """One pass after the other."""
         chosen, reader, prepared = self.choose(), self.reader, self.prepared
         assert reader is not None
         model = reader.model
+        pace = _Pace(tell, len(self.texts), sum(each.tokens for each in prepared))
         if chosen:
             waiting: list[_WaitingSums] = []  # on a GPU, which computes while later batches are prepared
             for group, batch in run_batches(model, make_batches(prepared, self.settings.most_tokens)):
@@ -223,12 +238,15 @@ class Measuring:
                     waiting.append(self._add_up_there(group, batch, chosen))
                 else:
                     self._measure_together(group, batch, chosen)
+                if self.settings.outcome is None:  # otherwise nearly all of the work is still to come
+                    tokens = sum(each.tokens for each in group)
+                    pace.step(len(group), tokens, passes=1)
             for sums in waiting:
                 if not sums.read(self.heads):
                     self._measure_alone(sums.group, chosen, reader)
         if self.settings.outcome is not None:
             failed = {each.number for each in reader.failed}
-            self._sweep([each.number for each in prepared if each.number not in failed], reader)
+            self._sweep([each for each in prepared if each.number not in failed], reader, pace)
 
     def _measure_together(self, group: Sequence[PreparedText], batch: Batch, chosen: Chosen) -> None:
         """Metrics that read no tokens, or marks of them, measure all texts at once, others text by text."""
@@ -322,11 +340,11 @@ class Measuring:
             raise InputError("study.other_maps", name=self.name)
         self.head_keys = keys
 
-    def _sweep(self, numbers: Iterable[int], reader: TextReader) -> None:
+    def _sweep(self, texts: Iterable[PreparedText], reader: TextReader, pace: "_Pace") -> None:
         """What each edit does to the outcome, in passes of one text each."""
         outcome, given = self.settings.outcome, dict(self.texts)
         assert outcome is not None
-        for number in numbers:
+        for number, _, _, tokens in texts:
             try:
                 source, target, second = reader.divide(given[number])
                 found = sweep(
@@ -346,6 +364,7 @@ class Measuring:
             plain = ("", said, *_NO_HEAD)
             self.effect_keys = (plain, *((_name_edit(row), said, *_find_head(row)) for row in found.edits))
             self.effects[number] = np.array([found.baseline, *found.effects])
+            pace.step(1, tokens, passes=1 + len(found.effects))
 
     def add_up(self, tokens: Mapping[int, int], failed: Sequence[FailedText]) -> Shard:
         """Sums over the texts that did not fail."""
@@ -369,6 +388,27 @@ class Measuring:
             effects = np.stack([self.effects[number] for number, _ in kept])
             state.effects = Moments.of_texts(effects, np.ones_like(effects), effects, weights)
         return Shard(state, rows, values if self.settings.values else None)
+
+
+@dataclass(slots=True)
+class _Pace:
+    """Tells now and then how far a shard is; its end is told when it is kept."""
+
+    tell: Tell | None
+    all_texts: int
+    all_tokens: int
+    texts: int = 0
+    tokens: int = 0
+    since: int = 0  # tokens of all passes since it was told last
+
+    def step(self, texts: int, tokens: int, passes: int) -> None:
+        """Some texts were measured."""
+        self.texts += texts
+        self.tokens += tokens
+        self.since += tokens * passes
+        if self.tell is not None and self.since >= TOLD_EVERY and self.tokens < self.all_tokens:
+            self.since = 0
+            self.tell(Part(self.texts, self.tokens, self.all_texts * self.tokens / self.all_tokens))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,19 @@ Out:  texts, or pairs of texts, one at a time. Damaged lines are counted and lis
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from glassformer.errors import InputError
+from glassformer.messages import message
 from glassformer.metrics.gold import Sentence, read_blocks, read_tree
 from glassformer.text.arrow import is_dataset
 from glassformer.text.files import Problems, find_format
 from glassformer.text.readers import FORMATS, read_parallel, read_rows
 from glassformer.text.table import Column
+
+NAMED = 3  # files that are not read
 
 
 @dataclass(slots=True)
@@ -34,6 +38,7 @@ class TextFiles:
     columns: Sequence[Column] = (0,)
     parallel: str | Path | None = None  # a second file, whose lines translate those of the first
     trees: bool = False  # sentences of CoNLL-U files as they are, with their trees
+    limit: int | None = None  # no more than the first so many
     problems: Problems = field(default_factory=lambda: Problems("skip"))  # of the last iteration
 
     def __post_init__(self) -> None:
@@ -42,14 +47,19 @@ class TextFiles:
         for path in (self.path, self.parallel):
             if path is not None and not Path(path).exists():
                 raise InputError("study.no_file", path=path)
+        if self.limit is not None and self.limit < 1:
+            raise InputError("study.limit", limit=self.limit)
 
     def __iter__(self) -> Iterator[Any]:
+        return islice(self._read(), self.limit)
+
+    def _read(self) -> Iterator[Any]:
         self.problems = Problems("skip")
         if self.parallel is not None:
             yield from ((row[0], row[1]) for row in read_parallel(self.path, self.parallel, self.problems))
             return
         any_text, first = False, None
-        for path in list_text_files(Path(self.path)):
+        for path in list_text_files(Path(self.path), self.problems):
             try:
                 for text in self._read_file(path):
                     any_text = True
@@ -85,14 +95,23 @@ def read_trees(path: Path, problems: Problems) -> Iterator[Sentence]:
             yield sentence
 
 
-def list_text_files(path: Path) -> list[Path]:
-    """A file, or the files of a folder that can be read, by name, those of its folders included."""
+def list_text_files(path: Path, problems: Problems) -> list[Path]:
+    """A file, or the files of a folder that can be read, by name, those of its folders included.
+
+    Others are named in a remark, but for hidden ones.
+    """
     if not path.is_dir() or is_dataset(path):
         return [path]
-    found = [each for each in sorted(path.rglob("*")) if each.is_file()]
-    known = [each for each in found if _is_conllu(each) or find_format(each) in FORMATS]
+    known, others = list[Path](), list[str]()
+    for each in sorted(path.rglob("*")):
+        if each.is_file() and (_is_conllu(each) or find_format(each) in FORMATS):
+            known.append(each)
+        elif each.is_file() and not any(part.startswith(".") for part in each.relative_to(path).parts):
+            others.append(str(each.relative_to(path)))
     if not known:
         raise InputError("study.no_files", folder=path, known=(*sorted(FORMATS), "conllu"))
+    if others:
+        problems.remark(message("study.other_files", count=len(others), folder=path, names=others[:NAMED]))
     return known
 
 

@@ -22,8 +22,10 @@ from typing import Any, NamedTuple
 from glassformer import bundle
 from glassformer.corpus.measuring import (
     Measuring,
+    Part,
     Settings,
     Shard,
+    Tell,
     choose_metrics,
     identify,
     measure_recordings,
@@ -36,7 +38,7 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.recorders.causes.outcomes import Outcome
 from glassformer.recorders.edits.edit import Edit
-from glassformer.recorders.many import MOST_TOKENS, MOST_TOKENS_GPU, Text, record_many
+from glassformer.recorders.many import MOST_TOKENS, MOST_TOKENS_GPU, Text, record_many, refuse_table
 from glassformer.recording import Recording
 from glassformer.runlog.alive import try_lock
 from glassformer.studies import Study
@@ -52,10 +54,12 @@ from glassformer.studies.files import (
 )
 from glassformer.studies.moments import RESAMPLES
 from glassformer.studies.study import State, check_settings, finish_study
+from glassformer.text.files import Problems
 from glassformer.text.identity import identify_tokenizer
 
 SHARD = 1024  # texts
 SHARD_OF_EFFECTS = 16  # each is read once for every edit, so that 1,024 would take an hour
+SHOWN = 60  # characters of a text in an error
 SWITCH = 2e-5  # seconds
 AHEAD = 2  # shards that are read or measured while one is added up, on a GPU
 
@@ -119,7 +123,8 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
         shard: texts that are measured, and kept, together; by default 1,024, with an outcome 16. An
             interruption loses those that are under way.
         most_tokens: of a batch; by default 4,096, on a GPU 32,768.
-        on_progress: called with a `Progress` after each shard.
+        on_progress: called with a `Progress` after each shard; in this process also within one, about every
+            2,048 tokens.
 
     A text that cannot be measured is counted and listed in the table "texts", with the reason.
 
@@ -132,10 +137,13 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     load_arrow()
     if shard is None:
         shard = SHARD if outcome is None else SHARD_OF_EFFECTS
-    are_texts = isinstance(texts, Iterable | Path) and not isinstance(texts, str)
-    if not are_texts or shard < 1 or jobs < 1 or examples < 0:
+    if isinstance(texts, str):
+        raise InputError("study.single_text", text=texts[:SHOWN])
+    if not isinstance(texts, Iterable | Path) or shard < 1 or jobs < 1 or examples < 0:
         raise InputError("study.wrong_call", shard=shard, jobs=jobs, examples=examples)
+    refuse_table(texts)
     given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else texts
+    _refuse_inside(given, folder)
     workers = Workers(engine, jobs, address, gpus)
     loaded = workers.load(model, tokenizer, device)
     loaded.require("records")
@@ -161,7 +169,9 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     else:
         run = _InProcess(loaded, settings)
     with _hold(folder) as place:
-        driver = _Driver(place, _begin(place, about, described), _count(given), on_progress, settings.values)
+        driver = _Driver(
+            place, _begin(place, about, described), _count(given), on_progress, settings.values, given
+        )
         first = list(islice(given, examples))
         whole = chain(first, given) if iter(given) is given else given  # an iterator is read once only
         done = driver.run(whole, shard, run)
@@ -222,7 +232,7 @@ def _hold(folder: str | Path | None) -> Iterator[Path]:
 def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
     """The manifest of a new study, or that of one that goes on; refuses what is another study."""
     manifest = {"format": FORMAT, **about, "settings": settings, "complete": False}
-    manifest |= {"texts": 0, "failed": 0, "tokens": 0, "digest": ""}
+    manifest |= {"texts": 0, "failed": 0, "tokens": 0, "digest": "", "left_out": _list_left_out(())}
     remove_unfinished(folder)
     found = manifest if {path.name for path in folder.iterdir()} <= {MANIFEST} else read_manifest(folder)
     if found is manifest or State.open(folder).texts == 0:  # nothing that other settings could contradict
@@ -239,6 +249,21 @@ def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dic
     return found
 
 
+def _refuse_inside(texts: Iterable[Any], folder: str | Path | None) -> None:
+    """Refuse a study inside the folder of its texts: its own tables would be texts, too."""
+    if folder is None or not isinstance(texts, TextFiles):
+        return
+    place, source = Path(folder).resolve(), Path(texts.path).resolve()
+    if source.is_dir() and place.is_relative_to(source):
+        raise InputError("study.inside", folder=folder, texts=texts.path)
+
+
+def _list_left_out(texts: Iterable[Any]) -> dict[str, Any]:
+    """Lines and files that could not be read: how many, and which the first are."""
+    problems = texts.problems if isinstance(texts, TextFiles) else Problems()
+    return {"count": problems.count, "first": [each.as_message().text("en") for each in problems.first]}
+
+
 def _count(texts: Iterable[Any]) -> int | None:
     if isinstance(texts, TextFiles):
         return texts.count()
@@ -252,7 +277,9 @@ class _InProcess:
     model: LoadedModel | None
     settings: Settings
 
-    def measure(self, shards: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Shard]]:
+    def measure(
+        self, shards: Iterator[tuple[int, Any]], tell: Tell | None = None
+    ) -> Iterator[tuple[int, Shard]]:
         if self.model is None:
             for number, texts in shards:
                 yield number, measure_recordings(texts, self.settings)
@@ -260,7 +287,7 @@ class _InProcess:
             yield from self._measure_ahead(self.model, shards)
         else:
             for number, texts in shards:
-                yield number, measure_shard(self.model, texts, self.settings)
+                yield number, measure_shard(self.model, texts, self.settings, tell)
 
     def _measure_ahead(
         self, model: LoadedModel, shards: Iterator[tuple[int, Any]]
@@ -315,7 +342,10 @@ class _Elsewhere:
     device: str | None
     settings: Settings
 
-    def measure(self, shards: Iterator[tuple[int, Any]]) -> Iterator[tuple[int, Shard]]:
+    def measure(
+        self, shards: Iterator[tuple[int, Any]], tell: Tell | None = None
+    ) -> Iterator[tuple[int, Shard]]:
+        del tell  # of shards under way elsewhere nothing is known until they end
         numbers: deque[int] = deque()
 
         def announce() -> Iterator[tuple[Any, Settings]]:
@@ -337,6 +367,7 @@ class _Driver:
     total: int | None
     on_progress: Callable[[Progress], None] | None
     values: bool
+    source: Iterable[Any] = ()  # of the texts
 
     def run(self, texts: Iterable[Any], size: int, measuring: Any) -> Study:
         state = State.open(self.folder)
@@ -352,8 +383,11 @@ class _Driver:
                 digests[number] = identify(part)
                 yield number, part
 
+        def tell(part: Part) -> None:
+            self._tell(state, start, began, part)
+
         state_shards = state.shards
-        for number, shard in measuring.measure(announce()):
+        for number, shard in measuring.measure(announce(), tell):
             self._write_tables(number, shard)  # before the state: they are written again if it is not kept
             state.add(shard.state, self.folder)
             state.digest = _chain(state.digest, digests.pop(number))
@@ -361,7 +395,8 @@ class _Driver:
             self._tell(state, start, began)
         if state.texts + state.failed == 0:
             raise InputError("study.no_texts")
-        return finish_study(self.folder, self.manifest, state)
+        left_out = _list_left_out(self.source)
+        return finish_study(self.folder, {**self.manifest, "left_out": left_out}, state)
 
     def _skip(
         self, texts: Iterable[Any], size: int, shards: int, digest: str, *, whole: bool = False
@@ -389,12 +424,15 @@ class _Driver:
         if shard.values is not None:
             write_values(self.folder / "values" / f"{number:05}.parquet", shard)
 
-    def _tell(self, state: State, start: float, began: int) -> None:
+    def _tell(self, state: State, start: float, began: int, part: Part = Part()) -> None:  # noqa: B008
         if self.on_progress is None:
             return
         texts, seconds = state.texts + state.failed, time.monotonic() - start
-        left = None if self.total is None else (self.total - texts) * seconds / max(1, texts - began)
-        self.on_progress(Progress(texts, self.total, state.tokens, seconds, left))
+        left, work = None, texts + part.work
+        if self.total is not None and work > began:
+            left = (self.total - work) * seconds / (work - began)
+        tokens = state.tokens + part.tokens
+        self.on_progress(Progress(texts + part.texts, self.total, tokens, seconds, left))
 
 
 def write_values(path: Path, shard: Shard) -> None:
@@ -424,8 +462,10 @@ def _chain(before: str, digest: str) -> str:
 def _keep_examples(
     folder: Path, model: LoadedModel, texts: Sequence[Text], target_language: str | None
 ) -> None:
-    for number, recording in record_many(model, texts, target_language=target_language):
-        path = folder / "examples" / f"{number:05}.bundle"
-        if not path.exists():
-            path.parent.mkdir(exist_ok=True)
-            recording.save(path)
+    paths = [folder / "examples" / f"{number:05}.bundle" for number in range(len(texts))]
+    missing = [number for number, path in enumerate(paths) if not path.exists()]
+    recordings = record_many(model, [texts[number] for number in missing], target_language=target_language)
+    for at, recording in recordings:
+        path = paths[missing[at]]
+        path.parent.mkdir(exist_ok=True)
+        recording.save(path)

@@ -9,7 +9,7 @@ compared with a pass of its first text alone; a model that mixes the texts of a 
 """
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -91,6 +91,7 @@ def record_many(  # noqa: PLR0913 - one argument for each thing that can be aske
     """
     if isinstance(texts, str):
         raise InputError("record.many.not_texts")
+    refuse_table(texts)
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")
     wanted, chosen = check_want(want), find_targets(loaded, targets)
@@ -106,6 +107,16 @@ def record_many(  # noqa: PLR0913 - one argument for each thing that can be aske
         edits,
     )
     return Recordings(reader, enumerate(texts))
+
+
+def refuse_table(texts: Any) -> None:
+    """Refuse a table, of which the names of the columns, or rows with all their fields, would be read."""
+    names = texts if isinstance(texts, Mapping) else getattr(texts, "column_names", None)
+    if names is None and hasattr(texts, "shape"):
+        names = getattr(texts, "columns", None)
+    if names is not None:
+        column = next(iter(names), "text")
+        raise InputError("record.many.table", kind=type(texts).__name__, column=repr(column))
 
 
 @dataclass(slots=True)
@@ -223,15 +234,18 @@ def run_batches(
             middle = len(texts) // 2
             waiting.extendleft((texts[middle:], texts[:middle]))
             continue
+        batch, full = None, False
         try:
-            yield texts, run_batch(model, texts)
+            batch = run_batch(model, texts)
         except torch.OutOfMemoryError:
+            full = True
+        if full:  # only here has the exception, and with it the tensors of the pass, been freed
             torch.cuda.empty_cache()
-            if len(texts) == 1:
-                yield texts, None
-            else:
-                most = tokens // 2
-                waiting.appendleft(texts)
+        if full and len(texts) > 1:
+            most = tokens // 2
+            waiting.appendleft(texts)
+        else:
+            yield texts, batch
 
 
 @dataclass(slots=True)

@@ -74,14 +74,18 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if content["format"] != FORMAT:
         seen, known = content["format"], FORMAT
         raise InputError("study.other_format", folder=folder, seen=seen, known=known)
-    for name, kind in _MANIFEST.items():
-        if type(content.get(name)) is not kind:
-            raise InputError("study.not_a_study", folder=folder)
+    left_out = content.setdefault("left_out", {"count": 0, "first": []})  # earlier versions wrote none
+    if any(type(content.get(name)) is not kind for name, kind in _MANIFEST.items()) or any(
+        type(left_out.get(name)) is not kind for name, kind in _LEFT_OUT.items()
+    ):
+        raise InputError("study.not_a_study", folder=folder)
     return content
 
 
 _MANIFEST = {"model": str, "model_hash": str, "settings": dict, "complete": bool, "digest": str}
 _MANIFEST |= dict.fromkeys(("texts", "failed", "tokens"), int)
+_MANIFEST["left_out"] = dict
+_LEFT_OUT = {"count": int, "first": list}  # lines and files that could not be read: how many, and which
 
 
 def write_state(folder: Path, arrays: Mapping[str, Any], about: Mapping[str, Any]) -> None:

@@ -41,6 +41,7 @@ TABLES = {
     "values": ("text", *HEAD_KEYS, "value"),
 }
 LONGEST_SHOWN = 200  # characters of a setting
+MOST_LISTED = 20  # lines and files that could not be read, of a pool
 
 
 @dataclass(slots=True)
@@ -142,6 +143,11 @@ class Study:
     def tokens(self) -> int:
         return int(self.manifest["tokens"])
 
+    @property
+    def left_out(self) -> int:
+        """Lines and files that could not be read as text; `manifest["left_out"]` lists the first of them."""
+        return int(self.manifest["left_out"]["count"])
+
     def has(self, name: str) -> bool:
         """Whether there is such a table: effects of an outcome, values, heads of a finished study."""
         return (self.folder / f"{name}.parquet").exists() or any((self.folder / name).glob("[0-9]*.parquet"))
@@ -167,7 +173,10 @@ class Study:
     def __str__(self) -> str:
         code = "study.summary" if self.complete else "study.summary_incomplete"
         counts: dict[str, Any] = {"texts": self.texts, "failed": self.failed, "tokens": self.tokens}
-        return str(message(code, model=self.model, folder=self.folder, **counts))
+        lines = [message(code, model=self.model, folder=self.folder, **counts)]
+        if self.left_out:
+            lines.append(message("study.left_out", count=self.left_out))
+        return "\n".join(map(str, lines))
 
     __repr__ = __str__
 
@@ -224,6 +233,9 @@ def pool_studies(studies: Iterable[Study | str | Path], folder: str | Path) -> S
     read_by = next((known for each in opened if (known := each.manifest.get("tokenizer"))), None)
     manifest = {"format": FORMAT, "model": opened[0].model, "model_hash": first["model_hash"]}
     manifest |= {"tokenizer": read_by, "settings": first["settings"], "pooled": pooled}
+    kept = [each.manifest["left_out"] for each in opened]
+    listed = [line for each in kept for line in each["first"]]
+    manifest["left_out"] = {"count": sum(each["count"] for each in kept), "first": listed[:MOST_LISTED]}
     _copy_tables(opened, folder)
     state.save(folder)
     return finish_study(folder, manifest, state)

@@ -1,13 +1,16 @@
 """`study`: a file of texts becomes a folder of tables."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import glassformer as gf
 from cli.conftest import Command
+from glassformer.cli import main, output
 from glassformer.studies import open_study
+from glassformer.studies.study import State
 from tiny_models import build_model
 
 
@@ -32,8 +35,10 @@ def test_a_study_of_a_file(texts: Path, run: Command, tmp_path: Path) -> None:
     value, low, high = (f"{strongest[name]:+.3g}" for name in ("value", "low", "high"))
     assert f"{strongest['edit']}: {strongest['outcome']} {value} ({low} to {high})" in printed
     assert open_study(folder).frame("values")["metric"].unique().tolist() == ["entropy"]
+    assert "texts.txt:3" in run("study", "--show", folder)  # also later
     shown = json.loads(run("study", "--show", folder, "--json"))
     assert shown["complete"]
+    assert shown["left_out"]["count"] == 1
     assert {row["metric"] for row in shown["heads"]} == {"entropy"}
     assert shown["effects"][0]["edit"] == ""
     assert run(*command) == printed  # nothing is left to do
@@ -59,6 +64,50 @@ def test_heads_of_a_model_that_only_gives_vectors_are_silenced(
     assert "Similarity" in complain("study", model, texts, "--output", tmp_path / "lost", "--loss")
 
 
+def test_an_interrupted_study_says_how_it_goes_on(
+    texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model, save = build_model(tmp_path / "model", "decoder"), State.save
+
+    def interrupt(state: State, folder: Path) -> None:
+        if state.shards == 2:
+            raise KeyboardInterrupt
+        save(state, folder)
+
+    monkeypatch.setattr(State, "save", interrupt)
+    command = ["study", str(model), str(texts), "--output", str(tmp_path / "found"), "--shard", "1"]
+    assert main(command) == 130
+    said = capsys.readouterr()
+    assert said.err.startswith("interrupted after 1 text (")
+    assert said.err.endswith("The same command goes on with it.\n")
+    assert not said.out
+    monkeypatch.undo()
+    assert main(command) == 0
+    assert capsys.readouterr().out.startswith("2 texts (")
+
+
+def test_the_first_texts_alone(run: Command, complain: Command, tmp_path: Path) -> None:
+    model, path = build_model(tmp_path / "model", "decoder"), tmp_path / "texts.txt"
+    path.write_text("the animal was tired\n" * 5)
+    command = ("study", model, path, "--output", tmp_path / "found", "--metric", "entropy", "--limit")
+    assert run(*command, 3).startswith("3 texts (")
+    assert "other texts" in complain(*command, 4)
+    assert "at least 1" in complain(*command, 0)
+
+
+def test_a_job_without_a_terminal_says_now_and_then_how_far_it_is(
+    run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(output, "SECONDS", 0.0)
+    model, path = build_model(tmp_path / "model", "decoder"), tmp_path / "texts.txt"
+    path.write_text("the animal was tired\n" * 3)
+    command = ["study", str(model), str(path), "--output", str(tmp_path / "found"), "--shard", "2"]
+    assert main(command) == 0
+    first, last = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"2 of 3 texts, \d+:\d\d:\d\d left", first)
+    assert last == "3 of 3 texts, 0:00:00 left"
+
+
 def test_studies_and_recordings_are_pooled(run: Command, complain: Command, tmp_path: Path) -> None:
     model = build_model(tmp_path / "model", "decoder")
     for name, text in {"one": "the animal was tired", "other": "the street"}.items():
@@ -73,6 +122,7 @@ def test_studies_and_recordings_are_pooled(run: Command, complain: Command, tmp_
     )
     assert "2 texts" in run(*both, tmp_path / "both")
     assert "2 texts" in run(*bundles, tmp_path / "recorded", "--metric", "entropy")
+    assert "2 texts" in run("study", "--pool", tmp_path, "--output", tmp_path / "x", "--metric", "entropy")
     pooled, recorded = (open_study(tmp_path / name).frame("heads") for name in ("both", "recorded"))
     assert pooled["value"].to_numpy() == pytest.approx(recorded["value"].to_numpy(), rel=1e-4)
     assert "--output" in complain("study", "--pool", tmp_path / "one", tmp_path / "other")

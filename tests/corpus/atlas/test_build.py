@@ -283,3 +283,5 @@ def test_a_path_is_read_with_its_trees_and_a_single_string_is_refused(tmp_path: 
     with pytest.raises(InputError) as error:
         atlas(model, "the street")
     assert error.value.message.code == "atlases.single_text"
+    with pytest.raises(InputError, match=r"texts\['text'\]"):
+        atlas(model, {"text": ["the street"]})

@@ -47,7 +47,6 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--links", metavar=("LINKS", "SOURCE", "TARGET"), nargs=3, type=Path)
     parser.add_argument("--reverse", action="store_true")
     add_language(parser)
-    parser.add_argument("--limit", metavar="N", type=int)
     parser.add_argument("--costs", metavar="N", type=int, default=24)
     add_workers(parser)
 

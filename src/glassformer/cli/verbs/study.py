@@ -1,6 +1,8 @@
 """`glassformer study`: every head of a model over many texts, with intervals; `--show` prints a study."""
 
 import json
+import sys
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +70,7 @@ def run(arguments: Arguments) -> None:
         print(json.dumps(_summarise(found), ensure_ascii=False, allow_nan=False))
         return
     print(found)
-    for line in (*_list_failed(found), *_list_heads(found), *_list_effects(found)):
+    for line in (*_list_left_out(found), *_list_failed(found), *_list_heads(found), *_list_effects(found)):
         print(line)
 
 
@@ -79,7 +81,7 @@ def _study(arguments: Arguments) -> "Study":
     if arguments.model is None or arguments.texts is None or arguments.output is None:
         raise InputError("cli.study.what")
     files = open_text_files(arguments)
-    with show_remaining(message("cli.study.progress")) as report:
+    with _explain_interrupt(arguments.output), show_remaining(message("cli.study.progress")) as report:
         found = study(
             require_model(arguments.model),
             files,
@@ -97,13 +99,27 @@ def _study(arguments: Arguments) -> "Study":
         reason = found.table("texts")["reason"][0].as_py()
         raise InputError("cli.study.none_measured", failed=found.failed, reason=reason)
     if not arguments.json:
-        for note in files.problems.notes():
+        for note in files.problems.remarks:
             print(note)
     return found
 
 
+@contextmanager
+def _explain_interrupt(folder: Path) -> "Iterator[None]":
+    """Say what is kept where a study is interrupted, and how it goes on."""
+    from glassformer.studies import open_study
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        with suppress(InputError):  # nothing is there yet
+            print(open_study(folder), file=sys.stderr)
+            print(message("cli.study.goes_on"), file=sys.stderr)
+        raise
+
+
 def _pool(arguments: Arguments) -> "Study":
-    """Studies as one, or recordings as a study."""
+    """Studies as one, or recordings as a study; a folder that is no study stands for the bundles in it."""
     from glassformer.corpus.study import study_recordings
     from glassformer.studies import pool_studies
     from glassformer.studies.files import MANIFEST
@@ -112,8 +128,18 @@ def _pool(arguments: Arguments) -> "Study":
         raise InputError("cli.study.pool_where")
     if any((each / MANIFEST).exists() for each in arguments.pool):
         return pool_studies(arguments.pool, arguments.output)
+    bundles = [bundle for each in arguments.pool for bundle in sorted(each.glob("*.bundle")) or [each]]
     metrics, values = arguments.metric or None, arguments.values
-    return study_recordings(arguments.pool, arguments.output, metrics=metrics, values=values)
+    return study_recordings(bundles, arguments.output, metrics=metrics, values=values)
+
+
+def _list_left_out(study: "Study") -> "Iterator[Message]":
+    """The first lines and files that could not be read."""
+    left_out = study.manifest["left_out"]
+    for line in left_out["first"]:
+        yield message("text.problem.listed", problem=line)
+    if more := left_out["count"] - len(left_out["first"]):
+        yield message("text.problem.more", count=more)
 
 
 def _list_failed(study: "Study") -> "Iterator[Message]":
