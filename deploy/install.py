@@ -1,4 +1,4 @@
-"""What `make run` installs, at once instead of one after the other: `python deploy/install.py .venv`.
+"""Install everything for `make run`, in parallel: `python deploy/install.py .venv`.
 
 In:   deploy/requirements.txt, the exact version of everything that is needed; indexes as pip knows them.
 Out:  an environment with the product and a built page; what is done meanwhile is printed.
@@ -17,11 +17,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LARGEST = "torch"  # takes as long to unpack as all others together
-PAUSE = 10  # seconds between two lines on what goes on
+PAUSE = 10  # seconds between two lines of progress
 
 
 class Step:
-    """A command that runs meanwhile. What it writes is lost: what fails is tried again, and then says why."""
+    """A command in the background, without its output: a step that fails is repeated, and then shows why."""
 
     def __init__(self, name: str, command: list[str], **environment: str) -> None:
         self.name = name
@@ -67,7 +67,7 @@ def normalise(name: str) -> str:
 
 
 def count_here(folder: Path, names: set[str]) -> int:
-    """How many of these packages are installed; a new environment has pip already, which is none of them."""
+    """How many of these packages are installed; pip, which a new environment has already, is not counted."""
     found = {
         normalise(path.name.partition("-")[0]) for path in folder.glob("lib/*/site-packages/*.dist-info")
     }
@@ -75,7 +75,7 @@ def count_here(folder: Path, names: set[str]) -> int:
 
 
 def watch(steps: list[Step], folder: Path, packages: set[str]) -> None:
-    """Say what ends and what goes on, until all of it has ended."""
+    """Print progress until all steps have ended."""
     running, told = list(steps), time.monotonic()
     while running:
         time.sleep(0.1)
@@ -87,17 +87,17 @@ def watch(steps: list[Step], folder: Path, packages: set[str]) -> None:
             told = time.monotonic()
             here = count_here(folder, packages)
             names = ", ".join(step.name for step in running)
-            say(f"  {here} of {len(packages)} packages are here; still at work: {names}")
+            say(f"  {here} of {len(packages)} packages are installed; still running: {names}")
 
 
 def is_complete(python: str) -> bool:
-    """Whether everything is there that the product needs on this machine."""
+    """Whether everything that the product needs on this machine is installed."""
     command = [python, "-c", "import sys; sys.path[:0] = ['deploy']; import hashes; hashes.list_needs()"]
     return subprocess.run(command, cwd=ROOT, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def install(folder: Path) -> bool:
-    """Environment, packages and page; False when something is missing at the end, and pip has said why."""
+    """Make the environment, install packages, build the page; False after an error that pip has shown."""
     python = str(folder / "bin" / "python")
     if not os.path.exists(python):
         say(f"Creating {folder} ...")
@@ -116,7 +116,7 @@ def install(folder: Path) -> bool:
     ]
     watch([*packages, page], folder, names)
     if not (all(step.succeed() for step in packages) and is_complete(python)):
-        say("This machine needs something else: pip looks for it ...")
+        say("Some packages are missing: pip is looking for them ...")
         command = pip(python, "-c", "constraints.txt", "--editable", ".")
         if subprocess.run(command, cwd=ROOT, env={**os.environ, "GLASSFORMER_SKIP_PAGE": "1"}).returncode:
             return False

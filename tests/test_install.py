@@ -87,5 +87,5 @@ def test_a_person_hears_what_goes_on(
     said: list[str] = []
     monkeypatch.setattr(install, "say", lambda text: (said.append(text), gate.touch()))
     install.watch([step], tmp_path / "new", {"A-Small-One", "large"})
-    assert set(said[:-1]) == {"  1 of 2 packages are here; still at work: a large one"}
+    assert set(said[:-1]) == {"  1 of 2 packages are installed; still running: a large one"}
     assert said[-1] == "  a large one: done"

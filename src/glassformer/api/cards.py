@@ -61,7 +61,7 @@ class Card(BaseModel):
     preset: str | None = None  # the id of the preset that it shows
     selection: dict[str, str] | None = None  # where the page opens it
     request: JobRequest | None = None  # that made it
-    # Where these are effects, a hash of what was measured: it may be long, and is compared alone.
+    # Of effects: a hash of the request that measured them. A request may be long, and is only compared.
     measured: Annotated[str | None, BeforeValidator(_read_measured)] = None
     owner: str | None = None  # whose it is, on a server with users
     visibility: Visibility = "private"

@@ -88,7 +88,7 @@ def install(app: FastAPI, folders: Iterable[Path]) -> None:
         return response
 
     known = (GlassformerError, RequestValidationError, HTTPException, ClientDisconnect)
-    for kind in (*known, OSError, sqlite3.OperationalError, Exception):  # the last one is raised on, too
+    for kind in (*known, OSError, sqlite3.OperationalError, Exception):  # the last is also re-raised
         app.add_exception_handler(kind, handle)
 
 

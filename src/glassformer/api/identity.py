@@ -68,7 +68,7 @@ class Identity:
         """The person with the name that a proxy sent; a header that came twice is somebody's trick.
 
         ALICE is alice: the file says how a name is written, and small letters that of whom it does not have.
-        Whoever was removed from the file is not let in again by having no line there.
+        Somebody who was removed from the file is not let in as a person whom it does not list.
         """
         if len(names) != 1 or not is_name(names[0]):
             return None

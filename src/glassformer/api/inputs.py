@@ -3,9 +3,9 @@
 In:   the bytes of a file, and whose it is.
 Out:  an id, by which a request to run a model names the file; the file, for its owner alone.
 
-Only a worker process opens such a file. It is removed when its job has ended, whatever came of it. One that
-no job asks for goes when the next file comes, after an hour; of one person these are no more than
-`MOST_FILES`, and take no more than `MOST_BYTES`.
+Only a worker process opens such a file. It is removed when its job has ended, whatever its result. A file
+that no job has asked for is removed after an hour, when the next one is sent; of these one person may have
+`MOST_FILES`, with `MOST_BYTES` together.
 """
 
 import logging
@@ -22,14 +22,14 @@ from glassformer.errors import ApiError
 log = logging.getLogger("glassformer.server")
 
 FOLDER = ".inputs"  # below that of the library
-MOST_BYTES = 256 << 20  # bytes of one person that no job waits for; beyond that the oldest go
-MOST_FILES = 100  # of these, however short they are
+MOST_BYTES = 256 << 20  # bytes of one person's files that no job has asked for; the oldest beyond are removed
+MOST_FILES = 100  # the same, as a number of files
 KEPT = 3600.0  # seconds
-WAITS = 7 * 86_400.0  # seconds that a file may wait with its job, also one that a killed server has lost
+WAITS = 7 * 86_400.0  # seconds that a file is kept for a job that waits, or that a killed server has lost
 
 
 class InputStore:
-    """The files below a folder. What is there is known by the names of files: it outlives the server."""
+    """The files in a folder. Their names hold all that is known of them, so they survive a restart."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / FOLDER
@@ -40,9 +40,9 @@ class InputStore:
         return self.folder / f"{token_hex(16)}.{_name(owner)}"
 
     def limit(self, owner: str | None) -> None:
-        """Remove what is old, and the oldest files of a person who has too much here.
+        """Remove old files, and the oldest ones of a person who has too many or too large ones.
 
-        The newest stays, and so do those of jobs. It looks at every file: not for the event loop.
+        The newest file and those of jobs stay. It reads the whole folder: do not call it on the event loop.
         """
         now = time.time()
         unclaimed = list[tuple[Path, float, int]]()
@@ -71,8 +71,7 @@ class InputStore:
             os.utime(self.find(id, owner), (last, last))
 
     def remove(self, id: str, owner: str | None) -> None:
-        """Forget a file; nothing happens where it is gone. One that cannot be removed is logged: the job that
-        it was sent for has ended all the same."""
+        """Remove a file, if it is still there. A failure is only logged: its job has ended anyway."""
         try:
             self.find(id, owner).unlink(missing_ok=True)
         except ApiError:
@@ -81,7 +80,7 @@ class InputStore:
             log.warning("the input %s cannot be removed: %s", id, error.strerror)
 
     def _list(self) -> Iterator[tuple[Path, float, int]]:
-        """Files, when they came, and their bytes."""
+        """Each file, the time at which it was sent, and its size in bytes."""
         with os.scandir(self.folder) as listed:
             for each in listed:
                 with suppress(FileNotFoundError):  # a job has ended meanwhile

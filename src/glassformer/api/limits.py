@@ -28,7 +28,7 @@ from glassformer.api.settings import Settings
 from glassformer.errors import ApiError
 
 Result = TypeVar("Result")
-ANSWERS = 2_048  # in the cache, however short they are: with what is noted about each, some megabytes
+ANSWERS = 2_048  # in the cache at most, however short: the entry of each takes memory, too
 
 
 class BodyLimit:
@@ -67,7 +67,7 @@ class BodyLimit:
 
 
 class _Body:
-    """One body as it arrives; `refusal` is the error that its limits made. Once answered it has none."""
+    """The body of a request as it arrives; `refusal`: the limit that it broke before a response began."""
 
     def __init__(self, receive: Receive, limit: int, pause: float, rate: int) -> None:
         self._receive = receive
@@ -76,7 +76,7 @@ class _Body:
         self._begin = time.monotonic()
         self._pause: float | None = pause  # None: the whole body is here
         self._taken = 0
-        self._looked = False  # whether there was more when its time was up
+        self._looked = False  # whether the last look, after the timeout, was taken
         self.answered = False
         self.too_long = ApiError("api.body_too_long", status=413, limit=limit)
         self.refusal: ApiError | None = None
@@ -100,7 +100,7 @@ class _Body:
         return message
 
     async def _take(self) -> Message:
-        """The next part; TimeoutError where it is not here in time."""
+        """The next part of the body; TimeoutError if it does not arrive in time."""
         pause = self._pause
         if pause is not None:  # a client that sends a byte now and then does not get more time for it
             allowed = self._begin + pause + self._taken / self._rate - time.monotonic()
@@ -111,7 +111,7 @@ class _Body:
                     return await self._receive()
         if self._looked:
             raise TimeoutError
-        self._looked = True  # once: it may be here, and the server have been too busy to see it
+        self._looked = True  # once: it may have arrived while the server was too busy to read it
         for _ in range(2):
             await asyncio.sleep(0)
         async with asyncio.timeout(0):
@@ -162,8 +162,8 @@ def find_client(request: Request) -> str:
 class ThreadPools:
     """Worker threads: some for quick responses, others for slow ones. Cancelled work is stopped.
 
-    A client has a share of each kind at the same time; what else it asks for waits behind that, not before
-    the requests of others.
+    Each client may use a share of each kind at a time; its further requests wait, and do not delay those of
+    others.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -182,7 +182,8 @@ class ThreadPools:
     ) -> Result:
         """Run some work in a thread until it is done, the client disconnects, or time is up.
 
-        `held` is entered now and left on the event loop once the thread has ended, also after the client.
+        `held` is entered now, and left on the event loop when the thread has ended, even if the client has
+        disconnected before.
         """
         client = find_client(request)
         self._counts.require(client, "api.too_many_requests")
@@ -229,14 +230,14 @@ class ThreadPools:
 
 
 class _Pool:
-    """Threads of which a client has a share. Safe to use from several threads."""
+    """Threads, of which each client may use a share. Safe to use from several threads."""
 
     def __init__(self, name: str, threads: int, share: int) -> None:
         self._threads = ThreadPoolExecutor(threads, thread_name_prefix=name)
         self._share = share
         self._lock = threading.Lock()
         self._running: Counter[str] = Counter()  # work of each client that threads have been given
-        self._waiting: dict[str, deque[Callable[[], None]]] = {}  # behind that
+        self._waiting: dict[str, deque[Callable[[], None]]] = {}  # until its share has room
 
     def submit(self, client: str, work: Callable[[], Result]) -> "Future[Result]":
         """Run some work once it is this client's turn."""
@@ -261,7 +262,7 @@ class _Pool:
             self._running[client] -= 1
             if not self._running[client]:
                 del self._running[client]
-            with suppress(RuntimeError):  # the server ends
+            with suppress(RuntimeError):  # the pool was closed
                 self._advance(client)
 
     def _advance(self, client: str) -> None:

@@ -33,7 +33,7 @@ _HASHED = re.compile(r"-[A-Za-z0-9_-]{8,}\.[a-z0-9]+$")
 class PageFile:
     """One file, as one client gets it."""
 
-    name: Path  # as it was asked for; a link perhaps
+    name: Path  # the requested path, which may be a symbolic link
     path: Path
     encoding: Encoding
     headers: dict[str, str]

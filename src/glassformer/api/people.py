@@ -63,10 +63,10 @@ class _File(BaseModel):
 
     version: Literal[1] = 1
     people: tuple[Person, ...] = ()
-    removed: tuple[str, ...] = ()  # names of those who are gone: what they made is still theirs
+    removed: tuple[str, ...] = ()  # names of removed people, under which their recordings stay
 
     def find_removed(self, name: str) -> str | None:
-        """A name of somebody who is gone, as it was written."""
+        """The name of a removed person, as it was written; None where nobody was removed."""
         return next((each for each in self.removed if each.lower() == name.lower()), None)
 
 
@@ -125,7 +125,7 @@ class People:
         return self._tokens.get(hash_token(token))
 
     def was_removed(self, name: str) -> bool:
-        """Whether this is the name of somebody who is gone."""
+        """Whether a person of this name was removed."""
         self._refresh()
         return name.lower() in self._removed
 
@@ -197,8 +197,8 @@ def change_people(
 ) -> None:
     """Change a file at once: others see it as it was or as it is, and nobody else can read it.
 
-    What somebody made is kept under their name, also when they are gone: nobody gets that name, unless it is
-    the `same_person`.
+    What somebody made stays under their name when they are removed, so nobody else can get that name: only
+    the `same_person` can come back.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _alone(path.parent):
@@ -230,7 +230,7 @@ def write_private(path: Path, data: bytes) -> None:
 
 
 def _keep_owner(handle: int, path: Path) -> None:
-    """What root writes belongs to whoever had the file, or has the folder: a service has to read it."""
+    """Give a file that root writes to the owner of the old file, or of the folder: the service reads it."""
     if os.name == "posix" and os.geteuid() == 0:
         known = (path if path.exists() else path.parent).stat()
         os.fchown(handle, known.st_uid, known.st_gid)

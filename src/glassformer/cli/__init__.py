@@ -93,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _name_verb(given: list[str]) -> list[str]:
-    """The arguments with their verb: without one, or with an option in its place, it is `serve`."""
+    """The arguments with a verb in front: `serve`, where none is given or an option comes first."""
     if given and (not given[0].startswith("-") or given[0] in PROGRAM_OPTIONS):
         return given
     return [DEFAULT_VERB, *given]

@@ -25,7 +25,7 @@ Run = Callable[[Callable[..., Any], Iterable[tuple[Any, ...]]], Iterator[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Workers:
-    """Who does the work."""
+    """Where tasks run."""
 
     engine: str = "local"
     jobs: int = 1
@@ -34,13 +34,13 @@ class Workers:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether other processes do it."""
+        """Whether tasks run in other processes."""
         return self.engine != "local" or self.jobs > 1
 
     def load(self, model: Any, tokenizer: Any, device: str | torch.device | None) -> LoadedModel:
-        """The model as this process needs it; refuses one that others could not open by its name.
+        """Open the model in this process; refuse one that other processes could not open by its name.
 
-        Where only the machines of a cluster have a GPU, this process does without one.
+        Where only the machines of a cluster have a GPU, this process opens it on the CPU.
         """
         if self.jobs < 1:
             raise InputError("engine.jobs", jobs=self.jobs)
@@ -77,13 +77,13 @@ def _run_here(
 def run_by_name(
     function: Callable[..., Any], model: str, device: str | None, model_hash: str, *given: Any
 ) -> Any:
-    """The task of an engine."""
+    """Run one task of an engine on a model that is opened by its name."""
     return function(_open_once(model, device, model_hash), *given)
 
 
 @lru_cache(maxsize=2)
 def _open_once(model: str, device: str | None, model_hash: str) -> LoadedModel:
-    """A worker process does many tasks with one model."""
+    """The model, opened once in each worker process."""
     loaded = load(model, device=device)
     if loaded.identity.hash() != model_hash:
         raise InputError("study.other_there", name=model)

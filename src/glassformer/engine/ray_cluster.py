@@ -45,7 +45,7 @@ class RayEngine:
                     log_to_driver=False,
                     include_dashboard=None if address not in (None, "local") else False,
                 )
-            except Exception as error:  # Ray raises plain ones, too
+            except Exception as error:  # Ray also raises plain `Exception`s
                 raise EngineError(
                     "engine.no_cluster", address=address or "auto", reason=str(error)
                 ) from error
@@ -145,12 +145,12 @@ def _check_address(address: str | None, find_own: Callable[[], str]) -> None:
 
 
 def _choose_local(find_own: Callable[[], str]) -> str | None:
-    """ "local" where Ray remembers a cluster of this machine that is gone: it would wait for it for ever."""
+    """ "local" if the cluster that Ray remembers on this machine is gone: Ray would wait for it for ever."""
     if os.environ.get("RAY_ADDRESS"):
         return None
     try:
         from ray._private.services import find_bootstrap_address
-    except ImportError:  # it is Ray's own, and may go
+    except ImportError:  # a private function of Ray, which may disappear
         return None
     known = find_bootstrap_address(None)
     try:

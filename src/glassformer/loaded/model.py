@@ -270,7 +270,7 @@ class LoadedModel(ABC):
             return ()
         if target_language is None:
             known = [] if self.tokenizer is None else list_languages(self.tokenizer)
-            if known:  # without one it writes what is in no language
+            if known:  # without one the text would be in no particular language
                 raise InputError("text.no_language.needed", name=self.name, known=known)
             return ()
         return (find_language(self.tokenizer, target_language),)

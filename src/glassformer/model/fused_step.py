@@ -28,7 +28,7 @@ TYPES = (torch.float32, torch.bfloat16, torch.float16)
 SHORT = 2048  # inputs; with more, a program computes one output only
 COLUMNS, WARPS, LONG_WARPS = 4, 2, 8
 SLOTS, ATTEND_WARPS = 128, 8
-EARLY = True  # kernels read their weights before the one before them ends, where the GPU can (Hopper)
+EARLY = True  # a kernel reads its weights while the one before it still runs, on GPUs that can (Hopper)
 _OVERLAPPED: dict[bool, dict[str, Any]] = {False: {}, True: {"launch_pdl": True}}
 _ACTIVATIONS = {activation: number for number, activation in enumerate(ACTIVATIONS.values(), 1)}
 
@@ -63,7 +63,7 @@ def has_kernels(device: torch.device) -> bool:
 
 
 def is_supported(network: "Transformer", memories: Sequence[Memory] | None) -> bool:
-    """Whether every part of a network is one that these kernels know, on whichever device."""
+    """Whether these kernels can compute every part of a network, whatever its device."""
     head, decoder, embeddings = network.head, network.decoder, network.embeddings
     # A module whose weight is computed at each access, such as an adapter, has another type.
     if decoder is None or type(head) is not LanguageHead or type(embeddings.tokens) is not nn.Embedding:
@@ -173,11 +173,11 @@ class FusedStep:
         return hidden
 
     def _enter(self, stream: Stream, residual: Residual) -> Stream:
-        """What a sub-layer reads."""
+        """The input of a sub-layer."""
         return Stream(stream.raw, residual.norm) if residual.before else stream  # type: ignore[arg-type]
 
     def _leave(self, stream: Stream, residual: Residual, mixed: Tensor, output: nn.Module) -> Stream:
-        """What is read after it."""
+        """The output of a sub-layer, added to the stream."""
         assert isinstance(output, Linear)
         added = self._product(Stream(mixed, None), output.weight, output.bias, residual=stream)
         return Stream(added, None if residual.before else residual.norm)  # type: ignore[arg-type]
@@ -270,7 +270,7 @@ class FusedStep:
         mask: Tensor | None,
         slots: Tensor | None,
     ) -> Tensor:
-        """`mask` is (row or 1, …, key), with nothing but ones between."""
+        """`mask` has the shape (row or 1, 1 …, key)."""
         assert isinstance(attention.similarity, ProductSimilarity)
         rows, key_heads, capacity, width = keys.shape
         whole = attention.heads * width

@@ -1,7 +1,7 @@
 """Batches that are generated side by side on a CPU: each lane has its own share of torch's threads.
 
 In:   a network, a function that generates for one batch, batches.
-Out:  what it gives for each, in their order.
+Out:  its results, in the order of the batches.
 
 A step of a small network is too little for many threads: two that share each product took 1.3 times as long
 as two lanes of one thread (benchmarks/results.md).
@@ -24,12 +24,12 @@ Answer = TypeVar("Answer")
 def run_in_lanes(
     network: nn.Module, run: Callable[[Batch], Answer], batches: Sequence[Batch]
 ) -> list[Answer]:
-    """In as many lanes as there are threads, or batches; after an exception no other batch begins."""
+    """Run batches in parallel, at most as many as torch has threads; after an exception no other begins."""
     threads = torch.get_num_threads()
     lanes = min(threads, len(batches))
     if lanes < 2:
         return [run(batch) for batch in batches]
-    which = object()  # all batches are one generation to packed weights
+    which = object()  # for packed weights all batches are one generation
 
     def settle() -> None:
         torch.set_num_threads(threads // lanes)
@@ -38,7 +38,7 @@ def run_in_lanes(
         with generating(which):
             return run(batch)
 
-    # Modules are in their mode until the last lane has ended, not the first.
+    # Evaluation mode has to last until the last lane has ended, not the first.
     with at_inference(network), ThreadPoolExecutor(lanes, initializer=settle) as workers:
         try:
             return list(workers.map(work, batches))

@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 FEW_ROWS = 64  # up to here packed weights win clearly; beyond, arithmetic hides the reading of weights
-FEWEST_ROWS = 4  # with AVX-512, whose kernels are slower with one to three rows, zeros are added up to this
+FEWEST_ROWS = 4  # with AVX-512 rows of zeros are added up to this: one to three rows are slower
 PACK_FOR = 8  # rows the layout is made for: good from 1 to FEW_ROWS
 SAMPLES = 1024  # numbers of a weight that are compared when a generation begins to use it
 _TINY = torch.finfo(torch.float32).tiny
@@ -102,7 +102,7 @@ _generation: ContextVar[object | None] = ContextVar("generation", default=None)
 def generating(which: object) -> Iterator[None]:
     """Steps of one generation, during which weights stay as they are: packed ones may be used.
 
-    Inside of another they belong to that one.
+    Inside another such context they belong to the outer generation.
     """
     token = _generation.set(_generation.get() or which)
     try:
@@ -129,15 +129,15 @@ class PackedWeight:
     """A weight laid out for products with few rows: made when it pays, anew when the weight has changed.
 
     Torch counts changes in place, but not those through `.data`: against these, each generation compares
-    numbers from all over the weight before it uses the packed form. Threads may use it at once: old forms are
-    forgotten before anything says that the weight is known, and each goes on with the form that it saw.
+    numbers from all over the weight before it uses the packed form. Several threads may use it at once: old
+    forms are dropped before the new key is set, and each thread goes on with the form that it has read.
     """
 
     def __init__(self) -> None:
         self._key: tuple[int, int] | None = None
         self._calls = 0
         self._weight: Tensor | None = None
-        self._rows = 0  # calls with one row in this generation; a search that starts with one never has more
+        self._rows = 0  # calls with one row in this generation: beam search makes one, greedy search many
         self._columns: Tensor | None = None
         self._sample: Tensor | None = None  # a view of the weight: its memory stays taken, its address unique
         self._sampled: Tensor | None = None  # the same numbers when it was first used
@@ -173,7 +173,7 @@ class PackedWeight:
         return columns if copied is None else copied
 
     def _follow(self, weight: Tensor) -> bool:
-        """Forget the forms of what has changed; False where none may be used."""
+        """Drop the packed forms of a weight that has changed; False where none may be used."""
         which = _generation.get()
         if which is None or weight.is_inference():
             return False  # tensors made in inference mode do not count their changes
@@ -226,7 +226,7 @@ class Int8Weight(PackedWeight):
         if key != self._key:
             self._sample = weight.detach()  # its memory stays taken, its address unique
             self._packed = _pack_int8(self._sample)
-            self._key = key  # last: another thread that sees it finds the packed form
+            self._key = key  # set last: a thread that sees this key finds the packed weight
         return self._packed
 
 
@@ -266,7 +266,7 @@ def _has_wide_vectors() -> bool:
 
 
 def _read_amd_family() -> int:
-    """The family of this processor as Linux tells it; 0 where it is not AMD's, or nobody tells."""
+    """The family of this processor in /proc/cpuinfo; 0 if it is not AMD's, or the system is not Linux."""
     try:
         first = CPU_FACTS.read_text().partition("\n\n")[0]
     except (OSError, UnicodeDecodeError):

@@ -16,7 +16,7 @@ from torch import Tensor
 from glassformer.model.generation_settings import GenerationSettings
 
 CHUNK = 128  # tokens per chunk when the best of a large vocabulary are searched
-MANY = 256  # rows; of fewer a GPU finds the best faster in one step
+MANY = 256  # rows; with fewer a GPU is faster without chunks
 LOWEST_TEMPERATURE = 1e-30  # below it, float32 overflows
 NEVER = float("-inf")
 PADDING = -1  # stands for padding in a history: no token has this id

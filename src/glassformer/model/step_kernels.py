@@ -194,7 +194,7 @@ def rows_kernel(
 
 @triton.jit
 def _mix(query, keys, values, allowed, largest, total, mixed, factor):
-    """Some keys more: the largest score, the sum of exponentials and the sum of values, relative to it."""
+    """Include further keys: the largest score; sums of exponentials and of values, relative to it."""
     scores = tl.where(allowed, tl.sum(keys.to(tl.float32) * query[None, :], 1) * factor, -1e30)
     higher = tl.maximum(largest, tl.max(scores, 0))
     weights = tl.where(allowed, tl.exp(scores - higher), 0.0)
@@ -222,7 +222,7 @@ def attend_kernel(
     shared = head // group
     first = (row * key_heads + shared).to(tl.int64) * capacity * WIDTH
     length = tl.load(slot_pointer) if OWN else keys
-    # What earlier steps left: it is there, whichever kernel of this one still runs.
+    # Keys and values of earlier steps can be read while other kernels of this step still run.
     there = places < length
     at = first + places[:, None] * WIDTH + columns[None, :]
     old_keys = tl.load(key_pointer + at, mask=there[:, None] & wide[None, :], other=0.0)

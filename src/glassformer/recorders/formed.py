@@ -56,7 +56,7 @@ class FormedLater(Later):
                 return self._formed[head]
             if self._last is None or self._last[0] != head:
                 alone = self._form(slice(head, head + 1))
-                if alone is None:  # with many threads a product may be divided otherwise where it is alone
+                if alone is None:  # with many threads the product of one head may be divided otherwise
                     return self._form_all()[head]
                 self._last = head, alone[0]
             return self._last[1]

@@ -135,7 +135,7 @@ class MapMaker:
         elif "weights" in self.want:
             numbers = FormedLater(call.place, call.queries, call.keys, scoring, statistics)
             self.proven = self.proven or numbers.is_reproducible()
-            if not self.proven:  # weights that could not be read would be lost
+            if not self.proven:  # they could not be formed again, so they are kept
                 self.later = False
                 call.weights = products.clone()
                 numbers = call.weights[0].numpy()

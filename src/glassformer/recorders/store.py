@@ -82,7 +82,7 @@ class Held(Later):
 
     @property
     def nbytes(self) -> int:
-        """How much memory it holds, there where it is."""
+        """Bytes of memory that it holds on its device."""
         tensor = self._tensor
         return 0 if tensor is None else tensor.nbytes
 
@@ -119,7 +119,7 @@ class _Holder:
         self._watching = False
 
     def hold(self, held: Held, device: torch.device, most: int) -> None:
-        """Take a new one in; the oldest are stored until all together need no more than `most` bytes."""
+        """Add a tensor; store the oldest ones until all together hold at most `most` bytes."""
         with self._lock:
             if not self._watching and hasattr(os, "register_at_fork"):
                 os.register_at_fork(before=self.store_all)  # a forked process cannot read from a GPU
@@ -135,7 +135,7 @@ class _Holder:
             each.read()
 
     def store_all(self) -> None:
-        """Nothing stays on a GPU."""
+        """Store all tensors, so that none stays on a GPU."""
         with self._lock:
             waiting = [found for kept in self._held.values() for each in kept if (found := each())]
         for each in waiting:
@@ -146,7 +146,7 @@ _HOLDER = _Holder()
 
 
 def hold_or_store(name: str, tensor: Tensor) -> Array | Later:
-    """The default: a tensor of a GPU, which nobody may change, stays there; others as `store_temporarily`."""
+    """The default: a tensor on a GPU stays there, and must not change; others as `store_temporarily`."""
     if not tensor.is_cuda or 4 * tensor.numel() < LARGE:
         return store_temporarily(name, tensor)
     held = Held(name, tensor.detach())

@@ -1,7 +1,7 @@
-"""Arrays of a recording that are elsewhere, such as on a GPU, or not formed yet, until someone reads them.
+"""Arrays of a recording that are on a GPU, or not computed yet, until they are read.
 
 In:   a `Later` in place of an array of vectors or weights.
-Out:  the array all the same: whoever reads the field gets it whole; whoever needs one head asks for that.
+Out:  the whole array when its field is read; one head, without the others, by `read_head`.
 """
 
 from abc import ABC, abstractmethod
@@ -13,7 +13,7 @@ from glassformer.recording.arrays import AnyArray, Axis, Floats, Rebuilt, freeze
 
 
 class Later(ABC):
-    """Vectors (head, token, width) or weights (head, query, key) in float32 that nobody has read yet."""
+    """Vectors (head, token, width) or weights (head, query, key) in float32 that were not read yet."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.shape = shape
@@ -34,7 +34,7 @@ class Lazy(Rebuilt):
     __slots__ = ("_later",)
 
     def freeze_later(self, name: str, kinds: tuple[str, ...], axes: list[Axis]) -> None:
-        """As `freeze_field`; what is not here yet is checked by its shape, and its field left empty."""
+        """As `freeze_field`; a `Later` is checked by its shape, and its field is empty until it is read."""
         value = getattr(self, name)
         if not isinstance(value, Later):
             freeze_field(self, name, kinds, axes)
@@ -57,11 +57,11 @@ class Lazy(Rebuilt):
     def _waiting(self) -> dict[str, Later]:
         try:
             found: dict[str, Later] = object.__getattribute__(self, "_later")
-        except AttributeError:  # nothing was given so
+        except AttributeError:  # no field was given as `Later`
             return {}
         return found
 
-    if not TYPE_CHECKING:  # every name that exists is known
+    if not TYPE_CHECKING:  # type checkers know every field
 
         def __getattr__(self, name: str) -> Any:
             later = self._waiting().get(name)

@@ -42,7 +42,7 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         with beside.open("rb") as file:
             os.fsync(file.fileno())
         os.replace(beside, path)
-    except OSError:  # a full disk: what is written goes on needing room
+    except OSError:  # a full disk: a partial file would go on taking room
         beside.unlink(missing_ok=True)
         raise
 

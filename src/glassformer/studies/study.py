@@ -190,7 +190,7 @@ def open_study(folder: str | Path) -> Study:
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
-    if not manifest["complete"]:  # written at the end; until then the sums know
+    if not manifest["complete"]:  # totals are written at the end; until then they are in the sums
         state = State.open(folder)
         manifest |= {"texts": state.texts, "failed": state.failed, "tokens": state.tokens}
     return Study(folder, manifest)
@@ -242,7 +242,7 @@ def pool_studies(studies: Iterable[Study | str | Path], folder: str | Path) -> S
 
 
 def check_settings(code: str, folder: Path, seen: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Refuse settings of a study that are not those that are known, with the first that differs."""
+    """Refuse a study whose settings differ from those that are known; the error names the first."""
     for name in dict.fromkeys((*known, *seen)):
         if seen.get(name) != known.get(name):
             one, other = (str(each.get(name))[:LONGEST_SHOWN] for each in (seen, known))

@@ -21,7 +21,7 @@ from glassformer.tasks.long import LongTexts, divide, join_texts
 from glassformer.text.sequences import find_frame, require_many
 
 # Texts that are read before the first of them is answered, so that similar lengths can run together.
-FIRST_CHUNKS = (16, 32, 64, 128, 256)  # the first alone where nobody waits for answers before the last
+FIRST_CHUNKS = (16, 32, 64, 128, 256)  # only the first of these where answers are not wanted one by one
 CHUNK = 512
 
 Read = TypeVar("Read")
@@ -75,8 +75,8 @@ def answer(
 ) -> Iterator[list[Answer]]:
     """For each text, in order, its answers, best first. A blank or skipped text has none.
 
-    Where the model looks or listens, pictures or sounds stand for texts. `soon`: the first answers come
-    early; without it the last do.
+    Where the model looks or listens, pictures or sounds stand for texts. `soon`: small batches come
+    first, for early answers; without it all are done sooner.
     """
     if model.reads != "text":
         yield from _put_into_words(model, texts, settings, target_language)
@@ -213,7 +213,7 @@ def stream_answer(
         whole = _show(model, known)
         yield whole[len(shown) :]
         shown = whole
-    yield _decode(model, known)[len(shown) :]  # half a character whose rest never came
+    yield _decode(model, known)[len(shown) :]  # a character that was not completed
 
 
 def write_answer(model: LoadedModel, prompt: Sequence[int], hypothesis: Hypothesis) -> str:

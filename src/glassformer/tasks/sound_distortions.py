@@ -21,9 +21,10 @@ GAPS = 3  # pieces of time that are silenced
 def disturb(
     samples: Tensor, *, equalise: float, masked: float, noise: float, snr: Sequence[float] | None = None
 ) -> Tensor:
-    """Each sound through an equaliser (decibels) that lacks a band, with other loudness, gaps and noise.
+    """Augment each sound: a random equaliser (decibels), a missing band, another loudness, gaps, noise.
 
-    Noise is at most so loud, or softer than what is heard by a ratio from one to another (decibels).
+    Noise has a standard deviation of at most `noise`; with `snr`, a signal-to-noise ratio (decibels) between
+    these two.
     """
     count, length = samples.shape
     heard = samples != 0  # neither silence between words nor behind the end

@@ -128,7 +128,7 @@ class Tokenizer(ABC):
         """The same of one text alone, as fast as Python can: studies read millions of tokens."""
         ids, words = encoding.ids, [-1 if word is None else word for word in encoding.word_ids]
         special = list(map(self.special_ids.__contains__, ids))
-        if any(encoding.special_tokens_mask):  # what stands around the text belongs to no part of it
+        if any(encoding.special_tokens_mask):  # special tokens around the text are no words of it
             for at, part in enumerate(encoding.sequence_ids):
                 if part is None:
                     special[at], words[at] = True, -1

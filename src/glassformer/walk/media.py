@@ -18,7 +18,7 @@ class Perception(NamedTuple):
 
     @property
     def grid(self) -> dict[str, float]:
-        """Where a token has its place on a picture."""
+        """How many patches a side of the picture has, and how many tokens stand before them."""
         count = int(self.architecture["picture_size"] or 0) // int(self.architecture["patch_size"] or 1)
         return {"grid": float(count), "first": float(bool(self.architecture["class_token"]))}
 

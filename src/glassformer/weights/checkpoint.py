@@ -32,7 +32,7 @@ from glassformer.weights.tensors import FolderTensors, convert, write_tensors
 
 CONFIG = "config.json"
 PROCESSOR = "preprocessor_config.json"
-# Problems of a folder that is whole, and of a network that ours cannot be.
+# Errors about an intact folder whose architecture our network does not have.
 NOT_OURS = tuple(
     f"weights.{code}"
     for code in ("unknown_architecture", "setting.other", "setting.differ", "setting.activation")
@@ -156,7 +156,7 @@ def _read_config(settings: Mapping[str, Any]) -> tuple[NetworkConfig, Family | N
 
 
 def fits_family(folder: Path) -> bool:
-    """Whether our network can be what a folder of a known family describes; what is broken counts as ours."""
+    """Whether our network can be what a folder of a known family describes; True for a broken one, too."""
     try:
         config, family = _read_config(read_json(folder / CONFIG))
         _read_processor(folder, config, family)

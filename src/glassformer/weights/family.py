@@ -59,7 +59,7 @@ class Family:
     read_config: Callable[[Settings], ModelConfig]
     write_config: Callable[[ModelConfig], dict[str, Any] | Message]  # or the reason why it cannot be
     table: Callable[[ModelConfig], Table]
-    # What preprocessor_config.json says beside it, of families that look or listen.
+    # The same for preprocessor_config.json, of families that read pictures or sounds.
     read_processor: Callable[[ModelConfig, Settings], ModelConfig] | None = None
     write_processor: Callable[[ModelConfig], dict[str, Any]] | None = None
 

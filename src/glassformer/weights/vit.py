@@ -95,7 +95,7 @@ def write_config(config: ModelConfig) -> dict[str, Any] | Message:
 
 
 def read_processor(config: ModelConfig, settings: Settings) -> ModelConfig:
-    """The configuration with what a ViTImageProcessor does to pictures."""
+    """The configuration with the settings of a ViTImageProcessor."""
     size = read_number({"size": _find_size(settings)}, "size", 224)
     require_equal(
         {**settings, "size": size},
@@ -116,7 +116,7 @@ def read_processor(config: ModelConfig, settings: Settings) -> ModelConfig:
 
 
 def write_processor(config: ModelConfig) -> dict[str, Any]:
-    """The ViTImageProcessor that does to pictures what ours does."""
+    """The settings of the ViTImageProcessor that prepares pictures as we do."""
     channels = 3 if config.color else 1
     side = config.picture_size
     return {

@@ -94,13 +94,13 @@ def write_config(config: ModelConfig) -> dict[str, Any] | Message:
 
 
 def read_processor(config: ModelConfig, settings: Settings) -> ModelConfig:
-    """The same configuration; refuses a WhisperFeatureExtractor that hears otherwise."""
+    """The same configuration; refuses a WhisperFeatureExtractor that prepares sounds in another way."""
     require_equal(settings, {**_describe_processor(config), "dither": 0.0, "do_normalize": False})
     return config
 
 
 def write_processor(config: ModelConfig) -> dict[str, Any]:
-    """The WhisperFeatureExtractor that hears as ours does."""
+    """The settings of the WhisperFeatureExtractor that prepares sounds as we do."""
     numbers = _describe_processor(config)
     return {
         "feature_extractor_type": "WhisperFeatureExtractor",
@@ -113,7 +113,7 @@ def write_processor(config: ModelConfig) -> dict[str, Any]:
 
 
 def _describe_processor(config: ModelConfig) -> dict[str, int]:
-    """The numbers that decide what a WhisperFeatureExtractor hears."""
+    """The numbers on which the output of a WhisperFeatureExtractor depends."""
     length = config.longest_sound * config.token_samples
     return {
         "feature_size": config.mel_bins,

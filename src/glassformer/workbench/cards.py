@@ -61,7 +61,7 @@ HEADS = {
     "none": "encoding",
 }
 CLASSIFIES = re.compile(r"For(Image|Audio|Sequence)Classification$")  # a class of transformers
-# Settings that every processor of pictures or of sounds has one of.
+# A processor of pictures, or of sounds, has at least one of these settings.
 OF_PICTURES = ("image_processor_type", "image_mean", "do_resize", "do_rescale")
 OF_SOUNDS = ("feature_extractor_type", "sampling_rate")
 DECODERS = ("gpt2",)  # types of decoders whose classes and settings need not say so
@@ -149,7 +149,7 @@ def _describe_media(settings: Mapping[str, Any], reads: Reads, card: ModelCard) 
 
 
 def find_reads(folder: Path, settings: Mapping[str, Any]) -> Reads:
-    """What a model is given, without opening it: ours say so; of others, what their processor prepares."""
+    """What a model reads, without opening it: ours say so; of others, by the settings of their processor."""
     if settings.get("model_type") == OURS:
         named = settings.get("reads")
         return cast(Reads, named) if named in get_args(Reads) else "text"

@@ -103,7 +103,7 @@ def _read_media(
         inputs = model.read_source(inputs)
         count = len(inputs)
         _check_seconds(model, inputs)
-        _check_most(count, task["tokens"])  # of patches a network has as many places as its pictures have
+        _check_most(count, task["tokens"])  # the number of patches is fixed, whatever `limit` says
     target = () if request.target is None else model.reader.read(request.target, target=True)
     _check_length(model, len(target) + 1, "target", task["tokens"])
     return JobInputs(inputs, count, None, request.target, language, request.prefix or ())

@@ -47,7 +47,7 @@ QUEUED = {"stage": "queued", "share": None, "detail": None}
 class Entry:
     """One job of the store; changed under the store's lock only."""
 
-    request: Request | None  # None: it has ended, and is not wanted any more; it may be megabytes
+    request: Request | None  # None after the job has ended: a request may take megabytes
     model: Model | None  # None: of a server before this one; it has to be found again
     job: Job  # as the page sees it
     mark: str  # the same for equal requests
@@ -241,7 +241,7 @@ class JobStore:
             return sum(not entry.finished for entry in self._entries.values())
 
     def release(self, entry: Entry) -> None:
-        """Whoever ran a job is done with it."""
+        """Drop the request of a job that has ended: its worker does not need it any more."""
         with self._changed:
             if entry.finished:
                 entry.request = None
@@ -311,8 +311,8 @@ class JobStore:
     def _estimate(self, place: int) -> float | None:
         """About how many seconds a job has to wait at its place; None where no job has ended yet.
 
-        Jobs take as long as those of their kind and model did, others as long as all did. One that runs
-        longer than that will go on for about as long again.
+        A job is expected to take the mean time of earlier jobs of its kind and model, or else of all jobs.
+        One that has already run longer is expected to take as long again.
         """
         if not self._seconds:
             return None
@@ -326,7 +326,7 @@ class JobStore:
         return total / workers
 
     def _expect(self, entry: Entry) -> float:
-        """Seconds that a job will take, as far as others tell."""
+        """Seconds that a job will take, judged by earlier ones."""
         job = entry.job
         same = [seconds for *what, seconds in self._seconds if what == [job.kind, job.model]]
         return mean(same or [seconds for *_, seconds in self._seconds])
@@ -395,7 +395,7 @@ class JobStore:
             self.table.finish(entry.job, data)
         self._changed.notify_all()  # another job of its owner may have waited for its memory
         self._on_end(entry)
-        if not began:  # otherwise whoever runs it may need it, and releases it
+        if not began:  # otherwise its worker may still need it, and releases it
             entry.request = None
 
     def _append(self, entry: Entry, name: Any, data: dict[str, Any]) -> None:

@@ -49,7 +49,7 @@ ANY_MODEL = ModelPolicy()
 PATIENCE = 10.0  # seconds that workers have to end
 TURN = 10.0  # seconds that a play waits for those before it
 LOOK = 0.05  # seconds between two looks for a free worker
-POLL = 0.25  # seconds between two looks whether the store is closed, while nothing happens to a job
+POLL = 0.25  # seconds between checks whether the store is closed, while a job has no events
 
 
 class LocalWorkbench:
@@ -231,7 +231,7 @@ class LocalWorkbench:
     def _describe(self, entry: Entry, path: Path) -> dict[str, Any]:
         """A job as its worker reads it. One of an earlier server is checked again: models may have gone."""
         request = entry.request
-        assert request is not None  # as long as somebody runs it
+        assert request is not None  # kept while a worker runs the job
         if isinstance(request, PlayRequest):
             topic = find_topic(request.topic)
             return describe_task(entry.id, topic, request.parameters, self.catalog.models(), streams=True)
@@ -248,7 +248,7 @@ class LocalWorkbench:
     def _keep(self, entry: Entry, path: Path) -> str | None:
         """Take what a job wrote into the library; None where no recording comes of it."""
         request = entry.request
-        assert request is not None  # as long as somebody runs it
+        assert request is not None  # kept while a worker runs the job
         if isinstance(request, PlayRequest) or (not isinstance(request, JobRequest) and not path.is_file()):
             return None
         return self.add(path, request, entry.job.owner)
@@ -275,14 +275,14 @@ class LocalWorkbench:
         return None if request.media_of is None else self._locate(request.media_of)
 
     def _claim_input(self, request: JobRequest, owner: str | None) -> None:
-        """A job was accepted: what was sent for it stays until it ends."""
+        """Keep the file that was sent for a job until the job ends."""
         if request.media is not None:
             self.inputs.claim(request.media, owner)
 
     def _forget_input(self, entry: Entry) -> None:
-        """A job has ended: what was sent for it is read once."""
+        """Remove the file that was sent for a job that has ended."""
         request = entry.request
-        assert request is not None  # it is told before the request is forgotten
+        assert request is not None  # this is called before the request is dropped
         run = request if isinstance(request, JobRequest | PlayRequest) else request.run
         if isinstance(run, JobRequest) and run.media is not None:
             self.inputs.remove(run.media, entry.job.owner)

@@ -35,7 +35,7 @@ class JobReporter:
             raise StoppedError
 
     def progress(self, stage: Stage, share: float | None = None, detail: str | None = None) -> None:
-        """Progress; while a busy stage lasts not more often than every QUIET seconds, but for its ends."""
+        """Report progress; in a busy stage at most every QUIET seconds, except at its start and end."""
         self.check()
         now = time.monotonic()
         if stage not in BUSY or stage != self._stage or share in (0, 1) or now - self._last > QUIET:

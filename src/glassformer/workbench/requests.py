@@ -22,7 +22,7 @@ from glassformer.registry import suggestion
 from glassformer.workbench.models import Model
 from glassformer.workbench.settings import WorkbenchSettings
 
-READS = {  # what a model wants instead of what it was given
+READS = {  # by what a model reads: the error for any other input
     "text": "workbench.request.reads_text",
     "picture": "workbench.request.reads_picture",
     "sound": "workbench.request.reads_sound",
@@ -110,7 +110,7 @@ def _check_sequence(request: JobRequest) -> None:
 
 
 def check_media(request: JobRequest, reads: Reads, model: str) -> None:
-    """Refuse text where a model looks or listens, and pictures and sounds where it reads."""
+    """Refuse text for a model that reads pictures or sounds, and these for a model that reads text."""
     if (request.sequence == "media") != (reads != "text"):
         raise _refuse("media", READS[reads], model=model)
 

@@ -184,11 +184,11 @@ async def read_bundle(request: Request, context: Context, id: Id) -> Response:
 
 
 class _SentFile(FileResponse):
-    """A file that is open: it is sent to its end, also where it is removed meanwhile."""
+    """An open file; it is sent completely, even if it is removed in the meantime."""
 
     def __init__(self, file: BinaryIO, **options: Any) -> None:
         self.file = file
-        held = FilePath(f"/dev/fd/{file.fileno()}")  # opened again, it is the same file, whatever its name
+        held = FilePath(f"/dev/fd/{file.fileno()}")  # opens the same file, even if its name is gone
         super().__init__(held if held.exists() else file.name, **options)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -231,7 +231,7 @@ async def _receive(request: Request, context: AppContext) -> str:
             context.access.check_storage(context.settings.person_bytes, size)
 
         check(path.stat().st_size)  # a body may come in pieces, without a length
-        # Again at the end, with its card: others of the same person may have come meanwhile.
+        # Checked again at the end, with its card: the same person may have sent more in the meantime.
         return await context.threads.run(
             request, lambda: context.library.receive(path, context.access.owner, check), slow=True
         )

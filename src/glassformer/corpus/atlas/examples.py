@@ -78,8 +78,8 @@ def choose_examples(
 def _name_shown(
     types: Mapping[Where, Sequence[str | None]], shown: Sequence[Mapping[tuple[Where, int], list[Edge]]]
 ) -> dict[Where, list[str | None]]:
-    """The same types, None where no candidate has anything to look for (links that people made, say): such a
-    head is shown by its strongest weights."""
+    """The same types, but None where no candidate has what the detector looks for (such as links that people
+    made): such a head is shown by its strongest weights."""
     return {
         where: [
             name if any(each.get((where, head)) for each in shown) else None

@@ -68,7 +68,7 @@ class Column:
         return LEAST_TEXTS if self.detail is None or self.kind.unit != "word" else LEAST_OF_RELATION
 
     def extend(self, other: "Column", before: int) -> None:
-        """The texts of another, which are numbered after `before` texts."""
+        """Add the texts of another column, which are numbered after `before` texts."""
         self.texts += (number + before for number in other.texts)
         for each in fields(self):
             if each.name not in ("kind", "detail", "texts"):
@@ -122,7 +122,7 @@ class Table:
         self.texts += 1
 
     def extend(self, other: "Table") -> None:
-        """The texts of another, too."""
+        """Add the texts of another table."""
         for key, each in other.columns.items():
             self.columns.setdefault(key, Column(each.kind, each.detail)).extend(each, self.texts)
         self.texts += other.texts

@@ -52,7 +52,7 @@ class Profile:
                 self.values[name].append(numbers.mean(axis=1, dtype=np.float64))
 
     def extend(self, other: "Profile") -> None:
-        """The texts of another, too."""
+        """Add the texts of another profile."""
         for name, numbers in other.values.items():
             self.values[name] += numbers
         for name, sums in other._sums.items():

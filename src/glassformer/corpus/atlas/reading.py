@@ -4,7 +4,7 @@ In:   a model and a few texts, which one task reads together.
 Out:  `Findings`: scores and measures of every head, text by text. Findings of several tasks are added
       up in their order.
 
-What a task finds depends on its texts and its number alone, so that it may run anywhere.
+The result of a task depends only on its texts and its number, so that it may run on any machine.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -44,7 +44,7 @@ class Findings:
     error: Message | None = None  # of the first text that could not be read
 
     def add(self, other: "Findings") -> None:
-        """What was measured of the texts that follow."""
+        """Add what was measured of the texts that follow."""
         self.table.extend(other.table)
         for where, each in other.profiles.items():
             self.profiles.setdefault(where, Profile(each.heads)).extend(each)
@@ -58,7 +58,7 @@ class Findings:
         self.error = self.error or other.error
 
     def keep(self, candidate: Candidate) -> None:
-        """Keep a text that could be shown, where there is room."""
+        """Keep a candidate for the examples, while there is room."""
         if candidate.short and len(self.candidates) < CANDIDATES * (2 if candidate.constructed else 1):
             self.candidates.append(candidate)
 
@@ -101,7 +101,7 @@ def read_texts(
 
 
 def try_out(model: LoadedModel, texts: Sequence[MarkedText], language: str | None) -> list[Candidate]:
-    """Texts that could be shown, without those that the model cannot read."""
+    """Candidates for the examples; texts that the model cannot read are left out."""
     reader = _Reader(model, language, np.random.default_rng(0))
     recordings = reader.record([(each.text, each.target) for each in texts])
     ready = (reader.prepare(*each) for each in zip(texts, recordings, strict=True))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 USUAL = "type"
 _ROW = 0.22  # inches
 _FEW = 8  # columns beside which a legend has room
-_LABELS = 6.0  # columns that the names of layers take, and air
+_LABELS = 6.0  # the names of layers and the margins, as a number of columns
 _POINTS = 7.0  # of names in cells, at most
 _LETTER = 0.65  # the width of a letter, of its height
 _DARK = 1.7  # the sum of red, green and blue below which white is read better
@@ -139,7 +139,7 @@ def _draw_types(
 
 
 def _name_cells(axes: "Axes", body: AtlasBody, families: dict[str, list[Detector]], cell: float) -> bool:
-    """Write what tells types of one colour apart into their cells, so many inches wide; whether any is."""
+    """Write the details of types that share a colour into cells of this width in inches; False if none do."""
     places = {each.place: row for row, each in enumerate(body.places)}
     details = {
         each.name: each.detail or "" for types in families.values() if len(types) > 1 for each in types

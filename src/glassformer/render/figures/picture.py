@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PANELS = 40  # words or heads of one figure
 ACROSS = 5  # panels in a line
-COVER = 0.65  # of the picture by its colours
+COVER = 0.65  # opacity of the colours over the picture
 DARKEST = 0.5  # brightness of what is black in the picture
 
 
