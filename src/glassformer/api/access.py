@@ -30,6 +30,18 @@ OF_RUN = "run:"  # before the name of a training run whose network is used as a 
 SEPARATOR = "__"  # between the name of a person and that of a run
 
 
+def check_storage(library: Library, owner: str | None, most: int | None, more: int = 0) -> None:
+    """ApiError where somebody's recordings take more disk than they may, or would with so many bytes."""
+    if most is None or owner is None:
+        return
+    used = library.bytes_of(owner)
+    if used + more > most or used >= most:
+        sizes: dict[str, Any] = {"used": used / 1e6, "most": most / 1e6}
+        if more and used < most:
+            raise ApiError("api.storage_left", "storage_full", 413, **sizes, more=more / 1e6)
+        raise ApiError("api.storage_full", status=413, **sizes)
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """What one person, or a visitor who has not signed in, may do."""
@@ -79,14 +91,7 @@ class Access:
 
     def check_storage(self, most: int | None, more: int = 0) -> None:
         """ApiError where somebody's recordings take more disk than they may, or would with so many bytes."""
-        if most is None or self.person is None:
-            return
-        used = self.library.bytes_of(self.person.name)
-        if used + more > most or used >= most:
-            sizes: dict[str, Any] = {"used": used / 1e6, "most": most / 1e6}
-            if more and used < most:
-                raise ApiError("api.storage_left", "storage_full", 413, **sizes, more=more / 1e6)
-            raise ApiError("api.storage_full", status=413, **sizes)
+        check_storage(self.library, self.owner, most, more)
 
     # Recordings
 

@@ -476,7 +476,7 @@ class Library:
         """Add a bundle written below the library's folder; the library owns the file from now on.
 
         `facts` are those of a file that was looked at already; otherwise it is opened here. `check` refuses
-        what there is no room for, by its bytes of disk.
+        what there is no room for, by its bytes of disk; no other file is added between it and this one.
         """
         given, stored = Path(path), self.new_path()
         run: JobRequest | None
@@ -493,18 +493,15 @@ class Library:
             if facts is None:
                 facts = list_facts(bundle.open(given))
             written = card.model_dump_json()
-            check(_stamp(given)[0] + (1 if self._temporary else 2) * len(written.encode()))
-            if not self._temporary:  # before the bundle, so that a visible bundle has its card
-                stored.with_suffix(".json").write_text(written, encoding="utf-8")
-            given.replace(stored)
-        except BaseException:
+            with self._receiving:
+                check(_stamp(given)[0] + (1 if self._temporary else 2) * len(written.encode()))
+                if not self._temporary:  # before the bundle, so that a visible bundle has its card
+                    stored.with_suffix(".json").write_text(written, encoding="utf-8")
+                given.replace(stored)
+                id = self._add(facts, stored, origin, card, own=True, refuse=owner is not None)
+        except BaseException:  # also no room for a line of the index: the file would count for nobody
             for each in (given, stored):
                 _remove_file(each)
-            raise
-        try:
-            id = self._add(facts, stored, origin, card, own=True, refuse=owner is not None)
-        except OSError:  # no room for a line of the index: without it the file would count for nobody
-            _remove_file(stored)
             raise
         made_by = card.made_by
         found = [] if made_by is None else self._index.find_unlisted(made_by, owner)
@@ -519,15 +516,9 @@ class Library:
     def receive(
         self, part: Path, owner: str | None = None, check: Callable[[int], None] = lambda _: None
     ) -> str:
-        """Add an uploaded file, once a process of its own has looked at it.
-
-        `check` refuses what there is no room for, by its bytes of disk; nobody else's file is added between
-        it and this one.
-        """
+        """Add an uploaded file, once a process of its own has looked at it."""
         try:
-            facts = INSPECTOR.inspect(part)
-            with self._receiving:
-                return self.adopt(part, "file", facts=facts, owner=owner, check=check)
+            return self.adopt(part, "file", facts=INSPECTOR.inspect(part), owner=owner, check=check)
         finally:
             part.unlink(missing_ok=True)
 

@@ -15,10 +15,14 @@ import httpx
 import pytest
 
 from glassformer import bundle, cli
+from glassformer.api.jobs import JobRequest
+from glassformer.api.library import Library
 from glassformer.api.people import add_person, change_people
 from glassformer.api.settings import Settings
 from glassformer.cli.parser import Parser
 from glassformer.cli.verbs import serve
+from glassformer.errors import ApiError
+from glassformer.workbench import LocalWorkbench
 from inventions import invent_decoder
 from texts import text_of
 
@@ -278,6 +282,36 @@ def test_where_a_proxy_brings_others_a_token_is_needed_unless_asked_for(
     assert read_settings("--token-file", str(tmp_path / "token.txt")).token == "0123456789abcdef"
     monkeypatch.setenv("GLASSFORMER_TOKEN", "fedcba9876543210")
     assert read_settings().token == "fedcba9876543210"
+
+
+def test_what_a_job_made_counts_against_the_storage_of_its_owner(recording: Path, tmp_path: Path) -> None:
+    """How large it is, is known only when the job has run."""
+    parser = Parser(prog="glassformer")
+    serve.add_arguments(parser)
+    library = Library(tmp_path / "kept", shipped=None)
+    most = recording.stat().st_size + 4096  # of one, with its card
+    bench = serve._open_workbench(parser.parse_args(["--quota-storage", str(most / 1e9)]), library)
+    request = JobRequest(kind="record", model="zoo/gpt2", text="x")
+
+    def make(tokens: int, owner: str | None) -> str:
+        path = tmp_path / "made.bundle"
+        bundle.save(invent_decoder(tokens=tokens), path)
+        assert isinstance(bench, LocalWorkbench)
+        return bench.add(path, request, owner)
+
+    try:
+        make(5, "rita")
+        with pytest.raises(ApiError) as refused:
+            make(4, "rita")
+        assert refused.value.message.code == "api.storage_left"
+        make(5, "rob")
+        make(4, None)
+        make(3, None)
+        assert (library.count(), len(list(library.folder.glob("*.bundle")))) == (4, 4)
+        assert not (tmp_path / "made.bundle").exists()
+    finally:
+        bench.close()
+        library.close()
 
 
 def test_users_and_the_header_of_a_proxy(capsys: pytest.CaptureFixture[str]) -> None:

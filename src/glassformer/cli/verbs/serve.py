@@ -352,10 +352,11 @@ def _is_loopback(host: str) -> bool:
 
 def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
     """Runs models, in processes that start when models are needed. A folder that is kept keeps the queue."""
+    from glassformer.api.access import check_storage
     from glassformer.workbench import LocalWorkbench, WorkbenchSettings, open_table
 
     gigabytes: float | None = arguments.model_memory
-    policy = _read_policy(arguments)
+    policy, most = _read_policy(arguments), _read_gigabytes(arguments.quota_storage)
     chosen = WorkbenchSettings(
         models=tuple(arguments.models),
         runs=Path(arguments.runs).expanduser(),
@@ -372,7 +373,12 @@ def _open_workbench(arguments: Arguments, library: "Library") -> "Workbench":
     return LocalWorkbench(
         chosen,
         folder=library.folder,
-        add=lambda path, request, owner: library.adopt(path, request=request, owner=owner),
+        add=lambda path, request, owner: library.adopt(
+            path,
+            request=request,
+            owner=owner,
+            check=lambda size: check_storage(library, owner, most, size),  # known only now
+        ),
         locate=library.path,
         table=None if arguments.keep is None else open_table(library.folder),
         policy=policy,
