@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
+from typing_extensions import TypeAliasType
 
 from glassformer.errors import InputError
 from glassformer.loaded.perceiving import Percept, is_percept
@@ -28,7 +29,8 @@ from glassformer.text.tokenizer import Encoding, Tokenizer
 # tokenizer of transformers returns (input_ids, attention_mask, token_type_ids).
 Ids = Sequence[int] | Sequence[Sequence[int]] | NDArray[np.integer[Any]] | Tensor
 # Where a model looks or listens: a path, pixels, a picture of Pillow, a `Waveform`, or what a recording kept.
-Inputs = (
+Inputs = TypeAliasType(  # has a name, which `help` shows instead of all this
+    "Inputs",
     str
     | Encoding
     | Ids
@@ -38,7 +40,7 @@ Inputs = (
     | Picture
     | Sound
     | Tokens
-    | NDArray[np.uint8]
+    | NDArray[np.uint8],
 )
 
 IDS = range(2**31)  # numbers that a vocabulary could have
