@@ -96,8 +96,9 @@ class ModelConfig(Settings):
     mel_bins: Width = 80  # bands of frequency in the spectrogram
     frame_stride: Annotated[int, Limits(least=1, most=4)] = 2  # columns of the spectrogram in one token
     sound_length: Size | None = None  # the longest sound, in tokens; None: `max_length`
-    # Loudness above silence; or, as Whisper has it, below the loudest moment, of sounds padded with silence.
-    spectrogram: Literal["absolute", "relative"] = "absolute"
+    # Loudness above silence; how it differs from the mean of its band over the sound, in deviations; or, as
+    # Whisper has it, below the loudest moment, of sounds padded with silence.
+    spectrogram: Literal["absolute", "standardised", "relative"] = "absolute"
 
     def check(self) -> None:
         _check_words(self)

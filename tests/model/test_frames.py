@@ -40,7 +40,14 @@ def noise(*lengths: int) -> list[torch.Tensor]:
 @pytest.mark.parametrize("stride", [1, 2, 4])
 @pytest.mark.parametrize("positions", ["learned", "sinusoidal", "rotary", "relative"])
 def test_a_padded_sound_gives_what_it_gives_alone(stride: int, positions: str) -> None:
-    network = build(frame_stride=stride, positions=positions, max_length=100)
+    _compare_padded_with_alone(build(frame_stride=stride, positions=positions, max_length=100))
+
+
+def test_bands_are_standardised_over_what_is_heard_alone() -> None:
+    _compare_padded_with_alone(build(frame_stride=2, max_length=100, spectrogram="standardised"))
+
+
+def _compare_padded_with_alone(network: Transformer) -> None:
     sounds = noise(4000, 2345)
     lengths = torch.tensor([4000, 2345])
     real = frame_mask(network.config, lengths)

@@ -6,7 +6,7 @@ import torch
 import transformers
 from numpy.typing import NDArray
 
-from glassformer.model.spectrogram import LogMel, RelativeLogMel, warp_filters
+from glassformer.model.spectrogram import LogMel, RelativeLogMel, StandardisedLogMel, warp_filters
 from glassformer.rounding import rounding
 from tolerances import assert_near
 
@@ -67,6 +67,23 @@ def test_its_tables_stay_exact_in_lower_precision(kind: torch.dtype) -> None:
     assert list(spectrogram.state_dict()) == []
 
 
+def test_the_standardised_one_hears_neither_loudness_nor_a_microphone() -> None:
+    """In float64 beside the definition; what is four times as loud, or padded, gives the same."""
+    samples = np.random.default_rng(4).normal(size=8000) * np.linspace(0.05, 0.5, 8000)
+    spectrogram = StandardisedLogMel(rate=RATE, hop=HOP, bands=BANDS).double()
+    found = spectrogram(torch.tensor(samples)[None])[0]
+    loud = reference(samples)
+    deviation = loud.std(axis=1, keepdims=True)
+    wanted = (loud - loud.mean(axis=1, keepdims=True)) / (deviation + 0.01)
+    assert_near(found, wanted, dtype="float64", summands=256, magnitude=100.0)
+    assert_near(spectrogram(torch.tensor(4 * samples)[None])[0], found, dtype="float64", magnitude=100.0)
+    longer = np.concatenate((samples, np.zeros(4000)))
+    real = torch.arange(150)[None] < 100
+    heard = spectrogram(torch.tensor(longer)[None], None, real)[0]
+    assert_near(heard[:, :100], found, dtype="float64", summands=256, magnitude=100.0)
+    assert not heard[:, 100:].any()
+
+
 def test_the_relative_one_is_whispers() -> None:
     """In float64 beside their NumPy code, and in float32 beside their torch code."""
     generator = np.random.default_rng(3)
@@ -84,7 +101,7 @@ def test_the_relative_one_is_whispers() -> None:
     assert float(theirs.max() - theirs.min()) == pytest.approx(2.0)
 
 
-@pytest.mark.parametrize("kind", [LogMel, RelativeLogMel])
+@pytest.mark.parametrize("kind", [LogMel, StandardisedLogMel, RelativeLogMel])
 def test_a_longer_vocal_tract_is_heard_as_lower_tones(kind: type[LogMel]) -> None:
     spectrogram = kind(rate=RATE, hop=HOP, bands=BANDS)
     times = torch.arange(8000) / RATE

@@ -15,6 +15,7 @@ from glassformer.tasks.speech_recognition import FRAME_MULTIPLE, SpeechRecogniti
 from glassformer.tasks.task import build_task
 from glassformer.text.batches import Batch
 from glassformer.text.builders import build_words
+from glassformer.training.checkpoints import save_model
 from small_media import RATE, write_tones
 from tolerances import assert_near
 
@@ -104,29 +105,38 @@ def test_what_the_encoder_tells_alone_is_read_and_scored_where_it_learns_by_ctc(
     task: SpeechRecognition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = gf.Transformer(task.network_config)
-    low, high = WORDS.encode("low high").ids[:2]
-    none = task.network_config.padding_id
-    told = [
-        none,
-        low,
-        low,
-        none,
-        low,
-        high,
-        high,
-        none,
-        none,
-    ]  # one word as long as it lasts; none parts equals
-
-    def tell(memory: torch.Tensor) -> torch.Tensor:
-        path = torch.tensor(told[: memory.shape[1]] + [none] * (memory.shape[1] - len(told)))
-        return torch.nn.functional.one_hot(path, task.network_config.vocabulary_size)[None].float()
-
     assert "encoder_word_error_rate" not in task.evaluate(network, "dev")
     task.settings = replace(task.settings, ctc=0.3)
     assert tuple(task.evaluate(network, "dev")) == task.score_names()
-    monkeypatch.setattr(network, "logits", tell)
+    _let_tell_low_low_high(network, monkeypatch)
     assert task.transcribe_by_encoder(network, "dev", 12) == ["low low high"] * 12
+
+
+def test_what_is_written_heeds_the_encoder_as_much_as_a_recipe_says(
+    task: SpeechRecognition, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    network = gf.Transformer(task.network_config)
+    assert task.generation() == gf.GenerationSettings()
+    task.settings = replace(task.settings, told=1.0, beams=2)
+    save_model(network, tmp_path / "model", task)
+    assert gf.load(tmp_path / "model").generation == gf.GenerationSettings(ctc=1.0, beams=2)
+    _let_tell_low_low_high(network, monkeypatch)
+    _, written, _ = task.transcribe(network, "dev", 12)
+    assert written == ["low low high"] * 12
+
+
+def _let_tell_low_low_high(network: gf.Transformer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The encoder is sure of one word as long as it lasts; a rest parts equal ones."""
+    low, high = WORDS.encode("low high").ids[:2]
+    none = network.config.padding_id
+    told = [none, low, low, none, low, high, high, none, none]
+
+    def tell(memory: torch.Tensor) -> torch.Tensor:
+        path = torch.tensor(told[: memory.shape[1]] + [none] * (memory.shape[1] - len(told)))
+        sure = 50.0 * torch.nn.functional.one_hot(path, network.config.vocabulary_size)
+        return sure.expand(len(memory), -1, -1)
+
+    monkeypatch.setattr(network, "logits", tell)
 
 
 def test_strings_of_train_grow_and_their_voices_differ(task: SpeechRecognition, tmp_path: Path) -> None:

@@ -39,6 +39,14 @@ def test_a_picture_becomes_patches_and_these_vectors(settings: dict[str, Any], e
     assert steps[0].shape.output == (9, 48)
 
 
+def test_a_standardised_spectrogram_is_shown_as_the_network_has_it() -> None:
+    recording = record_perceived("sound", spectrogram="standardised")
+    steps = list(make_plan(recording).chapters[0].steps)
+    assert name(steps)[:3] == ["spectrogram", "first", "first_active"]
+    assert steps[0].inputs == ("encoder/samples",)
+    assert steps[0].shape.output == (20, 12)
+
+
 def test_a_sound_becomes_a_spectrogram_and_this_frames() -> None:
     steps = list_embedding("sound")
     assert name(steps) == [

@@ -44,6 +44,12 @@ def test_sampling() -> None:
     assert read({"do_sample": True, "num_beams": 4}) == GenerationSettings(beams=4, top_k=50)
 
 
+def test_the_weight_of_what_an_encoder_tells_is_kept() -> None:
+    config = ModelConfig(vocabulary_size=9, start_id=1, end_id=2)
+    settings = GenerationSettings(ctc=0.3)
+    assert read(write_generation(config, settings)) == settings
+
+
 def test_forbidden_phrases_are_left_out() -> None:
     assert read({"bad_words_ids": [[3, 4], [5]]}).forbidden == (5,)
 

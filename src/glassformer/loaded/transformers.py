@@ -202,6 +202,8 @@ class TransformersModel(LoadedModel):
                 "num_return_sequences": beams,
                 "do_sample": bool(own.do_sample),
             }
+        if settings.ctc:
+            raise InputError("model.ctc_without_sound")
         arguments |= {theirs: getattr(settings, name) for theirs, name in TRANSFORMERS_NAMES.items()}
         arguments |= {
             "max_new_tokens": min(settings.max_new_tokens, room or settings.max_new_tokens),

@@ -60,8 +60,12 @@ class GenerationNetwork(Protocol):
         prefix: Tensor | None = None,
         capacity: int,
         cached: bool = True,
+        ctc: float = 0.0,
     ) -> Decoding:
-        """`prefix` (batch, token) opens the target of an encoder-decoder; `capacity` counts its tokens."""
+        """`prefix` (batch, token) opens the target of an encoder-decoder; `capacity` counts its tokens.
+
+        `ctc` is the weight of what an encoder tells by CTC, see `joint`.
+        """
 
 
 class _TransformerDecoding:

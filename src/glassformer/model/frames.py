@@ -14,7 +14,13 @@ from glassformer.config import ModelConfig
 from glassformer.errors import InputError
 from glassformer.model.layers import build_norm
 from glassformer.model.positions import build_positions, count_positions
-from glassformer.model.spectrogram import LogMel, RelativeLogMel
+from glassformer.model.spectrogram import LogMel, RelativeLogMel, StandardisedLogMel
+
+SPECTROGRAMS: dict[str, type[LogMel]] = {
+    "absolute": LogMel,
+    "standardised": StandardisedLogMel,
+    "relative": RelativeLogMel,
+}
 
 
 class FrameEmbeddings(nn.Module):
@@ -23,8 +29,9 @@ class FrameEmbeddings(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        kind = LogMel if config.spectrogram == "absolute" else RelativeLogMel
-        self.spectrogram = kind(rate=config.sample_rate, hop=config.hop, bands=config.mel_bins)
+        self.spectrogram = SPECTROGRAMS[config.spectrogram](
+            rate=config.sample_rate, hop=config.hop, bands=config.mel_bins
+        )
         second = min(2, config.frame_stride)
         first = config.frame_stride // second
         self.first = nn.Conv1d(config.mel_bins, config.width, 3, stride=first, padding=1)
@@ -36,7 +43,7 @@ class FrameEmbeddings(nn.Module):
     def forward(self, samples: Tensor, real: Tensor | None = None) -> Tensor:
         tokens = self.count(samples)
         columns = tokens * self.config.frame_stride
-        hidden = self.spectrogram(samples, columns).to(self.first.weight.dtype)  # (B, band, column)
+        hidden = self.spectrogram(samples, columns, real).to(self.first.weight.dtype)  # (B, band, column)
         for layer in (self.first, self.second):
             if real is not None:  # (B, 1, column)
                 hidden = hidden * real.repeat_interleave(hidden.shape[2] // tokens, dim=1)[:, None]

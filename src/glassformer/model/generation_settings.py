@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
 from glassformer.errors import ConfigurationError
-from glassformer.settings import Count, CountOrZero, Limits, Positive, Settings, read_settings
+from glassformer.settings import Count, CountOrZero, Limits, Positive, Settings, UpToOne, read_settings
 
 # The names that transformers has for our settings, where both mean the same.
 TRANSFORMERS_NAMES = {
@@ -26,6 +26,7 @@ TRANSFORMERS_NAMES = {
 }
 _ALSO_READ = {
     "early_stopping": "early_stopping",
+    "ctc": "ctc",
     "num_return_sequences": "n_best",
     "suppress_tokens": "forbidden",
     "use_cache": "cache",
@@ -68,6 +69,7 @@ class GenerationSettings(Settings):
     repetition_penalty: Positive = 1.0  # above 1 makes tokens that already occurred less likely
     no_repeat_ngram: CountOrZero = 0  # no n tokens in a row may occur twice; 0: they may
     forbidden: tuple[CountOrZero, ...] = ()  # tokens that are never chosen, such as Marian's padding
+    ctc: UpToOne = 0.0  # weight of what the encoder tells by CTC; the rest is the decoder's
     force_end: bool = False  # an answer that has reached its length gets the end token as its last one
     alternatives: CountOrZero = 0  # how many of the likeliest tokens are kept for each step
     cache: bool = True  # keep keys and values; False computes everything again at every step
@@ -129,6 +131,7 @@ def convert_transformers(
     ours["early_stopping"] = values.get("early_stopping") is True
     forced = values.get("forced_eos_token_id")
     ours["force_end"] = forced is not None and end_id in (forced if isinstance(forced, list) else [forced])
+    ours["ctc"] = values.get("ctc") or 0.0
     words = values.get("bad_words_ids") or ()
     ours["forbidden"] = tuple(word[0] for word in words if isinstance(word, list) and len(word) == 1)
     return ours

@@ -69,7 +69,12 @@ def read_prompt(
     if rules.reads_history:
         history = start if padded is None else torch.where(padded, start, PADDING)
     decoding = network.begin(
-        ids, real, prefix=prefix, capacity=start.shape[1] + max(limits), cached=settings.cache
+        ids,
+        real,
+        prefix=prefix,
+        capacity=start.shape[1] + max(limits),
+        cached=settings.cache,
+        ctc=settings.ctc,
     )
     return SearchStart(decoding, rules, config.end_id, history, limits)
 
@@ -120,6 +125,8 @@ def _check_memory(config: NetworkConfig, settings: GenerationSettings, start: Te
 def _check_settings(config: NetworkConfig, settings: GenerationSettings) -> None:
     if isinstance(config, ModelConfig) and (not config.has_decoder or config.head != "language"):
         raise InputError("model.cannot_generate", shape=config.shape, head=config.head)
+    if settings.ctc and not (isinstance(config, ModelConfig) and config.reads == "sound"):
+        raise InputError("model.ctc_without_sound")
     if max(settings.forbidden, default=0) >= config.vocabulary_size:
         raise InputError(
             "model.forbidden_unknown", token=max(settings.forbidden), size=config.vocabulary_size

@@ -211,6 +211,7 @@ class RecurrentTranslator(nn.Module):
         prefix: Tensor | None = None,
         capacity: int,  # noqa: ARG002 - a state takes the same room however long the text is
         cached: bool = True,
+        ctc: float = 0.0,  # noqa: ARG002 - refused before: its encoder tells no words
     ) -> Decoding:
         """Start a generation; see `glassformer.model.decoding.GenerationNetwork`."""
         start = start_of_target(self.config.start_id, ids, prefix)

@@ -1,10 +1,14 @@
 """How loud each band of frequencies is at each moment: the log-mel spectrogram, by torch alone.
 
 In:   samples (batch, sample) from -1 to 1.
+      `real` (batch, token), False behind the end of a shorter sound; None: all have one length.
 Out:  (batch, band, column): 0 is silence (80 decibels below a full tone, and less), 2 a full tone.
 
     column c is centred on the samples from c · hop to (c + 1) · hop; its window is 2.5 hops wide
     number = (log₁₀ max(power in the band, 10⁻⁸) + 8) / 4
+
+The standardised one says how each band differs from its mean over the sound, in standard deviations of the
+band: neither loudness nor a microphone changes it, and voices differ less.
 
 The relative one is Whisper's (Radford et al. 2022, section 2.2, and the code published with it): column c is
 centred on sample c · hop, the ends are mirrored, and what is 80 decibels below the loudest is silence.
@@ -20,6 +24,7 @@ from torch.nn import functional as F
 
 FLOOR = 8.0  # powers of ten below a full tone that count as silence
 WINDOW = 2.5  # hops
+LEAST_DEVIATION = 0.01  # added to that of a band: one that never changes stays silent
 KNEE = 0.6  # of the frequencies are warped by the factor itself; those above it so that the highest stays
 
 
@@ -55,9 +60,13 @@ def warp_filters(filters: Tensor, factors: Tensor) -> Tensor:
     factor, highest = factors.to(filters.dtype)[:, None], len(bins) - 1
     knee = KNEE * highest * factor.clamp(max=1) / factor
     above = highest - (highest - knee * factor) / (highest - knee) * (highest - bins)
-    read = torch.where(bins <= knee, bins * factor, above)  # (factor, frequency)
-    shares = (1 - (read[..., None] - bins).abs()).clamp(min=0)  # between the two nearest
-    return filters @ shares
+    read = torch.where(bins <= knee, bins * factor, above).clamp(0, highest)  # (factor, frequency)
+    lower = read.floor().clamp(max=highest - 1)
+    share = (read - lower)[:, None]  # between the two nearest
+    place = lower.long()[:, None].expand(-1, len(filters), -1)
+    warped = filters.new_zeros(len(factor), *filters.shape)
+    warped.scatter_add_(2, place, filters * (1 - share))
+    return warped.scatter_add_(2, place + 1, filters * share)
 
 
 class LogMel(nn.Module):
@@ -72,7 +81,12 @@ class LogMel(nn.Module):
         self.size = self._find_size()
         self._set_tables(torch.zeros(()))
 
-    def forward(self, samples: Tensor, columns: int | None = None) -> Tensor:
+    def forward(
+        self,
+        samples: Tensor,
+        columns: int | None = None,
+        real: Tensor | None = None,  # noqa: ARG002 - a column hears its own moment alone
+    ) -> Tensor:
         """So many columns; None: as many as begin before the end."""
         power = self.find_powers(samples, columns)
         with torch.autocast(samples.device.type, enabled=False):
@@ -126,10 +140,29 @@ class LogMel(nn.Module):
         self.register_buffer("filters", filters.to(like.device, kind), persistent=False)
 
 
+class StandardisedLogMel(LogMel):
+    """Each band with mean 0 and variance 1 over a sound: cepstral normalisation (CMVN), of bands."""
+
+    def forward(self, samples: Tensor, columns: int | None = None, real: Tensor | None = None) -> Tensor:
+        loud = super().forward(samples, columns)
+        counted = torch.ones_like(loud[:, :1])
+        if real is not None:
+            counted = real.repeat_interleave(loud.shape[2] // real.shape[1], dim=1)[:, None].to(loud.dtype)
+        count = counted.sum(2, keepdim=True)
+        loud = (loud - (loud * counted).sum(2, keepdim=True) / count) * counted
+        deviation = (loud.square().sum(2, keepdim=True) / count).sqrt()
+        return loud / (deviation + LEAST_DEVIATION)
+
+
 class RelativeLogMel(LogMel):
     """Whisper's spectrogram: numbers fall at most by 2 below that of the loudest moment of a sound."""
 
-    def forward(self, samples: Tensor, columns: int | None = None) -> Tensor:
+    def forward(
+        self,
+        samples: Tensor,
+        columns: int | None = None,
+        real: Tensor | None = None,  # noqa: ARG002 - all are as long as the longest
+    ) -> Tensor:
         columns = columns or -(-samples.shape[1] // self.hop)
         window, filters = self.get_buffer("window"), self.find_filters()
         with torch.autocast(samples.device.type, enabled=False):

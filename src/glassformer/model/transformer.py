@@ -23,6 +23,7 @@ from glassformer.model.cuda_graph import GraphDecoding
 from glassformer.model.decoding import CachedDecoding, Decoding, RecomputedDecoding, start_of_target
 from glassformer.model.frames import FrameEmbeddings
 from glassformer.model.heads import ClassifierHead, LanguageHead, MaskedHead, TaggingHead, build_head
+from glassformer.model.joint import JointDecoding
 from glassformer.model.layers import Block, Memory, build_norm
 from glassformer.model.linear import Linear
 from glassformer.model.loss import word_loss
@@ -199,6 +200,7 @@ class Transformer(nn.Module):
         prefix: Tensor | None = None,
         capacity: int,
         cached: bool = True,
+        ctc: float = 0.0,
     ) -> Decoding:
         """Start a generation: read the prompt, or encode the source and read the start of the target.
 
@@ -208,11 +210,24 @@ class Transformer(nn.Module):
         if self.decoder is None:
             raise InputError("model.no_decoder")
         memories = None
+        told: tuple[Tensor, Tensor | None] | None = None
         if self.encoder is not None:
-            memories = self.memories(self.encode(ids, real), real)
+            memory = self.encode(ids, real)
+            memories = self.memories(memory, real)
+            told = (self.logits(memory), real) if ctc else None
             ids, real = start_of_target(self.config.start_id, ids, prefix), None
         elif prefix is not None:
             raise InputError("model.prefix_of_decoder")
+        decoding = self._begin(ids, real, memories, capacity, cached=cached)
+        if told is None:
+            return decoding
+        blank, end = self.config.padding_id, self.config.end_id
+        return JointDecoding(decoding, *told, ids, weight=ctc, blank=blank, end=end)
+
+    def _begin(
+        self, ids: Tensor, real: Tensor | None, memories: list[Memory] | None, capacity: int, *, cached: bool
+    ) -> Decoding:
+        """By the decoder alone."""
         if real is not None and bool(real.all()):
             real = None
         if not cached:

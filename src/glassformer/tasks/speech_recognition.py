@@ -8,7 +8,7 @@ Out:  loss, perplexity and word error rate; for every string the moments at whic
 Which recordings are joined depends on seed, epoch and number alone; strings of dev and test stay the same.
 While the network learns, its strings are also augmented (`sound_distortions`), and strings may grow with the
 epochs. With `ctc` a share of the loss is the CTC loss of the encoder (Graves et al. 2006): it then learns
-early what is said where, and the decoder where to look.
+early what is said where, and the decoder where to look. With `told` both choose the words that are written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.transformer import Transformer
 from glassformer.recording import SpokenWord
 from glassformer.runlog.samples import Sample
-from glassformer.settings import AtLeastZero, Count, CountOrZero, Limits, Share
+from glassformer.settings import AtLeastZero, Count, CountOrZero, Limits, Share, UpToOne
 from glassformer.tasks.answers import write_answer
 from glassformer.tasks.media_files import Recordings, SoundSettings, read_recordings
 from glassformer.tasks.media_task import (
@@ -82,6 +82,8 @@ class SpeechRecognitionSettings(SoundSettings):
     masked: Share = 0.0  # train: share of frequencies and of time that is masked, at most
     grow: CountOrZero = 0  # train: epochs in which the most words grow from `shortest` to `longest`
     ctc: Share = 0.0  # train: weight of the encoder's CTC loss; the rest is the decoder's cross-entropy
+    told: UpToOne = 0.0  # weight of what the encoder tells by CTC when words are written; the rest: decoder
+    beams: Count = 1  # hypotheses that are followed then
     label_smoothing: Share = 0.0
     scored: CountOrZero = 200  # strings that are written down at every evaluation; 0: none
 
@@ -233,6 +235,9 @@ class SpeechRecognition(MediaTask):
             return loss
         return (1 - settings.ctc) * loss + settings.ctc * _sum_encoder_loss(listening, batch, memory)
 
+    def generation(self) -> GenerationSettings:
+        return GenerationSettings(beams=self.settings.beams, ctc=self.settings.told)
+
     def score_names(self) -> tuple[str, ...]:
         if not self.settings.scored:
             return ("loss", "perplexity")
@@ -258,7 +263,7 @@ class SpeechRecognition(MediaTask):
         self, network: Network, split: Split, count: int, first: int = 0
     ) -> tuple[list[int], list[str], list[str]]:
         """Strings all over a split, by number; what is written about them, and what they are."""
-        model = NativeModel(network, self.tokenizer, generation=GenerationSettings())
+        model = NativeModel(network, self.tokenizer, generation=self.generation())
         chosen = self._choose(split, count, first)
         strings = [self.speak(split, index) for index in chosen]
         written = [write_answer(model, (), found[0]) for found in model.write_words(self._perceive(strings))]

@@ -26,6 +26,7 @@ from glassformer.config import NetworkConfig
 from glassformer.errors import ConfigurationError
 from glassformer.messages import Message
 from glassformer.model.generate import at_inference
+from glassformer.model.generation_settings import GenerationSettings
 from glassformer.model.recurrent import Network as Network
 from glassformer.model.transformer import Transformer
 from glassformer.registry import Registry
@@ -232,6 +233,10 @@ class Task(ABC):
     @abstractmethod
     def evaluate(self, network: Network, split: Split, *, limit: int | None = None) -> dict[str, float]:
         """Scores on a split, or on `limit` examples all over it; `loss` (nats, unsmoothed) is among them."""
+
+    def generation(self) -> GenerationSettings | None:
+        """How the network writes when nothing else is asked for; it is saved with it. None: as others do."""
+        return None
 
     def samples(self, network: Network, split: Split, count: int) -> list[Sample]:  # noqa: ARG002
         """What the network writes or guesses for so many examples, always the same ones, without chance."""

@@ -209,7 +209,8 @@ def load_state(place: Path) -> State:
 def save_model(network: Network, folder: Path, task: Task) -> None:
     """A folder that `load`, and where the network is one of its kinds also transformers, opens."""
     name = next((name for name in TASKS if TASKS[name] is type(task)), None)
-    save_checkpoint(network, folder, task.tokenizer, labels=getattr(task, "labels", ()), task=name)
+    labels, generation = getattr(task, "labels", ()), task.generation()
+    save_checkpoint(network, folder, task.tokenizer, labels=labels, task=name, generation=generation)
 
 
 def average_checkpoints(checkpoints: Checkpoints, network: Network, task: Task) -> Path:

@@ -52,6 +52,8 @@ def write_generation(config: NetworkConfig, settings: GenerationSettings | None)
     for theirs, name in TRANSFORMERS_NAMES.items():
         if getattr(settings, name) != getattr(plain, name):
             values[theirs] = getattr(settings, name)
+    if settings.ctc:
+        values["ctc"] = settings.ctc  # not a setting of theirs
     if settings.early_stopping:
         values["early_stopping"] = True
     if settings.force_end and config.end_id is not None:

@@ -320,7 +320,7 @@ class Trace:
         def hook(_: nn.Module, inputs: Any, returned: Tensor) -> None:
             with torch.no_grad():
                 if not isinstance(module, RelativeLogMel):
-                    self.keep("encoder/embedding/power", module.find_powers(*inputs)[0].T)
+                    self.keep("encoder/embedding/power", module.find_powers(*inputs[:2])[0].T)
             self.keep("encoder/embedding/spectrogram", returned[0].T)
 
         return hook
