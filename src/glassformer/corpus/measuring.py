@@ -280,7 +280,7 @@ class Measuring:
         marks = next((metric.marks for metric, _ in chosen if metric.marks is not None), None)
         alike: dict[tuple[Any, ...], list[int]] = {}
         for at, each in enumerate(maps):
-            alike.setdefault((each.stack, each.kind, each.shape, each.statistics.sink is None), []).append(at)
+            alike.setdefault((*each.place[:2], each.shape, each.statistics.sink is None), []).append(at)
         parts: dict[int, torch.Tensor] = {}  # by map: (2, metric, head)
         sound: list[torch.Tensor] = []
         for numbers in alike.values():

@@ -136,7 +136,7 @@ def add_rows(maps: Sequence[DeviceMap], names: Sequence[str], marked: Tensor | N
         most=outcomes.clamp_min(1).double().log(),
         sink=torch.stack(sinks) if sinks else None,
         marked=marked,
-        positions=maps[0].kind == "self" and maps[0].shape[1] <= maps[0].shape[2],
+        positions=maps[0].place.kind == "self" and maps[0].shape[1] <= maps[0].shape[2],
     )
     shape = (len(maps), maps[0].heads)
     pairs = [[part.expand(shape) for part in SUMMED[name](rows)] for name in names]

@@ -62,7 +62,7 @@ class Watch:
 
     @property
     def maps(self) -> tuple[AttentionMap, ...]:
-        return tuple(sorted(self.found, key=lambda each: (ORDER.index((each.stack, each.kind)), each.layer)))
+        return tuple(sorted(self.found, key=lambda each: (ORDER.index(each.place[:2]), each.place.layer)))
 
     def read_hidden(self, row: int = 0) -> dict[str, Array]:
         """Of one text of the batch, by stack: (layer + 1, token, width)."""
@@ -99,7 +99,7 @@ class Watch:
 
     def _finish(self, found: FoundAttention, outputs: Mapping[str, Tensor]) -> None:
         """Make a map of what the windows of one layer gave."""
-        layer = sum((each.stack, each.kind) == (found.stack, found.kind) for each in self.found)
+        layer = sum(each.place[:2] == (found.stack, found.kind) for each in self.found)
         place = Place(found.stack, found.kind, layer)
         parts = {name: output[0] for name, output in outputs.items()}  # (head, token, …) of the only text
         scores, weights = parts["scores"].float(), parts["pattern"].float()  # (head, query, key)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from glassformer.place import Kind, Place
+from glassformer.place import Place
 from glassformer.recorders.statistics.gpu_results import Columns, Rows
 from glassformer.recorders.statistics.raw import RawStatistics
 from glassformer.recorders.statistics.scoring import Scoring
@@ -35,18 +35,6 @@ class DeviceMap:
     shape: tuple[int, int, int]  # (head, query, key)
     statistics: DeviceStatistics
     dtype: str  # that the model computed in
-
-    @property
-    def stack(self) -> str:
-        return self.place.stack
-
-    @property
-    def kind(self) -> Kind:
-        return self.place.kind
-
-    @property
-    def layer(self) -> int:
-        return self.place.layer
 
     @property
     def heads(self) -> int:
