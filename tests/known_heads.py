@@ -24,22 +24,22 @@ DECODER = (
 ENCODER = (("next_token", "previous_token", "offset:+2", None),)
 
 
-def build_known(shape: str = "decoder") -> tuple[LoadedModel, tuple[tuple[str | None, ...], ...]]:
-    """A network, and the type of each head of each layer."""
-    types = DECODER if shape == "decoder" else ENCODER
+def build_blank(words: int, length: int, shape: str, head: str, layers: int) -> Transformer:
+    """Four heads a layer, all zero but embeddings: tokens first, positions behind them."""
+    size = words + length
     config = ModelConfig(
-        vocabulary_size=WORDS.size,
+        vocabulary_size=words,
         shape=shape,
-        layers=len(types),
-        width=4 * WIDTH,
+        layers=layers,
+        width=4 * size,
         heads=4,
         feed_forward=1,
-        max_length=LENGTH,
+        max_length=length,
         positions="learned",
         norm_position="pre",
         scale_embeddings=False,
         dropout=0.0,
-        head="language" if shape == "decoder" else "masked",
+        head=head,
         start_id=2,
         end_id=3,
     )
@@ -48,8 +48,17 @@ def build_known(shape: str = "decoder") -> tuple[LoadedModel, tuple[tuple[str | 
         for name, parameter in network.named_parameters():
             if "norm" not in name:
                 parameter.zero_()
-        network.embeddings.tokens.weight[:, TOKENS : TOKENS + WORDS.size] = torch.eye(WORDS.size)
-        network.embeddings.positions.weight[:, PLACES : PLACES + LENGTH] = torch.eye(LENGTH)
+        network.embeddings.tokens.weight[:, :words] = torch.eye(words)
+        network.embeddings.positions.weight[:, words:size] = torch.eye(length)
+    return network
+
+
+def build_known(shape: str = "decoder") -> tuple[LoadedModel, tuple[tuple[str | None, ...], ...]]:
+    """A network, and the type of each head of each layer."""
+    types = DECODER if shape == "decoder" else ENCODER
+    head = "language" if shape == "decoder" else "masked"
+    network = build_blank(WORDS.size, LENGTH, shape, head, len(types))
+    with torch.no_grad():
         stack = getattr(network, shape)
         for layer, heads in enumerate(types):
             attention = stack.block(layer).attention

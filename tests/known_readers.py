@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers
 
-from glassformer.config import ModelConfig
 from glassformer.corpus.atlas.texts import MarkedText, from_pair
 from glassformer.loaded.model import LoadedModel
 from glassformer.loaded.opening import load
@@ -17,6 +16,7 @@ from glassformer.metrics.gold import AlignedPair, Sentence, Word
 from glassformer.model.transformer import Transformer
 from glassformer.text.builders import build_words
 from glassformer.text.tokenizer import LibraryTokenizer
+from known_heads import build_blank
 
 Pairs = Iterable[tuple[str, str]]  # the token of a query, and the token that it looks at
 LENGTH = 32  # positions
@@ -190,32 +190,7 @@ def forget(known: LoadedModel, seed: int) -> LoadedModel:
 
 
 def _build(words: LibraryTokenizer, shape: str, head: str, layers: int = 1) -> Transformer:
-    """All zero but embeddings: tokens first, positions behind them."""
-    size = words.size + LENGTH
-    config = ModelConfig(
-        vocabulary_size=words.size,
-        shape=shape,
-        layers=layers,
-        width=4 * size,
-        heads=4,
-        feed_forward=1,
-        max_length=LENGTH,
-        positions="learned",
-        norm_position="pre",
-        scale_embeddings=False,
-        dropout=0.0,
-        head=head,
-        start_id=2,
-        end_id=3,
-    )
-    network = Transformer(config).eval()
-    with torch.no_grad():
-        for name, parameter in network.named_parameters():
-            if "norm" not in name:
-                parameter.zero_()
-        network.embeddings.tokens.weight[:, : words.size] = torch.eye(words.size)
-        network.embeddings.positions.weight[:, words.size : size] = torch.eye(LENGTH)
-    return network
+    return build_blank(words.size, LENGTH, shape, head, layers)
 
 
 def _look_at(
