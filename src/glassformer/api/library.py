@@ -60,7 +60,7 @@ COPIED = 16 << 20  # bytes up to which a file is read whole, so that it may be o
 COPIES = 4 << 30  # bytes of disk for copies of longer files that are open, for the same reason
 _PART = ".bundle.part"  # suffix of a file that is being written, as in bundles
 _LEAST_FREE = 64 << 20  # bytes of disk below which a server is not ready for new recordings
-_DRAWINGS = 15  # unlisted recordings of pictures and sounds that one person may look at, beside the newest
+_DRAWINGS = 15  # older unlisted recordings of pictures and sounds that one person keeps beside the newest
 _STALE = 86_400.0  # seconds after which the writer of a partial file must have been killed
 _OURS = re.compile(r"[0-9a-f]{16}")  # names that `new_path` gives
 _LOOK = 0.5  # seconds between two looks whether somebody waits to write to a file that is mapped
@@ -131,7 +131,7 @@ class Library:
         disk: int | None = None,
     ) -> None:
         self._temporary = folder is None
-        # Absolute: workers, which have a working folder of their own, are told of files in it.
+        # Absolute: workers, which have another working folder, are told these paths.
         self.folder = Path(tempfile.mkdtemp(prefix="glassformer-") if folder is None else folder).absolute()
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self._temporary:  # also without close(): a widget, a program that ends
@@ -475,8 +475,9 @@ class Library:
     ) -> str:
         """Add a bundle written below the library's folder; the library owns the file from now on.
 
-        `facts` are those of a file that was looked at already; otherwise it is opened here. `check` refuses
-        what there is no room for, by its bytes of disk; no other file is added between it and this one.
+        `facts` are those of a file that was inspected already; otherwise it is opened here. `check` is given
+        the bytes of disk that the recording takes, and raises where there is no room; no other file is added
+        between the check and this one.
         """
         given, stored = Path(path), self.new_path()
         run: JobRequest | None
@@ -506,7 +507,7 @@ class Library:
         made_by = card.made_by
         found = [] if made_by is None else self._index.find_unlisted(made_by, owner)
         same = [each for each in found if each.id != id]
-        # Of unlisted recordings only the newest of a request is kept; of drawings, some: windows show them.
+        # Of unlisted recordings only the newest of a request is kept; of drawings a few, for other windows.
         drawn = run is not None and run.sequence == "media" and run.media_of is None and measured is None
         same.sort(key=lambda each: each.added, reverse=True)
         for other in same[_DRAWINGS if drawn else 0 :]:
@@ -516,7 +517,7 @@ class Library:
     def receive(
         self, part: Path, owner: str | None = None, check: Callable[[int], None] = lambda _: None
     ) -> str:
-        """Add an uploaded file, once a process of its own has looked at it."""
+        """Add an uploaded file, after a separate process has inspected it."""
         try:
             return self.adopt(part, "file", facts=INSPECTOR.inspect(part), owner=owner, check=check)
         finally:
@@ -748,7 +749,7 @@ class Library:
         used = self._index.own_bytes()
         if self._disk is None or row is None or used <= self._disk:
             return True
-        full = used - row.taken > self._disk  # already before it
+        full = used - row.taken > self._disk  # even without this recording
         spare, leaving = float("inf"), list[Row]()
         if row.owner is not None:
             spare = self._index.bytes_of(row.owner) - self._disk / self._index.count_owners()
@@ -823,7 +824,7 @@ def _check_name(name: str) -> None:
 
 
 @lru_cache(maxsize=64)
-def _read_shipped(path: Path, stamp: tuple[int, int, int]) -> Facts:  # noqa: ARG001 - of this content alone
+def _read_shipped(path: Path, stamp: tuple[int, int, int]) -> Facts:  # noqa: ARG001 - part of the cache's key
     """What a list says of a recording that ships: read once, for all libraries of a process."""
     return list_facts(bundle.open(path))
 

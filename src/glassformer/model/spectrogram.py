@@ -25,7 +25,7 @@ from torch.nn import functional as F
 FLOOR = 8.0  # powers of ten below a full tone that count as silence
 WINDOW = 2.5  # hops
 LEAST_DEVIATION = 0.01  # added to that of a band: one that never changes stays silent
-KNEE = 0.6  # of the frequencies are warped by the factor itself; those above it so that the highest stays
+KNEE = 0.6  # share of frequencies that are warped by the factor itself; above it the highest stays in place
 
 
 def mel_filters(bands: int, rate: int, size: int) -> Tensor:

@@ -175,7 +175,7 @@ def _build_app(
 
 
 def _say(note: Message, arguments: Arguments) -> None:
-    """A note at the start, on stderr: a line, or an entry where the log is of JSON, whatever its level."""
+    """Print a note of the start on stderr: a line, or an entry of a log in JSON, at any log level."""
     if arguments.log_format != "json":
         print(note, file=sys.stderr)
         return

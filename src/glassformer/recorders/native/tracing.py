@@ -285,7 +285,7 @@ class Trace:
         return hook
 
     def _activate(self, name: str) -> Hook:
-        """What the network makes of a convolution, which passes no window."""
+        """The activation after a convolution, which the network computes without a module to watch."""
 
         def hook(_: nn.Module, __: Any, returned: Tensor) -> None:
             with torch.no_grad():
