@@ -228,6 +228,33 @@ def test_a_cookie_ends_is_renewed_by_visits_and_cannot_be_made_up(
         assert answer.status_code == status, value[:50]
 
 
+def test_cookies_of_others_are_not_taken_apart(
+    build_site: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python and the framework read all of them: seconds for 60 kB with quotes, on the event loop."""
+    site = build_site(token="swordfish")
+    site.client.get("/?token=swordfish")
+    name = f"{COOKIE}_5000"
+    value = site.client.cookies[name]
+    site.client.cookies.clear()
+
+    def unquote(text: str) -> str:
+        raise AssertionError(text)
+
+    monkeypatch.setattr("http.cookies._unquote", unquote)
+    for before, after in (
+        ('prefs={"a": "b c"}; ', ""),  # of another application: it must not hide ours
+        ('x="' + '\\"' * 100 + '"; ', "; y=1"),
+        (f"not{name}=1;{name.upper()}=2; ;=;", ";"),
+        ("", '; z="'),
+    ):
+        for quoted in (value, f'"{value}"'):
+            cookie = {"cookie": f"{before}{name}={quoted}{after}"}
+            answers = [site.client.get(path, headers=cookie) for path in ("/api/about", "/", "/healthz")]
+            assert [each.status_code for each in answers] == [200] * 3, (before, after)
+    assert site.client.get("/api/about", headers={"cookie": f"not{name}={value}"}).status_code == 401
+
+
 @pytest.mark.slow
 def test_behind_https_the_cookie_is_secure(build_site: Callable[..., Any]) -> None:
     site = build_site(token="swordfish", base="https://localhost:5000")
