@@ -22,6 +22,8 @@ def test_texts_of_many_formats(tmp_path: Path) -> None:
     assert texts.count() == 2
     assert list(TextFiles(tmp_path / "d.parquet", ("text",))) == ["four"]
     assert list(TextFiles(tmp_path / "b.tsv", ("text", "label"))) == [("three", "x")]
+    assert list(TextFiles(tmp_path / "b.tsv")) == ["three"]  # by its words, the first row is a header
+    assert list(TextFiles(tmp_path / "b.tsv", header=False)) == ["text", "three"]
     trees = TextFiles(tmp_path / "c.conllu")
     assert list(trees) == ["cats sleep"]
     [tree] = TextFiles(tmp_path / "c.conllu", trees=True)

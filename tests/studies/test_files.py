@@ -1,5 +1,6 @@
 import json
 import sys
+from errno import ENOSPC
 from pathlib import Path
 
 import pytest
@@ -17,10 +18,11 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
 
     def fail(beside: Path) -> None:
         beside.write_text("half")
-        raise OSError("disk full")
+        raise OSError(ENOSPC, "disk full")
 
-    with pytest.raises(OSError, match="disk full"):
+    with pytest.raises(OSError, match="disk full") as raised:
         files.write_file(path, fail)
+    assert raised.value.filename == str(path)  # what a person is told
     assert [each.name for each in tmp_path.iterdir()] == ["study.json"]
     assert files.read_manifest(tmp_path) == manifest
     for damaged in ("{", "[]", json.dumps({**manifest, "texts": "0"}), json.dumps({"format": files.FORMAT})):

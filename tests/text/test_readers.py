@@ -198,8 +198,8 @@ def test_a_header_is_known_by_its_words_and_that_is_said(tmp_path: Path, name: s
     problems = Problems()
     assert list(read_rows(path, (0, 1), problems)) == lines[1:]
     assert [str(note) for note in problems.notes()] == [
-        f"The first row of {path} (Label, text) was taken for a header; "
-        "set header = false in [task] if it is data."
+        f"The first row of {path} (Label, text) was taken for a header. If it is data: --no-header, "
+        "header=False of TextFiles, or header = false in [task] of a recipe."
     ]
     assert list(read_rows(path, (0, 1), Problems(), TableFormat(header=False))) == lines
     assert list(read_rows(path, (1,), Problems(), TableFormat(header=True))) == [("fine",), ("dull",)]

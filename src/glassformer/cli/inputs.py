@@ -35,6 +35,7 @@ def add_text_files(parser: Parser) -> None:
     parser.add_argument("texts", metavar="FILE | FOLDER", type=Path, nargs="?")
     parser.add_argument("--column", metavar="NAME", action="append", default=[])
     parser.add_argument("--parallel", metavar="FILE", type=Path)
+    parser.add_argument("--no-header", dest="header", action="store_false", default=None)
     parser.add_argument("--limit", metavar="N", type=int)
 
 
@@ -43,7 +44,8 @@ def open_text_files(arguments: Arguments, *, trees: bool = False) -> "TextFiles"
     from glassformer.corpus.sources import TextFiles
 
     columns = tuple(int(each) if each.isdecimal() else each for each in arguments.column) or (0,)
-    return TextFiles(arguments.texts, columns, arguments.parallel, trees=trees, limit=arguments.limit)
+    how = {"header": arguments.header, "limit": arguments.limit}
+    return TextFiles(arguments.texts, columns, arguments.parallel, trees=trees, **how)
 
 
 def add_workers(parser: Parser) -> None:

@@ -17,7 +17,7 @@ from glassformer.metrics.gold import Sentence, read_blocks, read_tree
 from glassformer.text.arrow import is_dataset
 from glassformer.text.files import Problems, find_format
 from glassformer.text.readers import FORMATS, read_parallel, read_rows
-from glassformer.text.table import Column
+from glassformer.text.table import Column, TableFormat
 
 NAMED = 3  # files that are not read
 
@@ -38,6 +38,7 @@ class TextFiles:
     columns: Sequence[Column] = (0,)
     parallel: str | Path | None = None  # a second file, whose lines translate those of the first
     trees: bool = False  # sentences of CoNLL-U files as they are, with their trees
+    header: bool | None = None  # whether the first row of a table names its columns; None: as it looks
     limit: int | None = None  # no more than the first so many
     problems: Problems = field(default_factory=lambda: Problems("skip"))  # of the last iteration
 
@@ -74,7 +75,7 @@ class TextFiles:
         if _is_conllu(path):
             yield from (tree if self.trees else tree.text for tree in read_trees(path, self.problems))
         else:
-            for row in read_rows(path, self.columns, self.problems):
+            for row in read_rows(path, self.columns, self.problems, TableFormat(self.header)):
                 yield row[0] if len(row) == 1 else (row[0], row[1])
 
     def count(self) -> int:

@@ -38,7 +38,7 @@ from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.recorders.causes.outcomes import Outcome
 from glassformer.recorders.edits.edit import Edit
-from glassformer.recorders.many import MOST_TOKENS, MOST_TOKENS_GPU, Text, record_many, refuse_table
+from glassformer.recorders.many import MOST_TOKENS, MOST_TOKENS_GPU, Text, check_texts, record_many
 from glassformer.recording import Recording
 from glassformer.runlog.alive import try_lock
 from glassformer.studies import Study
@@ -141,8 +141,7 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
         raise InputError("study.single_text", text=texts[:SHOWN])
     if not isinstance(texts, Iterable | Path) or shard < 1 or jobs < 1 or examples < 0:
         raise InputError("study.wrong_call", shard=shard, jobs=jobs, examples=examples)
-    refuse_table(texts)
-    given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else texts
+    given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else check_texts(texts)
     _refuse_inside(given, folder)
     workers = Workers(engine, jobs, address, gpus)
     loaded = workers.load(model, tokenizer, device)
@@ -464,6 +463,8 @@ def _keep_examples(
 ) -> None:
     paths = [folder / "examples" / f"{number:05}.bundle" for number in range(len(texts))]
     missing = [number for number, path in enumerate(paths) if not path.exists()]
+    if not missing:
+        return
     recordings = record_many(model, [texts[number] for number in missing], target_language=target_language)
     for at, recording in recordings:
         path = paths[missing[at]]

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
@@ -37,6 +37,7 @@ MOST_TOKENS_GPU = 32768  # the same on a GPU, which waits for Python between sma
 MOST_WEIGHTS = 1 << 22  # of one head over a batch, so that matrices stay small
 
 Text = Inputs | tuple[Inputs, Inputs]
+T = TypeVar("T")
 
 
 class FailedText(NamedTuple):
@@ -91,7 +92,7 @@ def record_many(  # noqa: PLR0913 - one argument for each thing that can be aske
     """
     if isinstance(texts, str):
         raise InputError("record.many.not_texts")
-    refuse_table(texts)
+    texts = check_texts(texts)
     loaded = load(model, tokenizer, device=device)
     loaded.require("records")
     wanted, chosen = check_want(want), find_targets(loaded, targets)
@@ -109,14 +110,19 @@ def record_many(  # noqa: PLR0913 - one argument for each thing that can be aske
     return Recordings(reader, enumerate(texts))
 
 
-def refuse_table(texts: Any) -> None:
-    """Refuse a table, of which the names of the columns, or rows with all their fields, would be read."""
+def check_texts(texts: Iterable[T]) -> Iterable[T]:
+    """The same texts, a column of pyarrow as a list.
+
+    A table is refused, of which the names of the columns, or rows with all their fields, would be read.
+    """
     names = texts if isinstance(texts, Mapping) else getattr(texts, "column_names", None)
     if names is None and hasattr(texts, "shape"):
         names = getattr(texts, "columns", None)
     if names is not None:
         column = next(iter(names), "text")
         raise InputError("record.many.table", kind=type(texts).__name__, column=repr(column))
+    found: Iterable[T] = texts.to_pylist() if hasattr(texts, "to_pylist") else texts
+    return found
 
 
 @dataclass(slots=True)

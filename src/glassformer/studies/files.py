@@ -42,8 +42,10 @@ def write_file(path: Path, write: Callable[[Path], object]) -> None:
         with beside.open("rb") as file:
             os.fsync(file.fileno())
         os.replace(beside, path)
-    except OSError:  # a full disk: a partial file would go on taking room
+    except OSError as error:  # a full disk: a partial file would go on taking room
         beside.unlink(missing_ok=True)
+        if error.errno is not None and error.filename is None:  # a failed write does not name its file
+            error.filename = str(path)
         raise
 
 

@@ -95,6 +95,16 @@ def test_the_first_texts_alone(run: Command, complain: Command, tmp_path: Path) 
     assert "at least 1" in complain(*command, 0)
 
 
+@pytest.mark.slow
+def test_processes_without_work_are_told(run: Command, tmp_path: Path) -> None:
+    model, path = build_model(tmp_path / "model", "decoder"), tmp_path / "texts.txt"
+    path.write_text("the animal was tired\n" * 5)
+    command = ("study", model, path, "--metric", "entropy", "--jobs", 2, "--output")
+    said = run(*command, tmp_path / "found")
+    assert "1 shard, so no more than 1 of 2 processes had work. --shard 3 divides" in said
+    assert "--shard" not in run(*command, tmp_path / "divided", "--shard", 3)
+
+
 def test_a_job_without_a_terminal_says_now_and_then_how_far_it_is(
     run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,4 +147,4 @@ def test_texts_that_are_all_refused_are_an_error_in_a_sentence(complain: Command
     model = build_model(tmp_path / "model", "decoder")
     (tmp_path / "long.txt").write_text("tired " * 5000 + "\n" + "street " * 5000 + "\n")
     said = complain("study", model, tmp_path / "long.txt", "--output", tmp_path / "found")
-    assert "None of the 2 texts could be measured. The first: The text has" in said
+    assert "No text could be measured; 2 were refused. The first: The text has" in said

@@ -99,9 +99,17 @@ def _study(arguments: Arguments) -> "Study":
         reason = found.table("texts")["reason"][0].as_py()
         raise InputError("cli.study.none_measured", failed=found.failed, reason=reason)
     if not arguments.json:
-        for note in files.problems.remarks:
+        for note in (*files.problems.remarks, *_advise(found, arguments.jobs)):
             print(note)
     return found
+
+
+def _advise(study: "Study", jobs: int) -> "Iterator[Message]":
+    """How more of the processes would have had something to do."""
+    texts, size = study.texts + study.failed, study.manifest["settings"]["shard"]
+    shards = -(-texts // size)
+    if shards < min(jobs, texts):
+        yield message("cli.study.few_shards", shards=shards, jobs=jobs, size=-(-texts // jobs))
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from glassformer.errors import InputError
 from glassformer.metrics.gold import AlignedPair, Sentence
 from glassformer.metrics.words import Groups, find_spans
-from glassformer.recorders.many import refuse_table
+from glassformer.recorders.many import check_texts
 from glassformer.recording import Tokens
 
 Probe = Literal["repeats", "mentions", "marks"]  # what a constructed text is for
@@ -146,7 +146,7 @@ def as_marked(
     """Whatever a person gives as texts."""
     if isinstance(texts, str):  # its letters would be texts
         raise InputError("atlases.single_text")
-    refuse_table(texts)
+    texts = check_texts(texts)
     if not isinstance(texts, Iterable):
         raise InputError("atlases.not_a_text", seen=repr(texts)[:80])
     return [_mark(each) for each in texts]
