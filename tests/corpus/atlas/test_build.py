@@ -280,6 +280,11 @@ def test_a_path_is_read_with_its_trees_and_a_single_string_is_refused(tmp_path: 
     found = atlas(model, path, cost_texts=0)
     assert (found.body.corpus.name, found.body.corpus.texts) == ("trees.conllu", 20)
     assert {"governor:nsubj", "dependent:nsubj"} <= found.heads[0].scores.keys()
+    path.write_bytes(path.read_bytes() + b"broken\n\n")
+    [note] = [each for each in atlas(model, path, cost_texts=0).body.notes if each.code == "atlases.damaged"]
+    said = str(note)
+    assert said.startswith("1 line or file could not be read as text and was left out. The first: ")
+    assert f"{path}:101" in said
     with pytest.raises(InputError) as error:
         atlas(model, "the street")
     assert error.value.message.code == "atlases.single_text"

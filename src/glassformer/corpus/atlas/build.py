@@ -61,6 +61,7 @@ from glassformer.loaded.model import LoadedModel
 from glassformer.messages import Message, message
 from glassformer.metrics.scores import Numbers
 from glassformer.place import Place
+from glassformer.text.files import Problems
 
 COST_TEXTS = 24
 BUNDLES = 3
@@ -137,7 +138,8 @@ def atlas(  # noqa: PLR0913 - one argument for each thing that can be asked for
         chosen = choose_rows(len(reading.read), cost_texts) if can_cost(loaded) else ()
         costs = _measure_costs(run, [reading.read[number] for number in chosen], target_language, report)
     judged = judge(reading, seed)
-    notes = tuple(_note_missing(reading, judged, costs, wanted=cost_texts > 0))
+    damaged = texts.problems if isinstance(texts, TextFiles) else Problems()
+    notes = tuple(_note_missing(reading, judged, costs, damaged, wanted=cost_texts > 0))
     shown = [*_repeat(loaded, given, 2, SHOWN, seed), *(() if examples is None else as_marked(examples))]
     candidates = reading.candidates if examples is None else []
     candidates = [*candidates, *try_out(loaded, shown, target_language)]
@@ -345,9 +347,11 @@ def _list_detectors(columns: Mapping[tuple[Where, str], Column]) -> tuple[Detect
 
 
 def _note_missing(
-    reading: Findings, judged: Judged, costs: Sequence[Growth], *, wanted: bool
+    reading: Findings, judged: Judged, costs: Sequence[Growth], damaged: Problems, *, wanted: bool
 ) -> Iterator[Message]:
     """What was not measured: texts, costs, detectors that found nothing to look for."""
+    if damaged.count:
+        yield message("atlases.damaged", count=damaged.count, first=damaged.first[0].as_message())
     if reading.skipped and reading.error is not None:
         yield message("atlases.left_out", count=reading.skipped, reason=reading.error)
     if not costs:
