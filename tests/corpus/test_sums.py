@@ -85,7 +85,7 @@ def test_every_metric_of_studies_is_summed() -> None:
     assert set(choose_metrics(None)) == set(SUMMED)
 
 
-def test_a_batch_that_is_not_sound_is_measured_text_by_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_batch_with_invalid_statistics_is_measured_text_by_text(monkeypatch: pytest.MonkeyPatch) -> None:
     model, texts = make_model("gpt2")
     wanted = run(model, texts)
     add_rows = measuring.add_rows
@@ -97,15 +97,15 @@ def test_a_batch_that_is_not_sound_is_measured_text_by_text(monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("wrong", [None, "finite", "mass"])
-def test_what_is_not_finite_or_does_not_sum_to_one_is_not_sound(wrong: str | None) -> None:
+def test_what_is_not_finite_or_does_not_sum_to_one_is_not_valid(wrong: str | None) -> None:
     arrays = dict.fromkeys(FIELDS, torch.full((2, 3), 1.0))
     arrays["mass"] = arrays["mass"] * (1.1 if wrong == "mass" else 1.0)
     allowed, finite = torch.tensor([[1, 2, 3]]), torch.tensor(wrong != "finite")
     one = DeviceMap(
         gf.Place("decoder", "self", 0), (2, 3, 3), DeviceStatistics(arrays, allowed, None, finite), "float32"
     )
-    sums, sound = add_rows([one], ["entropy", "entropy_share"], None)
-    assert bool(sound) == (wrong is None)
+    sums, valid = add_rows([one], ["entropy", "entropy_share"], None)
+    assert bool(valid) == (wrong is None)
     totals, counts = sums.numpy()  # (map, metric, head)
     logarithms = np.log([1, 2, 3])
     assert_near(totals[0, :, 0], [3, np.minimum(1, logarithms).sum()], summands=3)

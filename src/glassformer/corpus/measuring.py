@@ -282,7 +282,7 @@ class Measuring:
         for at, each in enumerate(maps):
             alike.setdefault((*each.place[:2], each.shape, each.statistics.sink is None), []).append(at)
         parts: dict[int, torch.Tensor] = {}  # by map: (2, metric, head)
-        sound: list[torch.Tensor] = []
+        valid: list[torch.Tensor] = []
         for numbers in alike.values():
             some = [maps[at] for at in numbers]
             device = some[0].statistics.allowed.device
@@ -292,14 +292,14 @@ class Measuring:
                 marked = torch.from_numpy(found).to(device)
             sums, fine = add_rows(some, names, marked)
             parts |= {at: sums[:, place] for place, at in enumerate(numbers)}
-            sound.append(fine)
+            valid.append(fine)
         self._name_heads(maps, [each.heads // texts for each in maps], chosen)
         whole = [
             parts[at].reshape(2, len(names), texts, -1).transpose(1, 2).flatten(2) for at in range(len(maps))
         ]  # (2, text, column) each
         largest = {metric.name for metric, _ in chosen if metric.rule == "maximum"}
         maxima = np.array([key[-1] in largest for key in self.head_keys])
-        return _WaitingSums(group, torch.cat(whole, dim=2), torch.stack(sound).all(), maxima)
+        return _WaitingSums(group, torch.cat(whole, dim=2), torch.stack(valid).all(), maxima)
 
     def _mark_keys(
         self,
@@ -417,12 +417,12 @@ class _WaitingSums:
 
     group: Sequence[PreparedText]
     sums: torch.Tensor  # (2, text, column) totals and counts
-    sound: torch.Tensor  # () whether the statistics can be trusted
+    valid: torch.Tensor  # () whether the statistics can be trusted
     maxima: NDArray[np.bool_]  # (column,) whose value is the total
 
     def read(self, heads: dict[int, Numbers]) -> bool:
-        """Wait for them and put in totals, counts and values (3, column) of each text; False: not sound."""
-        if not bool(self.sound):
+        """Wait for them and put in totals, counts and values (3, column) of each text; False: not valid."""
+        if not bool(self.valid):
             return False
         totals, counts = self.sums.cpu().numpy()
         values = np.full(totals.shape, np.nan)

@@ -18,7 +18,7 @@ QUIETEST = 3.0  # powers of ten from the loudest noise to the least
 GAPS = 3  # pieces of time that are silenced
 
 
-def disturb(
+def augment(
     samples: Tensor, *, equalise: float, masked: float, noise: float, snr: Sequence[float] | None = None
 ) -> Tensor:
     """Augment each sound: a random equaliser (decibels), a missing band, another loudness, gaps, noise.

@@ -48,7 +48,7 @@ from glassformer.tasks.media_task import (
     writing_settings,
 )
 from glassformer.tasks.scores import compute_perplexity, compute_word_errors
-from glassformer.tasks.sound_distortions import disturb
+from glassformer.tasks.sound_distortions import augment
 from glassformer.tasks.task import TASKS, Network, Split, find_device, require_transformer
 from glassformer.text.batches import Batch, Indices
 from glassformer.text.encoder import Encoder
@@ -177,7 +177,7 @@ class SpeechRecognition(MediaTask):
                 places.append((number, start, end))
             pieces.append(np.zeros(int(last * settings.gap * rate), np.float32))
             samples = np.concatenate(pieces)
-            if not train:  # in train `disturb` adds it
+            if not train:  # in train `augment` adds it
                 chance = np.random.default_rng(int(hiss * 2**53))
                 loudness = np.float32(self._find_noise(samples, places, hiss))
                 samples += chance.standard_normal(len(samples), np.float32) * loudness
@@ -220,7 +220,7 @@ class SpeechRecognition(MediaTask):
 
     def loss(self, network: Network, batch: Batch) -> Tensor:
         settings = self.settings
-        heard = disturb(
+        heard = augment(
             batch.ids,
             equalise=settings.equalise,
             masked=settings.masked,
