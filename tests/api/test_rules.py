@@ -193,6 +193,23 @@ def test_every_route_role_and_owner(team: Team, who: str | None) -> None:
     assert asked > 100
 
 
+@pytest.mark.parametrize(("who", "status"), [(None, 401), ("vera", 403)])
+def test_who_may_not_send_anything_is_refused_before_it_is_read(
+    team: Team, who: str | None, status: int
+) -> None:
+    def pieces() -> Iterator[bytes]:
+        raise AssertionError("read")
+        yield b""
+
+    for method, path in (
+        ("POST", "/api/jobs"),
+        ("POST", "/api/training/check"),
+        ("PUT", "/api/runs/x/visibility"),
+    ):
+        answer = team.ask(who, method, path, content=pieces())
+        assert answer.status_code == status, path
+
+
 def test_what_a_removed_person_made_is_never_somebody_elses(fresh: Team) -> None:
     path = fresh.app.state.identity.people.path
     addresses = [

@@ -48,6 +48,8 @@ POLICY = (
 )
 PROBES = ("/healthz", "/readyz")  # answer one word to everybody: a balancer asks by an address
 COUNTERS = "/metrics"
+SIGN_IN = "/sign-in"
+BRINGING = ("POST", "PUT", "PATCH")  # methods whose requests have a body: megabytes of JSON take a while
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -138,7 +140,16 @@ class Guard:
         if self.identity is None:
             return self._check_token(scope, headers)
         self._identify(self.identity, scope, headers)
+        if scope["method"] in BRINGING and scope["path"] != SIGN_IN:
+            self._check_role(scope.get(PERSON))
         return None
+
+    def _check_role(self, person: "Person | None") -> None:
+        """ApiError where somebody brings something and may not: rules.py says the same, once it was read."""
+        if person is None:
+            raise ApiError("api.not_signed_in", status=401)
+        if not person.may("runner"):
+            raise ApiError("api.role_needed", status=403, role="runner", own=person.role)
 
     def accepts(self, scope: Scope, headers: Headers) -> bool:
         """Whether the caller of a request may have its answer; a token is asked for beside that."""
