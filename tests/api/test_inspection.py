@@ -50,7 +50,7 @@ def test_pictures_and_sounds_are_named_by_what_they_are_and_not_by_names_of_patc
 ) -> None:
     picture, sound = list_facts(invent_captioner()).title, list_facts(invent_listener()).title
     assert (picture.text("en"), sound.text("en")) == ("Picture, 3 × 5 patches", "Sound, 1.00 s")
-    assert (picture.text("zh"), sound.text("zh")) == ("图像，3 × 5 个图块", "声音，1.00 秒")
+    assert (picture.text("zh"), sound.text("zh")) == ("图片，3 × 5 个图块", "声音，1.00 秒")
     text = list_facts(bundle.open(invented["decoder"]))
     assert text.title == literal(text.excerpt)
     assert site.library.entry(site.library.add(invent_captioner())).title == picture

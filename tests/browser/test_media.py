@@ -1,6 +1,7 @@
 """A visitor's own picture: drawn in the page, and answered by a model."""
 
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,12 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import Bench, require_page, serve_workbench
 from browser.test_heatmap import read_pixels
-from browser.waiting import measure_overflow, settle
+from browser.waiting import measure_height, measure_overflow, settle
 from conftest import BuildOnce
 from glassformer import bundle, load
 from glassformer.media import Waveform
 from glassformer.recording import Recording
-from media_models import RATE, build_media_zoo
+from media_models import RATE, build_media_zoo, encode_picture, encode_sound
 
 pytestmark = pytest.mark.browser
 
@@ -100,6 +101,7 @@ def test_the_keyboard_draws(open_page: Open, bench: Bench) -> None:
 def test_a_patch_is_cut_out_of_an_example_and_put_back(open_page: Open, bench: Bench) -> None:
     page = open_page(bench.url)
     choose_model(page, "captioner")
+    assert measure_height(page) == 0  # fields scroll in their panel, all of them
     page.locator("[data-action=draw-example]").click()
     expect(page.locator("[data-outcome=caption]")).to_be_visible()
     expect(page).to_have_url(re.compile("view=picture&place=decoder.cross.1"))
@@ -132,6 +134,42 @@ def test_a_patch_is_cut_out_of_an_example_and_put_back(open_page: Open, bench: B
             assert not weights[:, :, patch].any()
     page.locator("[data-action=undo-edit]").click()
     expect(page).to_have_url(re.compile(first))
+
+
+DROP = """([data, name, type]) => {
+  const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([bytes], name, { type }));
+  const target = document.querySelector('.stage');
+  for (const event of ['dragover', 'drop'])
+    target.dispatchEvent(new DragEvent(event, { bubbles: true, cancelable: true, dataTransfer }));
+}"""
+
+
+@pytest.mark.parametrize(
+    ("model", "content", "name", "outcome"),
+    [
+        ("captioner", encode_picture(), "stroke.png", "caption"),
+        ("listener", encode_sound(), "tone.wav", "transcript"),
+    ],
+)
+def test_a_file_that_is_dropped_is_chosen_and_run(
+    open_page: Open, bench: Bench, model: str, content: bytes, name: str, outcome: str
+) -> None:
+    page = open_page(bench.url)
+    choose_model(page, model)
+    expect(page.locator("button[data-action=run]")).to_be_disabled()
+    page.evaluate(DROP, [b64encode(content).decode(), name, ""])
+    expect(page.locator("[data-part=chosen]")).to_contain_text(name)
+    page.locator("button[data-action=run]").click()
+    expect(page.locator(f"[data-outcome={outcome}]")).to_be_visible()
+    source: Any = bundle.open(bench.library.path(shown(page))).source
+    if source.picture is not None:
+        assert (source.picture.pixels[6:22, 14] > 200).all()  # the stroke
+    else:
+        loudest = np.abs(np.fft.rfft(source.sound.samples)).argmax()
+        assert loudest / source.sound.seconds == pytest.approx(440, rel=0.02)  # the tone
+    assert shown(page) in [entry.id for entry in bench.library.entries()]
 
 
 def test_what_is_said_is_heard_at_the_rate_of_the_model(open_page: Open, bench: Bench) -> None:

@@ -110,6 +110,15 @@ def chosen(page: Page) -> dict[str, str]:
     return dict(parse_qsl(text, keep_blank_values=True))
 
 
+def measure_height(page: Page) -> int:
+    """By how many pixels the page is higher than its window, at rest: on wide screens it never is."""
+    rest(page)
+    along: int = page.evaluate(
+        "() => document.documentElement.scrollHeight - document.documentElement.clientHeight"
+    )
+    return along
+
+
 def measure_overflow(page: Page) -> int:
     """By how many pixels the page is wider than its window, at rest."""
     rest(page)

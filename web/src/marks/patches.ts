@@ -35,6 +35,7 @@ const STRONGEST = 0.8; // and at the maximum
 const DARKEST = 0.85; // of the picture in "light", at nothing
 const NUMBERED = 40; // CSS pixels of a cell that may have room for its number
 const SMALL = 64; // pixels of a picture whose pixels stay squares
+const LETTERS = "600 11px system-ui, sans-serif";
 const LINED = 10; // and of one that has lines around it
 
 /** Red, green, blue and opacity (0 … 255) of a number over the picture. */
@@ -88,6 +89,17 @@ export function paintVeil(
   drawn.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   context.drawImage(small, 0, 0, width, height);
+}
+
+/** White letters with a dark edge, which are read on any picture. */
+export function writeOver(context: CanvasRenderingContext2D, text: string, x: number, y: number): void {
+  context.font = LETTERS;
+  context.lineWidth = 3;
+  context.lineJoin = "round";
+  context.strokeStyle = "rgb(0 0 0 / 70%)";
+  context.fillStyle = "#ffffff";
+  context.strokeText(text, x, y);
+  context.fillText(text, x, y);
 }
 
 /** Decimal places of all numbers over a picture: three digits of the largest. */
@@ -205,21 +217,15 @@ export class PatchField {
   private paintNumbers(context: CanvasRenderingContext2D, { values, maximum }: Veil): void {
     const places = placesOf(maximum);
     const [wide, high] = this.cell;
-    context.font = "600 11px system-ui, sans-serif";
+    context.font = LETTERS;
     context.textAlign = "center";
     context.textBaseline = "middle";
-    context.lineWidth = 3;
-    context.lineJoin = "round";
-    context.strokeStyle = "rgb(0 0 0 / 70%)";
-    context.fillStyle = "#ffffff";
     values.forEach((value, cell) => {
       const text = fixed(value, places);
       if (Number.isNaN(value) || Number(text) === 0) return; // nothing, beside the largest
       const [row, column] = this.place(cell);
       if (context.measureText(text).width > wide - 6) return;
-      const at = [(column + 0.5) * wide, (row + 0.5) * high] as const;
-      context.strokeText(text, ...at);
-      context.fillText(text, ...at);
+      writeOver(context, text, (column + 0.5) * wide, (row + 0.5) * high);
     });
   }
 

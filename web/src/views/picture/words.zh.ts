@@ -4,9 +4,9 @@ import type { SameWords } from "../../i18n/core";
 import type * as en from "./words.en";
 
 export const words: SameWords<typeof en.words> = {
-  title: "图像",
-  about: "把注意力画在图像上：指向一个图块或一个词，看它注意哪里。",
-  noPicture: "此记录不是由图像得到的。",
+  title: "图片",
+  about: "把注意力画在图片上：指向一个图块或一个词，看它注意哪里。",
+  noPicture: "此记录不是由图片得到的。",
   show: "显示",
   out: "它注意什么",
   in: "什么注意它",
@@ -18,13 +18,13 @@ export const words: SameWords<typeof en.words> = {
   paint: "画法",
   colour: "颜色",
   light: "光照",
-  lightHint: "显示图像本身，权重所在之处被照亮。",
+  lightHint: "显示图片本身，权重所在之处被照亮。",
   onlyReceived:
     "这张注意力图只有统计量，没有权重：只能显示每个图块总共得到的注意力。若要看更多，请在记录时把 weights（或 queries 与 keys）加入 `want`。",
-  notThisMap: "这张注意力图的两侧都不是由图像切成的。",
+  notThisMap: "这张注意力图的两侧都不是由图片切成的。",
   goTo: (map) => `显示${map}`,
   field: (width, height, rows, columns) =>
-    `${width} × ${height} 像素的图像，分为 ${rows} × ${columns} 个图块。方向键选择图块；按住 Shift 则读出图块的数值。Esc 键取消选择。`,
+    `${width} × ${height} 像素的图片，分为 ${rows} × ${columns} 个图块。方向键选择图块；按住 Shift 则读出图块的数值。Esc 键取消选择。`,
   others: "不是图块的词元",
   queries: "词：谁在看",
   heads: "各个头",
@@ -38,7 +38,7 @@ export const words: SameWords<typeof en.words> = {
   cameFrom: (token) => `${token} 来自：`,
   signedOf: (token) => `${token} 的数值：`,
   nothing: "无",
-  onPicture: (share) => `其中 ${share} 落在图像上。`,
+  onPicture: (share) => `其中 ${share} 落在图片上。`,
   value: (token, weight) => `${token}：${weight}。`,
   hint: "单击可固定一个图块；之后指向别处即读出那里的数值。",
   legend: (maximum) => `颜色从 0 到 ${maximum}（最强的图块）。`,

@@ -46,6 +46,7 @@ export interface Heard {
   readonly words: readonly HeardWord[]; // rows below; none for frames that look at frames
   weight(row: number, key: number): number;
   readonly focus: number | null; // the word whose row it is
+  readonly moment: TimeCell | null; // the moment that looks, or is looked at
 }
 
 export interface Spot {
@@ -130,14 +131,16 @@ export class Chart {
     const rows = this.heard?.words.length ?? 0;
     const above = (this.sound?.words.length ? BAND : 0) + (rows > 0 ? BAND : 0) + GAP;
     const rest = above + 3 * GAP + ROW * rows + AXIS;
-    const stretch = Math.max(1, Math.min(TALLEST, (this.room - rest) / (WAVE + SPECTRUM + STRIP)));
+    const timed = this.heard?.cells.length !== 0; // else words are coloured, not time
+    const low = timed ? STRIP : 0;
+    const stretch = Math.max(1, Math.min(TALLEST, (this.room - rest) / (WAVE + SPECTRUM + low)));
     const after = ([top, height]: Band, next: number): Band => [
       top + height + GAP,
       Math.round(next * stretch),
     ];
     const wave: Band = [above, Math.round(WAVE * stretch)];
     const spectrum = after(wave, SPECTRUM);
-    const strip = after(spectrum, STRIP);
+    const strip = after(spectrum, low);
     return { wave, spectrum, strip, rows: after(strip, 0)[0] };
   }
 
@@ -187,7 +190,7 @@ export class Chart {
     this.paintWave(context, wave, inks);
     this.paintSpectrum(context, spectrum, sound, inks);
     for (const [from, to] of this.cut) this.paintCut(context, from, to, [wave[0], spectrum[0] + spectrum[1]]);
-    this.name(context, say.attention, middle(strip), inks.faint);
+    if (strip[1] > 0) this.name(context, say.attention, middle(strip), inks.faint);
     this.paintAxis(context, sound, inks);
   }
 
@@ -281,7 +284,7 @@ export class Chart {
       const x = Math.round(this.x(tick));
       context.fillRect(x, top, 1, 3);
       context.textAlign = tick === 0 ? "left" : x > this.width - 20 ? "right" : "center";
-      context.fillText(`${round(tick)} s`, x, top + 6); // apart: a mark is no apostrophe
+      context.fillText(this.say.moment(round(tick)), x, top + 6); // apart: a mark is no apostrophe
     }
   }
 
@@ -290,7 +293,8 @@ export class Chart {
     const { heard, sound } = this;
     if (context === null || heard === null || sound === null) return;
     const inks = readInks(this.element);
-    const { cells, values, maximum, signed, words } = heard;
+    const { cells, values, maximum, signed, words, moment } = heard;
+    if (moment !== null) this.paintMoment(context, moment, inks);
     const kind = signed ? "diverging" : "sequential";
     if (values !== null) {
       const scale = colourScale([0, maximum], kind, false, this.theme());
@@ -317,6 +321,21 @@ export class Chart {
       }
       if (word.peak !== null) this.paintDot(context, this.x(middleOf(word.peak)), top + ROW / 2);
     });
+  }
+
+  /** A frame around the moment in focus, through wave and spectrum. */
+  private paintMoment(context: CanvasRenderingContext2D, { from, to }: TimeCell, inks: Inks): void {
+    const { wave, spectrum } = this.bands;
+    const [left, top, bottom] = [this.x(from), wave[0], spectrum[0] + spectrum[1]];
+    for (const [ink, width] of [
+      [inks.ground, 5], // seen on any spectrum
+      [inks.accent, 2],
+    ] as const) {
+      context.strokeStyle = ink;
+      context.lineWidth = width;
+      context.strokeRect(left, top, Math.max(2, this.x(to) - left), bottom - top);
+    }
+    context.lineWidth = 1;
   }
 
   private paintCells(

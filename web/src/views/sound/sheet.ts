@@ -28,6 +28,7 @@ export interface Sheet {
   readonly signed: boolean;
   readonly heard: readonly HeardWord[];
   weight(row: number, key: number): number;
+  moment(second: string): string; // as a person reads it
   readonly theme: Theme;
   readonly title: string;
   readonly caption: readonly string[];
@@ -77,7 +78,7 @@ export function writeSheet(given: Sheet): string {
     height += ROW;
   }
   for (const tick of ticksOf(sound.seconds, 10))
-    body += label(`${round(tick)} s`, x(tick), height + 14, {
+    body += label(given.moment(round(tick)), x(tick), height + 14, {
       fill: ink.faint,
       size: 11,
       anchor: tick === 0 ? "start" : "middle",

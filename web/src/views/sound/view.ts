@@ -436,6 +436,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
       words: this.heard,
       weight,
       focus,
+      moment: this.cells[this.focusAxis].find(({ row }) => row === focus) ?? null,
     });
     const wordsColoured = this.coloured === "query" && values !== null;
     this.list.colour(wordsColoured ? (row) => values[row] ?? 0 : null, maximum, signed);
@@ -525,6 +526,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
       signed: this.signed,
       heard: this.heard,
       weight: (row, key) => this.numbers?.at(row, key) ?? 0,
+      moment: (second) => say.moment(second),
       theme: stage.theme,
       title: `${say.title} · ${stage.source.description.model}`,
       caption: captionOf(

@@ -15,7 +15,7 @@ import { readPicture, readSamples } from "../../data/media";
 import { clearCanvas, readInks } from "../../marks/canvas";
 import { make } from "../../marks/make";
 import { figure, inks, label } from "../../marks/paper";
-import { paintPicture } from "../../marks/patches";
+import { paintPicture, writeOver } from "../../marks/patches";
 import type { Drawn, WalkContext, WalkScene } from "./context";
 import { sideOf } from "./script";
 
@@ -24,17 +24,6 @@ const APART = 0.12; // the gap between patches, as a share of one
 const NAMED = 34; // CSS pixels of a patch that has room for its name
 const WAVE = 120; // CSS pixels, of a sound
 const NAMES = 22; // and of the seconds below it
-
-/** Which cells of a picture are rather light than dark. */
-function findLight(image: ImageBitmap, rows: number, columns: number): readonly boolean[] {
-  const small = make("canvas", { width: columns, height: rows }).getContext("2d")!;
-  small.drawImage(image, 0, 0, columns, rows);
-  const { data } = small.getImageData(0, 0, columns, rows);
-  return Array.from({ length: rows * columns }, (_, cell) => {
-    const [red, green, blue] = data.subarray(4 * cell) as unknown as [number, number, number];
-    return 0.299 * red + 0.587 * green + 0.114 * blue > 128;
-  });
-}
 
 export class MediaScene implements WalkScene {
   readonly element: HTMLElement;
@@ -143,18 +132,11 @@ export class MediaScene implements WalkScene {
     drawn.strokeStyle = readInks(this.canvas).line; // a patch as light, or as dark, as the page is seen, too
     for (const [left, top] of places) drawn.strokeRect(left + 0.5, top + 0.5, broad - 1, tall - 1);
     if (Math.min(wide, high) < NAMED) return;
-    drawn.font = "600 11px system-ui, sans-serif";
     drawn.textBaseline = "top";
-    drawn.lineWidth = 3;
-    const light = findLight(image, rows, columns);
     this.shown!.cells.forEach((cell, token) => {
       if (cell < 0) return;
       const at = [((cell % columns) + APART) * wide, (Math.floor(cell / columns) + APART) * high] as const;
-      const name = this.slice?.shown[token] ?? "";
-      drawn.strokeStyle = light[cell] ? "rgb(255 255 255 / 70%)" : "rgb(0 0 0 / 70%)";
-      drawn.fillStyle = light[cell] ? "#000000" : "#ffffff";
-      drawn.strokeText(name, ...at);
-      drawn.fillText(name, ...at);
+      writeOver(drawn, this.slice?.shown[token] ?? "", ...at);
     });
   }
 
