@@ -211,7 +211,7 @@ def bench(tiny_zoo: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 _running = ExitStack()  # Playwright and its browser
 _browsers: list[Browser] = []  # the one that runs, if any
 _idle: dict[str, list[BrowserContext]] = {}  # by their settings: contexts that a test has given back
-_seen: dict[tuple[str, str], list["Seen"]] = {}  # by server and settings: pages that were only looked at
+_seen: dict[tuple[str, str], list["Seen"]] = {}  # by server and language: pages that were only looked at
 
 
 @pytest.fixture
@@ -317,7 +317,16 @@ class Seen:
 
     page: Page
     faults: list[str]
-    fresh: str  # what it had stored and how it looked when it was opened
+    fresh: str = ""  # what it had stored and how it looked when the test came to its place
+    dark: bool = False
+
+    def show(self, width: int, height: int, dark: bool) -> None:
+        """In a window of this size, in light or dark colours."""
+        if self.page.viewport_size != (size := {"width": width, "height": height}):
+            self.page.set_viewport_size(size)  # type: ignore[arg-type]
+        if self.dark != dark:
+            self.page.emulate_media(color_scheme="dark" if dark else "light")
+            self.dark = dark
 
 
 # What is no part of the selection: what the page has stored, its language and colours, and open dialogs.
@@ -343,27 +352,29 @@ def look(chromium: Browser, request: pytest.FixtureRequest) -> Iterator[Callable
     """As `open_page`, but the page may be one that earlier tests have looked at: that takes half the time.
 
     For tests that change nothing but what the address says: it is given back unless a test has failed, or has
-    changed what the page stores, its language, its colours. The page is at rest.
+    changed what the page stores, its language, its colours. The page is at rest. `width`, `height` and `dark`
+    are changed in the page that is open.
     """
     used: list[tuple[tuple[str, str], Seen]] = []
     failed = request.session.testsfailed
 
-    def look_at(url: str, **words: Any) -> Page:
-        home = urlsplit(url).netloc
-        key = (home, str(words))
+    def look_at(
+        url: str, *, width: int = 1440, height: int = 900, dark: bool = False, locale: str = "en-GB"
+    ) -> Page:
+        key = (urlsplit(url).netloc, locale)
         if _seen.get(key):
             seen = _seen[key].pop()
+            seen.show(width, height, dark)
             leave(seen.page, url)
             go(seen.page, url)
-            settle(seen.page)
         else:
-            _, context = take_context(chromium, words)
-            page = open_blank(context, url)
-            faults: list[str] = []
-            watch(page, url, faults)
-            page.goto(url)
-            settle(page)
-            seen = Seen(page, faults, page.evaluate(APART))
+            _, context = take_context(chromium, {"locale": locale})
+            seen = Seen(open_blank(context, url), [])
+            watch(seen.page, url, seen.faults)
+            seen.show(width, height, dark)
+            seen.page.goto(url)
+        settle(seen.page)
+        seen.fresh = seen.page.evaluate(APART)
         used.append((key, seen))
         return seen.page
 

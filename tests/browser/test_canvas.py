@@ -68,8 +68,8 @@ def test_four_panels_move_together(served: Served, look: Open) -> None:
     expect(page).to_have_url(re.compile("view=embeddings.*head=1&query=3.*embeddings.stack=decoder"))
 
 
-def test_on_a_telephone_they_stand_below_one_another(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("translation", view="canvas"), width=360, height=740)
+def test_on_a_telephone_they_stand_below_one_another(served: Served, look: Open) -> None:
+    page = look(served.address("translation", view="canvas"), width=360, height=740)
     settle(page)
     assert measure_overflow(page) <= 0
     boxes = [page.locator(f"[data-canvas={name}]").bounding_box() for name in PANELS]

@@ -47,10 +47,8 @@ def test_english_would_be_found() -> None:
 
 
 @campaign("name", ["decoder", "translation", "single"], sample=["translation"])
-def test_no_view_has_a_sentence_in_english(
-    served: Served, open_page: Open, name: str, tmp_path: Path
-) -> None:
-    page = open_page(served.address(name, view="overview"), locale="zh-CN")
+def test_no_view_has_a_sentence_in_english(served: Served, look: Open, name: str, tmp_path: Path) -> None:
+    page = look(served.address(name, view="overview"), locale="zh-CN")
     found: dict[str, list[str]] = {}
     for view in (*VIEWS, *MORE):
         page.evaluate(f"location.hash = 'recording={served.ids[name]}&view={view}'")
@@ -71,8 +69,8 @@ def test_no_view_has_a_sentence_in_english(
     assert {view: find_english(texts) for view, texts in found.items() if find_english(texts)} == {}
 
 
-def test_no_panel_has_a_sentence_in_english(served: Served, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="heatmap"), locale="zh-CN")
+def test_no_panel_has_a_sentence_in_english(served: Served, look: Open) -> None:
+    page = look(served.address("decoder", view="heatmap"), locale="zh-CN")
     settle(page)
     for panel in PANELS:
         page.get_by_role("tab", name=panel, exact=True).click()
@@ -81,6 +79,8 @@ def test_no_panel_has_a_sentence_in_english(served: Served, open_page: Open) -> 
     page.locator("[data-action=help]").click()
     expect(page.locator("[data-dialog=help]")).to_be_visible()
     assert find_english(page.evaluate(READ)) == []
+    page.keyboard.press("Escape")
+    expect(page.locator("[data-dialog=help]")).to_have_count(0)
 
 
 def test_why_there_is_no_number(served: Served, open_page: Open) -> None:

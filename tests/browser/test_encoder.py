@@ -64,9 +64,9 @@ def test_hovering_reads_norm_change_and_neuron(served: Served, look: Open) -> No
     )
 
 
-def test_darker_cells_have_larger_norms(served: Served, open_page: Open) -> None:
+def test_darker_cells_have_larger_norms(served: Served, look: Open) -> None:
     norms = np.linalg.norm(states(served, "decoder"), axis=-1)  # (layer, token)
-    page = open_page(served.address("decoder", view="encoder") + "&encoder.by=norm&encoder.range=all")
+    page = look(served.address("decoder", view="encoder") + "&encoder.by=norm&encoder.range=all")
     expect(page.locator(".encoder-view .profile svg")).to_be_visible()
     settle(page)
     canvas = page.locator(".encoder-view .field-grid canvas")

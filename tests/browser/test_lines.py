@@ -120,8 +120,8 @@ def test_a_threshold_hides_weak_lines_and_says_how_much(served: Any, look: Open)
     expect(page).to_have_url(re.compile(r"lines\.threshold=0\.0000"))
 
 
-def test_heads_are_chosen_by_click_shift_and_keyboard(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="lines", map=0, head=0))
+def test_heads_are_chosen_by_click_shift_and_keyboard(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="lines", map=0, head=0))
     settle(page)
     heads = page.locator(".headrow-head")
 
@@ -153,8 +153,8 @@ def test_heads_are_chosen_by_click_shift_and_keyboard(served: Any, open_page: Op
     expect_pressed(1, 2)
 
 
-def test_a_click_keeps_a_token_and_a_link_brings_it_back(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("decoder", view="lines", map=0, head=0))
+def test_a_click_keeps_a_token_and_a_link_brings_it_back(served: Any, look: Open) -> None:
+    page = look(served.address("decoder", view="lines", map=0, head=0))
     settle(page)
     token(page, "query", 7).click()
     page.mouse.move(5, 5)
@@ -199,8 +199,8 @@ def test_only_rows_in_view_exist(served: Any, look: Open) -> None:
     expect(token(page, "query", 120)).to_have_count(0)
 
 
-def test_long_maps_are_fetched_in_blocks_of_queries(served: Any, open_page: Open) -> None:
-    page = open_page(served.address("long", view="lines", map=0, head=0))
+def test_long_maps_are_fetched_in_blocks_of_queries(served: Any, look: Open) -> None:
+    page = look(served.address("long", view="lines", map=0, head=0))
     calls: list[str] = []
     page.on("request", lambda request: calls.append(request.url) if "/weights" in request.url else None)
     page.reload()

@@ -48,8 +48,12 @@ def readout(page: Page) -> str:
 
 
 def covers(page: Page) -> np.ndarray:
-    """How much each patch is covered by its colour, (row, column): in the corner, beside its number."""
-    image = read_pixels(field(page).locator("canvas").nth(1))
+    """How much each patch is covered by its colour, (row, column)."""
+    return read_covers(read_pixels(field(page).locator("canvas").nth(1)))
+
+
+def read_covers(image: np.ndarray) -> np.ndarray:
+    """The same of the canvas itself: in the corner of a patch, beside its number."""
     high, wide = image.shape[0] / ROWS, image.shape[1] / COLUMNS
     rows = ((np.arange(ROWS) + 0.2) * high).astype(int)
     columns = ((np.arange(COLUMNS) + 0.2) * wide).astype(int)
@@ -105,9 +109,9 @@ def test_a_word_shows_its_patches_and_a_patch_its_words(
     assert readout(page).startswith(f"patch 1,2 is looked at by {best}")
 
 
-def test_keys_small_screens_and_the_other_colours(served: Any, open_page: Open, captioner: Recording) -> None:
+def test_keys_small_screens_and_the_other_colours(served: Any, look: Open, captioner: Recording) -> None:
     link = served.address("captioner", view="picture", place="encoder.self.0", head=1, picture__paint="light")
-    page = open_page(link, width=360, height=740)
+    page = look(link, width=360, height=740)
     settle(page)
     assert measure_overflow(page) <= 0
     field(page).focus()
@@ -124,7 +128,7 @@ def test_keys_small_screens_and_the_other_colours(served: Any, open_page: Open, 
 
 
 def test_a_file_has_the_picture_and_a_text_no_such_tab(
-    served: Any, open_page: Open, open_file: Open, captioner: Recording, tmp_path: Path
+    served: Any, look: Open, open_file: Open, captioner: Recording, tmp_path: Path
 ) -> None:
     page = open_file(export(captioner, tmp_path / "a.html", exact=True), "#view=picture&head=0")
     expect(page.get_by_role("tab", name="Picture", exact=True)).to_be_visible()
@@ -133,6 +137,6 @@ def test_a_file_has_the_picture_and_a_text_no_such_tab(
     below = read_pixels(field(page).locator("canvas").nth(0))
     assert below[..., 3].min() == 255
     assert len(np.unique(below[..., 0])) > 100  # the picture is drawn
-    text = open_page(served.address("decoder", view="heatmap"))
+    text = look(served.address("decoder", view="heatmap"))
     expect(text.get_by_role("tab", name="Heat map", exact=True)).to_be_visible()
     expect(text.get_by_role("tab", name="Picture", exact=True)).to_have_count(0)

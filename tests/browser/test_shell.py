@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from browser.conftest import STATIC_HERE
 from browser.waiting import catch, chosen, measure_overflow, settle
-from campaigns import campaign
+from campaigns import LONG, campaign
 from glassformer import bundle
 from inventions import invent_decoder
 
@@ -35,21 +35,23 @@ def test_opens_by_itself_on_a_recording(served: Any, open_page: OpenPage) -> Non
     assert page.locator(".view-host").inner_text().strip()
 
 
-@pytest.mark.parametrize("width", [360, 1000, 1440])
-def test_lists_say_what_they_are_for_at_every_width(served: Any, look: OpenPage, width: int) -> None:
+def test_lists_say_what_they_are_for_at_every_width(served: Any, look: OpenPage) -> None:
     """The open recording and the chosen example often have the same name."""
-    page = look(served.url, width=width, height=740)
+    page = look(served.address("decoder", view="canvas"))
     label = page.locator(".chooser", has=page.locator("[data-action=recording]")).locator(".chooser-label")
-    box = label.bounding_box()
-    assert box is not None
-    assert box["width"] > 30, "hidden except for screen readers"
-    assert box["height"] > 10
-    assert measure_overflow(page) <= 0
+    for width in (360, 1000, 1440):
+        page.set_viewport_size({"width": width, "height": 740})
+        assert measure_overflow(page) <= 0, width
+        box = label.bounding_box()
+        assert box is not None, width
+        assert box["width"] > 30, "hidden except for screen readers"
+        assert box["height"] > 10, width
 
 
-@pytest.mark.parametrize(
+@campaign(
     ("locale", "tab", "other"),
     [("en-GB", "Interpretability", "可解释性"), ("zh-CN", "可解释性", "Interpretability")],
+    sample=[("zh-CN", "可解释性", "Interpretability")],
 )
 def test_speaks_the_browsers_language_and_remembers_another(
     served: Any, open_page: OpenPage, locale: str, tab: str, other: str
@@ -66,8 +68,8 @@ def test_speaks_the_browsers_language_and_remembers_another(
     expect(page.get_by_role("tab", name=other, exact=True)).to_be_visible()
 
 
-def test_in_chinese_nothing_of_the_shell_is_english(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("translation"), locale="zh-CN")
+def test_in_chinese_nothing_of_the_shell_is_english(served: Any, look: OpenPage) -> None:
+    page = look(served.address("translation", view="canvas"), locale="zh-CN")
     settle(page)
     for panel in ("input", "interpretability", "debugging", "about"):
         page.locator(f".panels [data-name={panel}]").click()
@@ -79,7 +81,7 @@ def test_in_chinese_nothing_of_the_shell_is_english(served: Any, open_page: Open
         assert not english, f"{panel}: {english}"
 
 
-@pytest.mark.parametrize("dark", [False, True])
+@campaign("dark", [False, True], sample=[True])
 def test_follows_the_systems_colours_until_told_otherwise(
     served: Any, open_page: OpenPage, dark: bool
 ) -> None:
@@ -99,8 +101,8 @@ def test_follows_the_systems_colours_until_told_otherwise(
 # ── one selection, one address ───────────────────────────────────────────
 
 
-def test_a_link_reopens_the_exact_view(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("translation", view="heatmap"))
+def test_a_link_reopens_the_exact_view(served: Any, look: OpenPage, open_page: OpenPage) -> None:
+    page = look(served.address("translation", view="heatmap"))
     settle(page)
     page.locator("[data-family=decoder-cross]").check()
     page.locator("[data-head='1']").click()
@@ -176,9 +178,9 @@ def test_play_walks_through_the_tokens_and_stops_at_the_end(served: Any, look: O
 
 
 def test_saved_svg_opens_again_with_legend_and_caption(
-    served: Any, open_page: OpenPage, tmp_path: Path
+    served: Any, look: OpenPage, open_page: OpenPage, tmp_path: Path
 ) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=1, head=2))
+    page = look(served.address("decoder", view="heatmap", map=1, head=2))
     expect(page.locator(".heat-plot")).to_have_attribute("aria-busy", "false")
     settle(page)
     with page.expect_download() as waiting:
@@ -203,10 +205,8 @@ def test_saved_svg_opens_again_with_legend_and_caption(
     assert colours > 5 or seen.locator("image").count() > 0
 
 
-def test_saved_png_is_the_same_picture_twice_as_fine(
-    served: Any, open_page: OpenPage, tmp_path: Path
-) -> None:
-    page = open_page(served.address("decoder", view="heatmap", map=1, head=2), dark=True)
+def test_saved_png_is_the_same_picture_twice_as_fine(served: Any, look: OpenPage, tmp_path: Path) -> None:
+    page = look(served.address("decoder", view="heatmap", map=1, head=2), dark=True)
     expect(page.locator(".heat-plot")).to_have_attribute("aria-busy", "false")
     settle(page)
     with page.expect_download() as svg:
@@ -245,8 +245,8 @@ def test_copied_link_is_the_address(served: Any, open_page: OpenPage) -> None:
     assert page.evaluate("navigator.clipboard.readText()") == page.evaluate("location.href")
 
 
-def test_a_recording_can_be_downloaded(served: Any, open_page: OpenPage, tmp_path: Path) -> None:
-    page = open_page(served.address("decoder"))
+def test_a_recording_can_be_downloaded(served: Any, look: OpenPage, tmp_path: Path) -> None:
+    page = look(served.address("decoder", view="heatmap"))
     settle(page)
     page.locator("[data-name=about]").click()
     with page.expect_download() as waiting:
@@ -310,8 +310,8 @@ def test_keyboard_alone_leads_to_another_head(served: Any, open_page: OpenPage) 
     assert outline == "solid"
 
 
-def test_view_tabs_are_one_stop_and_arrows_move(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="canvas"))
+def test_view_tabs_are_one_stop_and_arrows_move(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="canvas"))
     settle(page)
     tabs = page.locator(".pictures [role=tab]")
     assert tabs.evaluate_all("all => all.filter(tab => tab.tabIndex === 0).length") == 1
@@ -324,8 +324,8 @@ def test_view_tabs_are_one_stop_and_arrows_move(served: Any, open_page: OpenPage
     page.wait_for_url(re.compile("view=canvas"))
 
 
-def test_where_tabs_do_not_fit_an_arrow_shows_the_others(served: Any, open_page: OpenPage) -> None:
-    page = open_page(served.address("decoder", view="heatmap"), width=1000)
+def test_where_tabs_do_not_fit_an_arrow_shows_the_others(served: Any, look: OpenPage) -> None:
+    page = look(served.address("decoder", view="heatmap"), width=1000)
     settle(page)
     row, tabs = page.locator(".pictures .tab-row"), page.locator(".pictures [role=tab]")
     expect(row).to_have_attribute("data-more", "right")
@@ -358,9 +358,9 @@ def test_shortcuts_and_their_list(served: Any, open_page: OpenPage) -> None:
     assert chosen(page)["place"] == "decoder.self.1"  # switched off
 
 
-@campaign("width", [360, 768, 1440, 3840], sample=[360, 1440])
-def test_no_sideways_scrolling_at_any_width(served: Any, open_page: OpenPage, width: int) -> None:
-    page = open_page(served.address("wide", view="heatmap"), width=width, height=740 if width < 800 else 1200)
+@campaign("width", [360, 768, 1440, 3840], sample=[360])
+def test_no_sideways_scrolling_at_any_width(served: Any, look: OpenPage, width: int) -> None:
+    page = look(served.address("wide", view="heatmap"), width=width, height=740 if width < 800 else 1200)
     settle(page)
     buttons = page.locator(".toolbar-buttons > button:visible").evaluate_all(
         "all => all.map(button => button.getBoundingClientRect().top)"
@@ -379,13 +379,15 @@ def test_no_sideways_scrolling_at_any_width(served: Any, open_page: OpenPage, wi
         assert measure_overflow(page) <= 0, panel
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("dark", [False, True])
-def test_the_shell_is_axe_clean(working: Any, open_page: OpenPage, dark: bool) -> None:
+def test_the_shell_is_axe_clean(working: Any, look: OpenPage, dark: bool) -> None:
+    """All panels in both colours in `make test-long`; in `make test` two of them in each."""
     from axe_playwright_python.sync_playwright import Axe
 
-    page = open_page(working.address("translation", view="heatmap", query=2, key=1), dark=dark)
-    settle(page)
-    for panel in ("input", "interpretability", "debugging", "about"):
+    page = look(working.address("translation", view="heatmap", query=2, key=1), dark=dark)
+    panels = ("input", "interpretability", "debugging", "about")
+    for panel in panels if LONG else panels[dark::2]:
         page.locator(f".panels [data-name={panel}]").click()
         expect(page.locator(f"[data-panel={panel}]")).not_to_be_empty()
         settle(page)

@@ -38,11 +38,9 @@ def read_rows(page: Page, words: int, frames: int) -> np.ndarray:
     return image[tops + 3][:, middles, :3]  # above the dot of the largest
 
 
-def test_rows_are_the_weights_and_pointing_reads_them(
-    served: Any, open_page: Open, listener: Recording
-) -> None:
+def test_rows_are_the_weights_and_pointing_reads_them(served: Any, look: Open, listener: Recording) -> None:
     weights = listener.maps[2].weights(1)  # (word, frame)
-    page = open_page(served.address("listener", view="sound", place="decoder.cross.0", head=1, query=0))
+    page = look(served.address("listener", view="sound", place="decoder.cross.0", head=1, query=0))
     settle(page)
     darkness = 765 - read_rows(page, *weights.shape).sum(axis=-1)
     for row, seen in zip(weights, darkness, strict=True):
@@ -62,10 +60,8 @@ def test_rows_are_the_weights_and_pointing_reads_them(
     expect(page.locator(".sound-readout")).to_contain_text(re.compile(r"\d of 2 words listen most"))
 
 
-def test_playing_runs_through_time_on_a_small_screen(
-    served: Any, open_page: Open, listener: Recording
-) -> None:
-    page = open_page(
+def test_playing_runs_through_time_on_a_small_screen(served: Any, look: Open, listener: Recording) -> None:
+    page = look(
         served.address("listener", view="sound", place="decoder.cross.0", head=0), width=360, height=740
     )
     settle(page)
