@@ -1,10 +1,13 @@
 """Joint decoding: what the encoder tells by CTC, beside the sum over all its paths; and with a decoder."""
 
 from itertools import groupby, product
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_flatten
 
 import glassformer as gf
 from glassformer.errors import InputError
@@ -94,6 +97,32 @@ def test_beams_that_branch_and_sources_that_end_keep_what_they_heard() -> None:
     wanted = follow(frames[[0, 0, 2, 2]], [[4, 1], [4, 4], [4, 4], [1, 1]])
     assert_near(decoding.logits, wanted, summands=60)
     assert decoder.steps == 2
+
+
+class Largest(TorchDispatchMode):
+    """How many numbers the largest new tensor has."""
+
+    numbers = 0
+
+    def __torch_dispatch__(self, function: Any, types: Any, given: Any = (), named: Any = None) -> Any:
+        found = function(*given, **(named or {}))
+        tensors = [each for each in tree_flatten(found)[0] if isinstance(each, Tensor)]
+        new = [each.numel() for each in tensors if each.is_contiguous()]  # others are expanded views
+        self.numbers = max([self.numbers, *new])
+        return found
+
+
+def test_beams_share_what_is_heard() -> None:
+    """A number for each beam, frame and word would be gigabytes for a large vocabulary."""
+    frames, beams = torch.randn(2, 30, 50, generator=torch.Generator().manual_seed(9)), 8
+    decoder = Decoder(torch.zeros(2, 50))
+    decoding = JointDecoding(
+        decoder, frames, None, torch.full((2, 1), START), weight=1.0, blank=BLANK, end=END
+    )
+    decoding.select(torch.arange(2).repeat_interleave(beams))
+    with Largest() as largest:
+        decoding.step(torch.arange(2 * beams) + 4)
+    assert 0 < largest.numbers <= frames.numel()
 
 
 def test_the_weight_is_the_share_of_the_encoder() -> None:

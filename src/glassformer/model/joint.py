@@ -47,6 +47,7 @@ class JointDecoding:
             silence = torch.full_like(self.heard[0, 0], NEVER)
             silence[blank] = 0.0
             self.heard = torch.where(real[..., None], self.heard, silence)
+        self.chances = self.heard.exp()
         # (row, frames so far): a source has one row at first, then one for each beam
         nothing = torch.zeros_like(self.heard[:, :1, blank])
         self.rests = torch.cat((nothing, self.heard[..., blank].cumsum(1)), dim=1)
@@ -69,28 +70,25 @@ class JointDecoding:
     def keep(self, sources: Tensor) -> None:
         self.decoding.keep(sources)
         count = len(self.heard)
-        self.heard = self.heard[sources]
+        self.heard, self.chances = self.heard[sources], self.chances[sources]
         for name in ("logits", "ends", "rests", "last"):
             part = getattr(self, name).unflatten(0, (count, -1))[sources].flatten(0, 1)
             setattr(self, name, part)
 
     def _hear(self, words: Tensor) -> None:
         """Append a word (row,) to each row: where it may end, and where a rest may follow it."""
-        heard = self._spread(len(words))
-        said = heard.gather(2, words[:, None, None].expand(-1, heard.shape[1], 1))[..., 0]  # (row, frame)
+        said = self._read(words)
         before = torch.where((words == self.last)[:, None], self.rests, self._before())[:, :-1]
         self.ends = _add_up(before, said)
-        self.rests = _add_up(self.ends[:, :-1], heard[..., self.blank])
+        self.rests = _add_up(self.ends[:, :-1], self._read(torch.full_like(words, self.blank)))
         self.last = words
 
     def _weigh(self) -> Tensor:
         """Logits (row, word) of the next word, by both."""
         before = self._before()
-        heard = self._spread(len(before))
-        told = (before[:, :-1, None] + heard).logsumexp(1)
-        last = self.last[:, None]
-        again = heard.gather(2, last[..., None].expand(-1, heard.shape[1], 1))[..., 0] + self.rests[:, :-1]
-        told = told.scatter(1, last, again.logsumexp(1, keepdim=True))
+        told = self._sum_frames(before[:, :-1])
+        again = (self._read(self.last) + self.rests[:, :-1]).logsumexp(1, keepdim=True)
+        told = told.scatter(1, self.last[:, None], again)
         told[:, self.blank] = NEVER
         if self.end is not None:
             told[:, self.end] = before[:, -1]
@@ -101,9 +99,20 @@ class JointDecoding:
         """(row, frames so far) The words so far, however the last of these frames tells them."""
         return self.ends.logaddexp(self.rests)
 
-    def _spread(self, rows: int) -> Tensor:
-        """What is heard, for each row (row, frame, word)."""
-        return self.heard.repeat_interleave(rows // len(self.heard), dim=0)
+    def _read(self, words: Tensor) -> Tensor:
+        """log p of a word of each row (row,) in each frame (row, frame)."""
+        sources, frames, _ = self.heard.shape
+        places = words.view(sources, 1, -1).expand(-1, frames, -1)  # (source, frame, beam)
+        return self.heard.gather(2, places).transpose(1, 2).flatten(0, 1)
+
+    def _sum_frames(self, before: Tensor) -> Tensor:
+        """log of the sum, over frames, of exp(before + log p(word)) (row, word).
+
+        By a matrix product: numbers for each row, frame and word would take much memory.
+        """
+        highest = before.amax(1, keepdim=True)
+        shares = (before - highest).exp().unflatten(0, (len(self.chances), -1))  # (source, beam, frame)
+        return ((shares @ self.chances).flatten(0, 1).log() + highest).clamp(min=NEVER)
 
 
 def _add_up(before: Tensor, now: Tensor) -> Tensor:
