@@ -4,13 +4,16 @@ import json
 import logging
 import re
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
+import anyio
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from glassformer.api import logs
-from glassformer.api.logs import JsonFormatter, LineFormatter
+from glassformer.api.logs import JsonFormatter, LineFormatter, Observer
+from glassformer.api.roles import PERSON
 
 
 def read_counters(text: str) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
@@ -110,6 +113,40 @@ def test_the_access_log_has_a_line_for_each_request(site: Any, caplog: pytest.Lo
     assert "secret" not in lines[0]  # a query may hold a token
     assert "\n" not in lines[1]
     assert "status=404" in lines[1]
+
+
+def test_the_access_log_says_whose_a_request_was() -> None:
+    entries: list[dict[str, Any]] = []
+
+    class Kept(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            entries.append(json.loads(JsonFormatter().format(record)))
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["path"] == "/his":
+            scope[PERSON] = SimpleNamespace(name="rob")  # as access control notes it
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    async def send(message: Any) -> None:
+        pass
+
+    async def ask() -> None:
+        for path in ("/his", "/nobodys"):
+            scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+            await Observer(app, SimpleNamespace(count=lambda *_: None))(scope, None, send)  # type: ignore[arg-type]
+
+    handler, level = Kept(), logs.access_log.level
+    logs.access_log.addHandler(handler)
+    logs.access_log.setLevel(logging.INFO)
+    try:
+        anyio.run(ask)
+    finally:
+        logs.access_log.setLevel(level)
+        logs.access_log.removeHandler(handler)
+    assert [(each["message"], each.get("person")) for each in entries] == [
+        ("GET /his", "rob"),
+        ("GET /nobodys", None),
+    ]
 
 
 def test_an_error_in_the_log_has_its_traceback() -> None:

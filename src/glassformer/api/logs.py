@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from glassformer.api.roles import PERSON
 from glassformer.api.tracing import add_span
 
 access_log = logging.getLogger("glassformer.access")
@@ -24,7 +25,7 @@ HEADER = "x-request-id"
 REQUEST = "glassformer.request_id"  # the same in a span
 OTHER = "other"  # the route of requests that were refused before routing, or that ask for files of the page
 _ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
-_FIELDS = ("status", "bytes", "seconds", "client")  # of an entry of the access log, beside its text
+_FIELDS = ("status", "bytes", "seconds", "client", "person")  # of an entry of the access log, beside its text
 
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
 
@@ -84,17 +85,15 @@ class Observer:
                 server=True,
             )
             if access_log.isEnabledFor(logging.INFO):
-                access_log.info(
-                    "%s %s",
-                    scope["method"],
-                    scope["path"],
-                    extra={
-                        "client": scope["client"][0] if scope.get("client") else "",
-                        "status": status,
-                        "bytes": sent,
-                        "seconds": round(seconds, 6),
-                    },
-                )
+                extra = {
+                    "client": scope["client"][0] if scope.get("client") else "",
+                    "status": status,
+                    "bytes": sent,
+                    "seconds": round(seconds, 6),
+                }
+                if (person := scope.get(PERSON)) is not None:
+                    extra["person"] = person.name
+                access_log.info("%s %s", scope["method"], scope["path"], extra=extra)
 
 
 class JsonFormatter(logging.Formatter):
