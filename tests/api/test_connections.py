@@ -127,6 +127,23 @@ def test_one_client_has_a_share_of_all_connections(serve: Callable[..., int]) ->
         line.close()
 
 
+@pytest.mark.parametrize(("proxy", "served"), [("127.0.0.0/8", True), ("::1", False)])
+def test_a_proxy_brings_as_many_connections_as_there_are(
+    serve: Callable[..., int], proxy: str, served: bool
+) -> None:
+    port = serve(connections=4, client_share=0.5, proxies=(proxy,), head_seconds=10 * PATIENCE)
+    lines = [connect(port) for _ in range(2)]
+    wait(lambda: count_open(port) == 2)
+    with connect(port) as third:
+        if served:
+            third.sendall(b"GET /small HTTP/1.1\r\nhost: x\r\n\r\n")
+            assert third.recv(100).startswith(b"HTTP/1.1 200")
+        else:
+            assert ends(third)
+    for line in lines:
+        line.close()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no second address of their own")
 def test_many_clients_together_have_so_many_connections(serve: Callable[..., int]) -> None:
     port = serve(connections=4, head_seconds=10 * PATIENCE)  # silence alone ends none

@@ -1,15 +1,17 @@
 """Connections of a server: how many a client may have, and when a silent one is closed.
 
 In:   uvicorn's protocol, one object for each connection; Settings.
-Out:  the same protocol with four rules: there are so many connections at most; a client has a share of them;
-      a connection that does not send the head of a request in time is closed; a client that hardly reads what
-      it asked for is cut off. Settings that fit the file descriptors of this process.
+Out:  the same protocol with four rules: there are so many connections at most; a client has a share of them
+      (a proxy, which brings others, may have all); a connection that does not send the head of a request in
+      time is closed; a client that hardly reads what it asked for is cut off. Settings that fit the file
+      descriptors of this process.
 """
 
 import asyncio
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
+from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 from typing import Any, ClassVar
 
 from starlette.types import Receive, Scope, Send
@@ -40,6 +42,7 @@ class LimitedProtocol(H11Protocol):
 
     limits: ClassVar[Settings]
     open_connections: ClassVar[Counter[str]]  # by address
+    proxies: ClassVar[tuple[IPv4Network | IPv6Network, ...]]
 
     @property
     def app(self) -> Any:
@@ -57,11 +60,17 @@ class LimitedProtocol(H11Protocol):
         self.timers: dict[str, asyncio.TimerHandle] = {}
         self.open_connections[self.peer] += 1
         most = self.limits.connections
-        alone = self.open_connections[self.peer] > self.limits.share(most)
+        alone = self.open_connections[self.peer] > self.limits.share(most) and not self.brings_others()
         if alone or self.open_connections.total() > most + 1 + most // 8:  # some beyond `most` are told so
             transport.abort()
             return
         self._expect_head()
+
+    def brings_others(self) -> bool:
+        """Whether a proxy has opened the connection: its clients are told apart by what they ask for."""
+        with suppress(ValueError):  # the path of a socket, or nothing
+            return any(ip_address(self.peer) in network for network in self.proxies)
+        return False
 
     def data_received(self, data: bytes) -> None:
         """The first bytes of another request: its head must follow in time, too."""
@@ -116,7 +125,9 @@ class LimitedProtocol(H11Protocol):
 
 def make_protocol(settings: Settings) -> type[LimitedProtocol]:
     """The protocol of a server; it counts the connections of each client."""
-    return type("Connection", (LimitedProtocol,), {"limits": settings, "open_connections": Counter()})
+    proxies = tuple(ip_network(each, strict=False) for each in settings.proxies)
+    kept = {"limits": settings, "open_connections": Counter(), "proxies": proxies}
+    return type("Connection", (LimitedProtocol,), kept)
 
 
 def fit_descriptors(settings: Settings) -> Settings:
