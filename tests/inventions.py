@@ -183,6 +183,15 @@ def invent_captioner(heads: int = 3) -> Recording:
     )
 
 
+def invent_tower(heads: int = 2) -> Recording:
+    """A vision tower that looks at 3 x 5 patches behind a class token, and a text of its own length."""
+    patches = invent_captioner().source
+    text = invent_tokens("source", len(patches))
+    maps = [invent_map("vision", layer, "self", patches, patches, heads) for layer in range(2)]
+    maps.append(invent_map("language", 0, "self", text, text, heads, causal=True))
+    return Recording(model="invented", evidence=invent_evidence(), source=text, maps=tuple(maps))
+
+
 def invent_listener(heads: int = 2) -> Recording:
     """A second of two tones in 20 frames, and the two words that are heard, 0.1 to 0.4 and 0.6 to 0.9."""
     frames, rate = 20, 8000

@@ -10,7 +10,8 @@ from PIL import Image
 
 from glassformer.api.media import write_png
 from glassformer.recording import Picture, Recording
-from inventions import invent_captioner, invent_listener
+from glassformer.render.html.export import list_paths
+from inventions import invent_captioner, invent_listener, invent_tower
 
 
 def add(site: Any, recording: Recording) -> str:
@@ -47,6 +48,26 @@ def test_a_picture_and_where_its_tokens_lie(site: Any) -> None:
     for path in ("/picture?side=target", "/sound"):
         assert site.refusal(here + path, 404)["code"] == ("no_sound" if "sound" in path else "no_picture")
     assert site.refusal(site.of("decoder") + "/picture", 404)["code"] == "no_picture"
+
+
+def test_a_vision_tower_has_its_patches_and_its_picture(site: Any) -> None:
+    recording = invent_tower()
+    here = add(site, recording)
+    said = site.json(here)
+    assert said["source"]["picture"] is None
+    assert said["part"]["side"] == "part"
+    assert said["part"]["picture"]["cells"] == [-1, *range(15)]
+    assert said["part2"] is None
+    assert [each["key_side"] for each in said["maps"]] == ["part", "part", "source"]
+    assert site.json(f"{here}/tokens/part")["texts"][:2] == ["[CLS]", "0,0"]
+    answer = site.client.get(f"{here}/picture?side=part")
+    assert answer.content == write_png(recording.maps[0].key.picture)
+    assert site.client.get(f"{here}/tokens/part2").status_code == 404
+    inside = {
+        path.partition("/")[2]
+        for path in list_paths(recording, "a", hidden=False, vectors=False, exact=False)
+    }
+    assert {"a/tokens/part", "a/picture?side=part"} <= inside
 
 
 def test_a_sound_and_what_is_spoken_in_it(site: Any) -> None:

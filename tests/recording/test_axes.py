@@ -1,5 +1,6 @@
 """Where the axes of a map lie in the texts, and whether a map looks ahead."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,6 +10,7 @@ from glassformer.api.description import describe_map
 from glassformer.place import Place
 from glassformer.recording import AttentionMap, Recording, Tokens, measure
 from glassformer.recording.axes import (
+    find_parts,
     find_row_side,
     find_side,
     find_starts,
@@ -17,7 +19,14 @@ from glassformer.recording.axes import (
     name_rows,
 )
 from glassformer.recording.generation import Generation, Output, Step
-from inventions import invent_decoder, invent_evidence, invent_map, invent_tokens, invent_translation
+from inventions import (
+    invent_decoder,
+    invent_evidence,
+    invent_map,
+    invent_tokens,
+    invent_tower,
+    invent_translation,
+)
 
 
 def repeat(side: str, count: int) -> Tokens:
@@ -52,6 +61,28 @@ def test_tokens_without_offsets_are_found_by_their_ids() -> None:
     assert find_starts(whole, step) == (2, 0)
     strange = at_step(whole, 9, Tokens("target", ("z",), np.array([9])), target, "self")
     assert find_starts(whole, strange) == (0, 0)
+
+
+def test_what_a_part_of_the_model_reads_is_a_side_of_its_own() -> None:
+    tower = invent_tower()
+    assert list(find_parts(tower)) == ["part"]
+    assert find_side(tower, "part") is tower.maps[0].query
+    assert find_side(tower, "part2") is None
+    described = [describe_map(tower, each) for each in tower.maps]
+    assert [(each.query_side, each.key_side, each.row_side) for each in described] == [
+        ("part",) * 3, ("part",) * 3, ("source",) * 3,
+    ]  # fmt: skip
+    pooled = invent_tokens("source", 4)
+    numbers = replace(pooled, texts=("0", "1", "2", "3"), ids=np.arange(4))  # as of a stack that pools
+    other = invent_map("pooled", 0, "self", numbers, numbers, heads=2)
+    both = replace(tower, maps=(other, *tower.maps))
+    assert [find_side(both, side) for side in ("part", "part2")] == [numbers, tower.maps[0].query]
+    assert describe_map(both, tower.maps[0]).query_side == "part2"
+
+
+@pytest.mark.parametrize("build", [invent_decoder, invent_translation])
+def test_axes_of_the_texts_are_no_parts(build: Callable[[], Recording]) -> None:
+    assert find_parts(build()) == {}
 
 
 def test_causal_or_not() -> None:

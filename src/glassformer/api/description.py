@@ -14,8 +14,17 @@ from glassformer.api.probes import ProbeDescription
 from glassformer.comparison.difference import Difference
 from glassformer.config import Shape
 from glassformer.messages import Message
-from glassformer.recording import AttentionMap, Evidence, Output, Recording, Side, Step, Tokens, count_levels
-from glassformer.recording.axes import RowSide, find_row_side, find_starts, find_written, is_causal
+from glassformer.recording import AttentionMap, Evidence, Output, Recording, Step, Tokens, count_levels
+from glassformer.recording.axes import (
+    AxisSide,
+    RowSide,
+    find_axis_side,
+    find_parts,
+    find_row_side,
+    find_starts,
+    find_written,
+    is_causal,
+)
 from glassformer.recording.generation import OutputKind
 from glassformer.recording.statistics import Content
 from glassformer.recording.visible import make_visible
@@ -39,7 +48,7 @@ Visible = Annotated[str, BeforeValidator(make_visible)]  # with blanks, line end
 
 
 class SideDescription(ResponseModel):
-    """One of the two texts, or what each position of the target writes."""
+    """One of the two texts, what each position of the target writes, or what a part of the model reads."""
 
     side: RowSide
     count: int
@@ -56,8 +65,8 @@ class MapDescription(ResponseModel):
     heads: int
     queries: int
     keys: int
-    query_side: Side
-    key_side: Side
+    query_side: AxisSide
+    key_side: AxisSide
     row_side: RowSide  # whose tokens name the rows: in cross-attention what each of them writes
     query_start: int
     key_start: int
@@ -79,7 +88,7 @@ class HiddenDescription(ResponseModel):
     """The hidden states of a stack."""
 
     stack: str
-    side: Side
+    side: AxisSide
     layers: int
     tokens: int
     width: int
@@ -190,6 +199,9 @@ class Description(ResponseModel):
     source: SideDescription
     target: SideDescription | None
     written: SideDescription | None  # what each position of the target writes
+    part: SideDescription | None = None  # what axes show that is neither text: patches of a vision tower
+    part2: SideDescription | None = None
+    part3: SideDescription | None = None
     maps: tuple[MapDescription, ...]
     hidden: tuple[HiddenDescription, ...]
     output: OutputDescription | None
@@ -237,6 +249,7 @@ def describe(
         target=None if recording.target is None else _describe_side(recording.target),
         written=None if written is None else _describe_side(written).model_copy(update=_WRITTEN),
         maps=tuple(describe_map(recording, each) for each in recording.maps),
+        **{side: _describe_side(part, side) for side, part in find_parts(recording).items()},
         hidden=tuple(_describe_hidden(recording, stack) for stack in recording.hidden),
         output=None if recording.output is None else _describe_output(recording.output),
         generation=None if generation is None else GenerationDescription.model_validate(generation),
@@ -286,8 +299,8 @@ def describe_map(recording: Recording, each: AttentionMap) -> MapDescription:
         heads=each.heads,
         queries=len(each.query),
         keys=len(each.key),
-        query_side=each.query.side,
-        key_side=each.key.side,
+        query_side=find_axis_side(recording, each.query),
+        key_side=find_axis_side(recording, each.key),
         row_side=find_row_side(recording, each),
         query_start=query_start,
         key_start=key_start,
@@ -323,9 +336,9 @@ def slice_tokens(tokens: Tokens, side: RowSide, start: int, stop: int) -> TokenS
     )
 
 
-def _describe_side(tokens: Tokens) -> SideDescription:
+def _describe_side(tokens: Tokens, side: RowSide | None = None) -> SideDescription:
     return SideDescription(
-        side=tokens.side,
+        side=side or tokens.side,
         count=len(tokens),
         text=tokens.text,
         picture=describe_picture(tokens.picture),
@@ -340,9 +353,9 @@ def _describe_hidden(recording: Recording, stack: str) -> HiddenDescription:
     )
 
 
-def find_hidden_side(recording: Recording, stack: str) -> Side:
+def find_hidden_side(recording: Recording, stack: str) -> AxisSide:
     """Whose tokens the hidden states of a stack belong to: as the stack's own maps say, else by length."""
-    sides = {each.query.side for each in recording.maps if each.stack == stack}
+    sides = {find_axis_side(recording, each.query) for each in recording.maps if each.stack == stack}
     if len(sides) == 1:
         return sides.pop()
     target = recording.target

@@ -3,20 +3,25 @@
 In:   a recording and one of its maps.
 Out:  sides, first tokens, names of rows, causal or not. A map of one step shows a part of its sides.
 
+An axis may show neither text: a vision tower beside a language model reads patches. Such tokens are sides of
+their own, "part", "part2" and "part3" in the order of the maps.
+
 A row of cross-attention is computed when a word enters the decoder, to write the next one. It is named by
 the word that it writes; the reading "entered" names it by the other. Rows of self-attention are always named
 by the word that entered, as their columns are (docs/decisions/0026).
 """
 
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from glassformer.place import Reading
-from glassformer.recording import AttentionMap, Recording, Tokens
+from glassformer.recording import AttentionMap, Recording, Side, Tokens
 
-RowSide = Literal["source", "target", "written"]  # "written": what each token of the target's side writes
+PartSide = Literal["part", "part2", "part3"]
+AxisSide = Literal[Side, PartSide]
+RowSide = Literal[AxisSide, "written"]  # "written": what each token of the target's side writes
 UNKNOWN = "…"  # a word that was not recorded
 
 
@@ -24,7 +29,44 @@ def find_side(recording: Recording, side: RowSide) -> Tokens | None:
     """The tokens of a side."""
     if side == "written":
         return find_written(recording)
-    return recording.source if side == "source" else recording.target
+    if side == "source" or side == "target":
+        return recording.source if side == "source" else recording.target
+    return find_parts(recording).get(side)
+
+
+def find_parts(recording: Recording) -> dict[PartSide, Tokens]:
+    """The tokens of axes that stand in neither text."""
+    parts: list[Tokens] = []
+    for each in recording.maps:
+        for tokens in (each.query, each.key) if each.step is None else ():
+            if not _stands_in_text(recording, tokens) and not any(_is_same(part, tokens) for part in parts):
+                parts.append(tokens)
+    return dict(zip(get_args(PartSide), parts, strict=False))
+
+
+def find_axis_side(recording: Recording, tokens: Tokens) -> AxisSide:
+    """Where the tokens of an axis stand."""
+    if _stands_in_text(recording, tokens):
+        return tokens.side
+    parts = find_parts(recording)
+    return next((side for side, part in parts.items() if _is_same(part, tokens)), tokens.side)
+
+
+def _stands_in_text(recording: Recording, tokens: Tokens) -> bool:
+    whole = recording.source if tokens.side == "source" else recording.target
+    if whole is None or tokens is whole or len(tokens) == 0:
+        return True
+    count = len(tokens)
+    starts = np.flatnonzero(whole.ids[: max(0, len(whole) - count + 1)] == tokens.ids[0]).tolist()
+    return any(
+        np.array_equal(whole.ids[start : start + count], tokens.ids)
+        and whole.texts[start : start + count] == tokens.texts
+        for start in starts
+    )
+
+
+def _is_same(one: Tokens, other: Tokens) -> bool:
+    return one is other or (one.side == other.side and one.texts == other.texts)
 
 
 def name_rows(recording: Recording, attention_map: AttentionMap, reading: Reading = "written") -> Tokens:
@@ -44,7 +86,7 @@ def name_rows(recording: Recording, attention_map: AttentionMap, reading: Readin
 
 def find_row_side(recording: Recording, attention_map: AttentionMap) -> RowSide:
     """Whose tokens name the rows of a map: "written" in cross-attention of a text that is written."""
-    side = attention_map.query.side
+    side = find_axis_side(recording, attention_map.query)
     if attention_map.kind != "cross" or side != "target" or not _is_written(recording):
         return side
     return "written"
@@ -115,7 +157,7 @@ def find_starts(recording: Recording, attention_map: AttentionMap) -> tuple[int,
 
 def _find_places(recording: Recording, tokens: Tokens) -> list[int]:
     """Every place of its side where these tokens stand; 0 where they are the side, or nowhere in it."""
-    whole = find_side(recording, tokens.side)
+    whole = find_side(recording, find_axis_side(recording, tokens))
     count = len(tokens)
     if whole is None or count >= len(whole) or count == 0:
         return [0]

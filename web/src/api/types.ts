@@ -9,7 +9,9 @@ type Without<T, K extends keyof T> = Omit<T, K> & Partial<Pick<T, K>>;
 export type Language = string; // code of a language that has files of words
 /** A text of the page's own words. */
 export type Spoken = (language: Language) => string;
-export type SideName = "source" | "target";
+export type TextSide = "source" | "target";
+/** "part": what axes show that is neither text, such as the patches of a vision tower. */
+export type SideName = TextSide | "part" | "part2" | "part3";
 export type RowSide = SideName | "written"; // "written": what each position of the target writes
 export type Kind = "self" | "cross";
 export type Stack = string; // "encoder" or "decoder"

@@ -6,6 +6,7 @@
  */
 
 import type {
+  Description,
   EvidenceDescription,
   HiddenDescription,
   Language,
@@ -106,14 +107,19 @@ export function joinSentences(texts: readonly (Text | null)[], language: Languag
 
 /** What a side is: a text, or a picture or sound and the words that are written for it. */
 export function sideName(
-  { source }: Pick<RecordingSource["description"], "source">,
+  description: Pick<Description, "source" | "part" | "part2" | "part3">,
   side: RowSide,
   language: Language,
 ): string {
   const say = words(language);
-  if (side === "written") return say.beingWritten(sideName({ source }, "target", language));
-  if (source.picture) return side === "source" ? say.picture : say.caption;
-  if (source.sound) return side === "source" ? say.sound : say.transcript;
+  if (side === "written") return say.beingWritten(sideName(description, "target", language));
+  if (side !== "source" && side !== "target") {
+    const { picture, sound } = description[side] ?? {};
+    return picture ? say.picture : sound ? say.sound : say.part;
+  }
+  const { picture, sound } = description.source;
+  if (picture) return side === "source" ? say.picture : say.caption;
+  if (sound) return side === "source" ? say.sound : say.transcript;
   return say[side];
 }
 

@@ -17,6 +17,9 @@ import type { Message, Parameter } from "./messages";
 
 type Axis = "query" | "key";
 
+/** Where axes stand: in the texts, or in what a part of the model reads. */
+export const SIDES: readonly SideName[] = ["source", "target", "part", "part2", "part3"];
+
 /** The tokens of an axis on their picture. */
 export interface Patches {
   readonly side: SideName;

@@ -20,13 +20,13 @@ const OURS: readonly Wanted[] = [...ANY, "trace", "parameters"];
 
 /** `later`: the source for what is asked after this. */
 export async function readWalk(source: RecordingSource, later = source): Promise<Walk> {
-  const [plan, first, second, written] = await Promise.all([
+  const read = (side: RowSide) => (source.description[side] ? source.tokens(side) : null);
+  const [plan, first, target, written, part, part2, part3] = await Promise.all([
     source.walk(),
     source.tokens("source"),
-    source.description.target === null ? null : source.tokens("target"),
-    source.description.written === null ? null : source.tokens("written"),
+    ...([read("target"), read("written"), read("part"), read("part2"), read("part3")] as const),
   ]);
-  return { source: later, plan, tokens: { source: first, target: second, written } };
+  return { source: later, plan, tokens: { source: first, target, written, part, part2, part3 } };
 }
 
 export function tracingRequest({ more, ours }: WalkPlan, rerunner: Rerunner | null): JobRequest | null {

@@ -31,6 +31,7 @@ export const words = {
   headColumn: "head",
   source: "Source",
   target: "Target",
+  part: "Another part",
   picture: "Picture",
   sound: "Sound",
   caption: "Caption",

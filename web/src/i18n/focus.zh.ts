@@ -32,6 +32,7 @@ export const words: SameWords<typeof en.words> = {
   headColumn: "头",
   source: "源文",
   target: "译文",
+  part: "另一部分",
   picture: "图片",
   sound: "声音",
   caption: "图片描述",

@@ -6,6 +6,7 @@
  */
 
 import list from "virtual:views";
+import { SIDES } from "../core/media";
 import type { Text } from "../core/messages";
 import { errorText } from "../core/source";
 import type { AnyView, Subject } from "../core/view";
@@ -56,7 +57,7 @@ export class Views {
   /** The views that are offered while something is open; before anything is, those of a recording. */
   on(open: Subject): readonly ViewTitle[] {
     const kind = open.kind === "none" ? "recording" : open.kind;
-    const sides = open.kind === "recording" ? [open.now.description.source, open.now.description.target] : [];
+    const sides = open.kind === "recording" ? SIDES.map((side) => open.now.description[side]) : [];
     return this.titles.filter(
       ({ needs, cutFrom }) =>
         (needs === "none" || needs === kind) && (!cutFrom || sides.some((side) => side?.[cutFrom])),

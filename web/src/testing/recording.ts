@@ -167,7 +167,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
   const description = describe(invention);
   const asked: string[] = [];
   const target = invention.target ?? [];
-  const texts = {
+  const texts: Partial<Record<RowSide, readonly string[]>> = {
     source: invention.source ?? ["The", " cat", " sat"],
     target,
     written: [...target.slice(1), "</s>"],
@@ -178,7 +178,7 @@ export function invent(invention: Invention = {}): { source: RecordingSource; as
     description,
     within: () => source,
     async tokens(side: RowSide, range?: readonly [number, number]): Promise<TokenSlice> {
-      const all = texts[side];
+      const all = texts[side] ?? [];
       const [from, to] = range ?? [0, all.length];
       const offsets: (readonly [number, number])[] = [];
       let end = 0;

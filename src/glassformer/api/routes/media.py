@@ -13,8 +13,8 @@ from glassformer.api.media import write_png, write_wav
 from glassformer.api.responses import Context, Raw, respond_about
 from glassformer.api.routes.recordings import Id
 from glassformer.errors import ApiError
-from glassformer.recording import Recording, Side
-from glassformer.recording.axes import find_side
+from glassformer.recording import Recording
+from glassformer.recording.axes import AxisSide, find_side
 
 router = APIRouter(prefix="/api/recordings/{id}", tags=["media"], default_response_class=Response)
 
@@ -28,7 +28,7 @@ def _document(kind: str) -> dict[int | str, dict[str, Any]]:
 
 
 @router.get("/picture", responses=_document("image/png"))
-async def read_picture(request: Request, context: Context, id: Id, side: Side = "source") -> Response:
+async def read_picture(request: Request, context: Context, id: Id, side: AxisSide = "source") -> Response:
     """The picture that a side was cut from, as the model saw it."""
 
     def make(recording: Recording) -> Raw:
@@ -41,7 +41,7 @@ async def read_picture(request: Request, context: Context, id: Id, side: Side = 
 
 
 @router.get("/sound", responses=_document("audio/wav"))
-async def read_sound(request: Request, context: Context, id: Id, side: Side = "source") -> Response:
+async def read_sound(request: Request, context: Context, id: Id, side: AxisSide = "source") -> Response:
     """The sound that a side was cut from, as the model heard it."""
 
     def make(recording: Recording) -> Raw:

@@ -34,7 +34,7 @@ from glassformer.lessons.schema import read_defaults
 from glassformer.messages import known_languages, message, read_catalogue
 from glassformer.metrics import METRICS
 from glassformer.recording import AttentionMap, Recording
-from glassformer.recording.axes import RowSide, find_side
+from glassformer.recording.axes import RowSide, find_parts, find_side
 from glassformer.render.files import write_whole
 from glassformer.render.html.packing import pack
 from glassformer.runlog import Probe, RunIndex, RunLog, find_probes
@@ -395,7 +395,7 @@ def _is_json(body: bytes) -> bool:
 
 
 def _has_media(recording: Recording) -> bool:
-    sides = (recording.source, recording.target)
+    sides = (recording.source, recording.target, *find_parts(recording).values())
     return any(getattr(side, kind, None) is not None for side in sides for kind in MEDIA)
 
 

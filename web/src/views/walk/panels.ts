@@ -5,7 +5,7 @@
  * Out:  panels with symbols, numbers and names; of a vocabulary only the words that matter at one position.
  */
 
-import type { WalkAxis, WalkStep } from "../../api/types";
+import type { SideName, TextSide, WalkAxis, WalkStep } from "../../api/types";
 import { count, fixed } from "../../core/formats";
 import { readingOf } from "../../core/reading";
 import { isTurned, readStep, type StepArrays, type Table } from "../../data/walk_arrays";
@@ -37,10 +37,15 @@ export interface Loaded {
   drawn(column: number): number; // −1: not shown
 }
 
-/** Names for an axis of so many rows. */
+function isPart(axis: WalkAxis | SideName | undefined): axis is Exclude<SideName, TextSide> {
+  return axis === "part" || axis === "part2" || axis === "part3";
+}
+
+/** Names for an axis of a step that has so many rows. */
 function namesOf(
   context: WalkContext,
-  axis: WalkAxis | undefined,
+  { kind, stack }: WalkStep,
+  axis: WalkAxis | SideName | undefined,
   rows: number,
   written = false,
 ): Naming | null {
@@ -53,8 +58,10 @@ function namesOf(
     const samples = (context.tokens.source?.shown.length ?? 0) * Number(hop) * Number(frame_stride);
     return (at) => `${fixed(((at + 0.5) * samples) / rows / Number(sample_rate), 3)} s`;
   }
-  if (axis !== "source" && axis !== "target") return null;
-  const shown = context.tokens[axis === "target" && written ? "written" : axis]?.shown;
+  if (axis !== "source" && axis !== "target" && !isPart(axis)) return null;
+  const own = kind === "cross" ? axis : sideOf(stack, context.source.description);
+  const side = isPart(own) ? own : axis; // the plan names texts only
+  const shown = context.tokens[side === "target" && written ? "written" : side]?.shown;
   return (at) => shown?.[at] ?? String(at);
 }
 
@@ -132,10 +139,10 @@ function inputPanel(
   const rowNames =
     table.rows === 1 && shape.length < 2
       ? null
-      : namesOf(context, rows, turned ? table.columns : table.rows, written);
+      : namesOf(context, step, rows, turned ? table.columns : table.rows, written);
   const keyed = KEYED.has(last) || (last === "scaled" && step.kind !== "embedding");
   const spoken = words !== null && table.columns === words.length;
-  const columnNames = keyed ? namesOf(context, keys, table.columns) : spoken ? wordName : null;
+  const columnNames = keyed ? namesOf(context, step, keys, table.columns) : spoken ? wordName : null;
   return {
     name,
     symbol: letterOf(context.plan, step, name, shape[0]! > 1 ? table.head : null, turned ? "ᵀ" : ""),
@@ -165,7 +172,7 @@ function resultPanel(
   const shape = step.shape.output ?? [];
   const axes = step.axes.filter((axis) => axis !== "head");
   const single = axes.length < 2;
-  const names = single ? null : namesOf(context, axes[0], table.rows, isNamedByWritten(context, step));
+  const names = single ? null : namesOf(context, step, axes[0], table.rows, isNamedByWritten(context, step));
   const ids = axes[0] === "source" || axes[0] === "target" ? context.tokens[axes[0]]?.ids : undefined;
   const looked = step.operation === "lookup" && step.inputs[0]?.endsWith("/ids") === true;
   const classes = axes.at(-1) === "class" ? className(context) : null;
@@ -175,7 +182,7 @@ function resultPanel(
     role: "result",
     grid: grid(table, {
       row: looked && names !== null ? (at) => `${ids?.[at] ?? ""} ${names(at)}` : names,
-      column: wordName ?? classes ?? (single ? null : namesOf(context, axes[1], table.columns)),
+      column: wordName ?? classes ?? (single ? null : namesOf(context, step, axes[1], table.columns)),
       share: SHARES.has(lastWord(step.output)),
     }),
     turned: false,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { WalkPlan, WalkStep } from "../../api/types";
 import { invent } from "../../testing/recording";
 import { noParameters, plan } from "../../testing/walk";
-import { blockOf, keyOf, stepsOf, writeScript } from "./script";
+import { blockOf, keyOf, sideOf, stepsOf, writeScript } from "./script";
 import { sentences, titles } from "./step_words";
 
 const { source } = invent();
@@ -107,4 +107,18 @@ describe("the script", () => {
     };
     expect(keyOf({ ...norm, words: { over: "batch" } })).toBe("batchNorm");
   });
+});
+
+test("rows of a stack are the tokens of its own part, where it reads neither text", () => {
+  const { description } = source;
+  const tower = { ...description.maps[0]!, query_side: "part" as const };
+  const towered = {
+    ...description,
+    maps: [{ ...tower, place: { ...tower.place, stack: "vision" } }, ...description.maps],
+  };
+  expect(["vision", "decoder", null].map((stack) => sideOf(stack, towered))).toEqual([
+    "part",
+    "source",
+    "source",
+  ]);
 });

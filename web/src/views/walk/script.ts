@@ -56,6 +56,10 @@ export function lastWord(name: string): string {
 
 /** The side whose tokens are the rows of a stack. */
 export function sideOf(stack: string | null, description: Description): SideName {
+  const own = description.maps.find(
+    ({ place }) => place.stack === stack && place.kind === "self",
+  )?.query_side;
+  if (own !== undefined && own !== "source" && own !== "target") return own;
   return stack === "decoder" && description.target !== null ? "target" : "source";
 }
 

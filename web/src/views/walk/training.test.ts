@@ -13,6 +13,7 @@ function train(plan: WalkPlan, ids: readonly number[], shown: readonly string[],
   const positions = said.map((token) => [{ token, text: token === END ? "</s>" : `#${token}` }]);
   const description = {
     target: {},
+    maps: [],
     generation: null,
     output: { kind: "tokens", stack: "decoder", positions },
   };
