@@ -22,7 +22,7 @@ from glassformer.place import Kind, Place
 
 LONGEST_TEXT = 20_000  # characters of a template or a parameter of a message; longer ones are cut
 LONGEST_LIST = 1000  # items of a list in a message; longer ones are cut
-_MOST_FAULTS = 3  # that are told of a request
+_MOST_FAULTS = 3  # that the error of a request lists
 
 
 def replace_surrogates(text: str) -> str:

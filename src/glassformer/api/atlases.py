@@ -31,7 +31,7 @@ from glassformer.schema import MessageField, ResponseModel
 
 LARGEST = 64 << 20  # bytes of an atlas.json that is read
 MOST_OPEN = 16  # atlases that stay in memory
-MOST_CHANGES = 20  # scores that are told of a pair
+MOST_CHANGES = 20  # scores of a pair that are listed
 
 
 class AtlasEntry(ResponseModel):

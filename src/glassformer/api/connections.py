@@ -61,7 +61,7 @@ class LimitedProtocol(H11Protocol):
         self.open_connections[self.peer] += 1
         most = self.limits.connections
         alone = self.open_connections[self.peer] > self.limits.share(most) and not self.brings_others()
-        if alone or self.open_connections.total() > most + 1 + most // 8:  # some beyond `most` are told so
+        if alone or self.open_connections.total() > most + 1 + most // 8:  # a few beyond `most` get an answer
             transport.abort()
             return
         self._expect_head()

@@ -64,7 +64,7 @@ _DRAWINGS = 15  # older unlisted recordings of pictures and sounds that one pers
 _STALE = 86_400.0  # seconds after which the writer of a partial file must have been killed
 _OURS = re.compile(r"[0-9a-f]{16}")  # names that `new_path` gives
 _LOOK = 0.5  # seconds between two looks whether somebody waits to write to a file that is mapped
-_MOST_BROKEN = 20  # files of the folder whose faults are told
+_MOST_BROKEN = 20  # files of the folder whose errors are listed
 
 log = logging.getLogger("glassformer.server")
 

@@ -74,7 +74,7 @@ class _Body:
         self._limit = limit
         self._rate = rate
         self._begin = time.monotonic()
-        self._pause: float | None = pause  # None: the whole body is here
+        self._pause: float | None = pause  # None: the whole body has arrived
         self._taken = 0
         self._looked = False  # whether the last look, after the timeout, was taken
         self.answered = False

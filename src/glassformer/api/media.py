@@ -1,4 +1,4 @@
-"""Pictures and sound behind tokens: what the page is told of them, and their bytes.
+"""Pictures and sound behind tokens: their descriptions for the page, and their bytes.
 
 In:   a Picture or a Sound of a recording.
 Out:  descriptions, without pixels and samples; a PNG, a WAV. Both are written here from the arrays: no byte

@@ -120,7 +120,7 @@ class RunAlarm(ResponseModel):
 
 
 class RunEvent(ResponseModel):
-    """Something that happened once: a start, a best score, an end, a note. Alarms are told as `RunAlarm`."""
+    """Something that happened once: a start, a best score, an end, a note. Alarms are sent as `RunAlarm`."""
 
     step: int
     kind: str

@@ -50,7 +50,7 @@ class Settings(RunSettings):
     shipped_runs: Path | None = SHIPPED_RUNS  # folder of examples, which are only read; None: no examples
     atlases: Path = Path("atlases")  # folder of atlases
     shipped_atlases: Path | None = SHIPPED_ATLASES  # as shipped_runs
-    hidden: tuple[Path, ...] = ()  # other folders whose place is told to nobody: models, data
+    hidden: tuple[Path, ...] = ()  # other folders whose paths are never shown: models, data
     why_no_workbench: Message | None = None
     body_bytes: int = 4 << 20  # of a request
     upload_bytes: int = 1 << 30  # of an uploaded bundle

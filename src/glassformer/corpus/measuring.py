@@ -392,7 +392,7 @@ class Measuring:
 
 @dataclass(slots=True)
 class _Pace:
-    """Tells now and then how far a shard is; its end is told when it is kept."""
+    """Reports now and then how far a shard is; its end is reported when it is kept."""
 
     tell: Tell | None
     all_texts: int

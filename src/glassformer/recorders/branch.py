@@ -140,7 +140,7 @@ class _Parent:
 
 @dataclass(frozen=True, slots=True)
 class _Output:
-    """What is kept of the branch, and who is told of its steps."""
+    """What is kept of the branch, and the callback for its steps."""
 
     want: Collection[str]
     on_step: OnStep | None

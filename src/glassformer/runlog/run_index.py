@@ -195,7 +195,7 @@ class RunIndex:
 
 
 def open_run(folder: str | Path, progress: Progress | None = None, *, keep: bool = True) -> RunIndex:
-    """Open the log of a run by its index; `progress` is told the share that is done while one is made.
+    """Open the log of a run by its index; `progress` is called with the share that is done while one is made.
 
     An index that is missing is written beside the log; with `keep=False` it stays in memory.
 

@@ -151,7 +151,7 @@ def make_environment(*, offline: bool, hub_token: bool = True) -> dict[str, str]
     }
     for name in ("GLASSFORMER_TOKEN", "GLASSFORMER_SERVE_TOKEN"):  # not for the code of models
         variables.pop(name, None)
-    if not hub_token:  # it is the operator's, and whoever names a model is another
+    if not hub_token:  # it is the operator's, but other people name the models
         for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN"):
             variables.pop(name, None)
         variables |= {"HF_HUB_DISABLE_IMPLICIT_TOKEN": "1", "HF_TOKEN_PATH": os.devnull}

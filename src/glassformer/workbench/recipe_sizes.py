@@ -32,7 +32,7 @@ class Sizes:
 
 
 def estimate(tables: Mapping[str, Any], start: Path | None) -> Sizes:
-    """The sizes of a run; `start` is the folder of the model that it begins with, if it is here."""
+    """The sizes of a run; `start` is the folder of the model that it begins with, if it is stored here."""
     model, train = dict(tables.get("model", {})), _fill(TrainSettings, tables.get("train", {}))
     if model.get("start") is not None and start is None:
         return Sizes(None, None, None)

@@ -122,7 +122,7 @@ def generate(  # noqa: PLR0913 - one argument for each thing that a generation d
         settings["use_cache"] = False
 
     def count(read: int) -> None:
-        """Edits are told where the queries of the next pass begin."""
+        """Tell edits where the queries of the next pass begin."""
         if edits is not None and settings.get("use_cache", True):
             edits.start = read
 

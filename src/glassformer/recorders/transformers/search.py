@@ -31,7 +31,7 @@ class Search:
         forced: Forced | None = None,
         on_pass: Callable[[int], None] | None = None,
     ) -> None:
-        """`on_pass` is told how many tokens the decoder has read, before each pass but the first."""
+        """`on_pass` is called with the tokens that the decoder has read, before each pass but the first."""
         self.alternatives = alternatives
         self.forced = forced or Forced()
         self.on_pass = on_pass

@@ -1,4 +1,4 @@
-"""What is told about a run while it trains: one protocol, and a file for each tool that follows it."""
+"""Events of a run while it trains: one protocol, and a file for each tool that follows it."""
 
 from glassformer.training.callbacks.callback import (
     CALLBACKS,

@@ -1,4 +1,4 @@
-"""Callbacks: objects that are told what happens in a run. The log, the terminal and trackers all are ones.
+"""Callbacks: objects that receive the events of a run. The log, the terminal and trackers all are ones.
 
 In:   numbers of steps, statistics of heads, scores, events (alarms among them).
 Out:  whatever a callback makes of them.

@@ -66,7 +66,7 @@ def make_likes() -> Tensor:
 
 
 def choose_known(unknown: int, seed: int) -> Tensor:
-    """Which likes are told: all but so many, drawn at random. (user, film)"""
+    """Which likes are known: all but so many, drawn at random. (user, film)"""
     known = torch.ones(len(USERS) * len(FILMS), dtype=torch.bool)
     known[torch.randperm(len(known), generator=seeded(seed))[:unknown]] = False
     return known.view(len(USERS), len(FILMS))

@@ -68,7 +68,7 @@ def compute(inputs: Inputs) -> Result:
 
 
 def translate_starts(text: str, models: Zoo, wanted: str) -> tuple[Table, ...]:
-    """What each network that is here writes in French of longer and longer starts; nothing where none is."""
+    """What each available network writes in French for longer and longer starts; nothing without one."""
     words = text.split()
     counts = sorted({max(1, len(words) * part // STARTS) for part in range(1, STARTS + 1)})
     starts = [" ".join(words[:count]) for count in counts]
