@@ -284,6 +284,27 @@ test("an admin, who is told of everybody's jobs, is shown their own", async () =
   expect(see("[data-part=other-progress]")?.textContent).toContain("zoo/bert");
 });
 
+test("whoever was signed out meanwhile is offered to sign in again", async () => {
+  const rob = {
+    users: true,
+    name: "rob",
+    role: "runner",
+    signs_out: true,
+    storage: 0,
+    storage_most: null,
+  } as const;
+  const server = {
+    run: () => Promise.reject(new Refusal("Sign in first.", "not_signed_in", 401)),
+    session: async () => ({ ...rob, name: null, role: null }),
+  } as unknown as ServerJobs;
+  const { app } = makeApp({ source: { recordings: async () => [] }, server });
+  app.account.value = rob;
+  app.runs.start();
+  await vi.advanceTimersByTimeAsync(10);
+  expect(app.runs.trouble.peek()).toBeInstanceOf(Refusal);
+  expect(app.account.peek()?.name).toBeNull();
+});
+
 test("a recording that is gone leaves the list", async () => {
   const { app, listed } = build(() => []);
   app.complain(new Refusal("Too long.", "too_long", 422));

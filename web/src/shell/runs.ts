@@ -123,7 +123,7 @@ export class Runs {
         const cancelled = isAbort(error);
         if (cancelled) this.next = null;
         else this.trouble.value = error;
-        this.app.announce(cancelled ? this.app.words.peek().cancelled : this.app.explain(error));
+        this.announceEnd(error);
       }
     }
     this.looking = false;
@@ -416,15 +416,20 @@ export class Runs {
       app.announce(app.words.peek().finished);
     } catch (error) {
       if (this.controller !== mine) return;
-      const cancelled = isAbort(error);
-      if (!cancelled) this.trouble.value = error;
-      app.announce(cancelled ? app.words.peek().cancelled : app.explain(error));
+      if (!isAbort(error)) this.trouble.value = error;
+      this.announceEnd(error);
     } finally {
       if (this.controller === mine) {
         this.controller = null;
         this.running.value = null;
       }
     }
+  }
+
+  private announceEnd(error: unknown): void {
+    const { app } = this;
+    if (isAbort(error)) app.announce(app.words.peek().cancelled);
+    else app.announceFailure(error);
   }
 
   /** Asks for all jobs now and then until `isEnough`: without a connection of its own, of which there are only few. */
