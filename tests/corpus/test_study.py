@@ -321,6 +321,32 @@ def test_wrong_calls_are_refused(model: Any) -> None:
         assert error.value.message.code == code
 
 
+WRONG: dict[str, dict[str, Any]] = {
+    "recorders.causes.no_loss": {"outcome": gf.Loss()},
+    "recorders.causes.no_vectors": {"outcome": gf.Similarity()},
+    "recorders.causes.several_tokens": {"outcome": gf.LogProbability("cat dog")},
+    "recorders.causes.not_an_outcome": {"outcome": "loss"},
+    "recorders.causes.no_edits": {"outcome": gf.LogProbability("cat"), "edits": []},
+    "loaded.cannot.classifies": {"outcome": gf.ClassProbability("good")},
+    "text.no_language.none": {"target_language": "zz"},
+}
+
+
+@pytest.mark.parametrize("code", WRONG)
+def test_what_no_text_could_be_measured_with_is_refused_before_any_is_read(code: str, tmp_path: Path) -> None:
+    """A million texts would be refused one by one."""
+
+    def texts() -> Iterator[str]:
+        raise AssertionError("a text was read")
+        yield ""
+
+    model = gf.load(build(shape="encoder", head="masked"), WORDS)
+    with pytest.raises(InputError) as error:
+        gf.study(model, texts(), tmp_path / "found", **WRONG[code])
+    assert error.value.message.code == code
+    assert not (tmp_path / "found").exists()
+
+
 def test_what_could_not_be_read_is_counted_and_listed(model: Any, tmp_path: Path) -> None:
     """Also by those who did not see the files: in the study itself, and in a pool of studies."""
     for name in ("one", "other"):

@@ -103,8 +103,9 @@ def test_texts_that_fail_are_left_out_and_listed() -> None:
     with pytest.raises(InputError) as error:
         gf.record_many("zoo/bert", "one text")
     assert error.value.message.code == "record.many.not_texts"
-    with pytest.raises(GlassformerError):
-        gf.record_many(ours(shape="encoder"), texts, want=("wights",))
+    for wrong in ({"want": ("wights",)}, {"target_language": "zz"}):
+        with pytest.raises(GlassformerError):
+            gf.record_many(ours(shape="encoder"), texts, **wrong)
 
 
 def test_a_table_is_not_taken_for_its_columns_or_rows() -> None:

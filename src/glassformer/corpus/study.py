@@ -37,6 +37,7 @@ from glassformer.corpus.workers import Workers
 from glassformer.errors import InputError
 from glassformer.loaded.model import LoadedModel
 from glassformer.recorders.causes.outcomes import Outcome
+from glassformer.recorders.causes.sweep import read_rows
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.many import MOST_TOKENS, MOST_TOKENS_GPU, Text, check_texts, record_many
 from glassformer.recording import Recording
@@ -56,6 +57,7 @@ from glassformer.studies.moments import RESAMPLES
 from glassformer.studies.study import State, check_settings, finish_study
 from glassformer.text.files import Problems
 from glassformer.text.identity import identify_tokenizer
+from glassformer.text.languages import find_language
 
 SHARD = 1024  # texts
 SHARD_OF_EFFECTS = 16  # each is read once for every edit, so that 1,024 would take an hour
@@ -160,6 +162,7 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
     )
     if (edits is not None and outcome is None) or not (settings.metrics or outcome):
         raise InputError("study.nothing_to_measure")
+    _check_asked(loaded, settings)
     read_by = None if loaded.tokenizer is None else identify_tokenizer(loaded.tokenizer)
     about = {"model": loaded.name, "model_hash": loaded.identity.hash(), "tokenizer": read_by}
     described = {**settings.describe(), "shard": shard, "examples": examples, "most_tokens": most_tokens}
@@ -246,6 +249,19 @@ def _begin(folder: Path, about: dict[str, Any], settings: dict[str, Any]) -> dic
     if found.get("tokenizer") != about["tokenizer"]:
         raise InputError("study.other_tokenizer", folder=folder)
     return found
+
+
+def _check_asked(model: LoadedModel, settings: Settings) -> None:
+    """Refuse at once what no text could be measured with."""
+    if settings.outcome is not None:
+        if not isinstance(settings.outcome, Outcome):
+            raise InputError("recorders.causes.not_an_outcome", seen=repr(settings.outcome))
+        model.require("edits")
+        settings.outcome.check(model)
+    if settings.edits is not None:
+        read_rows(settings.edits)
+    if settings.target_language is not None:
+        find_language(model.tokenizer, settings.target_language)
 
 
 def _refuse_inside(texts: Iterable[Any], folder: str | Path | None) -> None:

@@ -29,6 +29,7 @@ from glassformer.recorders.maps import SUMS
 from glassformer.recorders.record import find_recorder, finish_run, make_request, run_request
 from glassformer.recorders.request import TRACES, USUAL, Request, check_computing, check_want
 from glassformer.recording import Recording
+from glassformer.text.languages import find_language
 from glassformer.text.tokenizer import Encoding
 
 WINDOW = 512  # texts that are sorted by length at a time
@@ -78,7 +79,7 @@ def record_many(  # noqa: PLR0913 - one argument for each thing that can be aske
     Returns an iterator over pairs: the number of a text, from 0, and its recording, in the order given. A
     text that cannot be recorded (empty, too long, of unknown tokens) is left out; when the iterator is used
     up, its `failed` lists the numbers of such texts with the reasons. Anything that concerns all texts, such
-    as an unknown word in `want`, is an error at once.
+    as an unknown word in `want` or an unknown language, is an error at once.
 
     An encoder-decoder whose texts have no target writes one text after another; edits are made one text
     after another, too.
@@ -101,6 +102,8 @@ def record_many(  # noqa: PLR0913 - one argument for each thing that can be aske
     if wanted & set(TRACES):
         loaded.require("traces")
     check_computing(kernel, None)
+    if target_language is not None:
+        find_language(loaded.tokenizer, target_language)
     reader = TextReader(
         loaded,
         target_language,

@@ -42,6 +42,10 @@ class Outcome(ABC):
     has_gradient: ClassVar[bool] = True  # False: its gradient at the text itself is zero
 
     @abstractmethod
+    def check(self, model: LoadedModel) -> None:
+        """Refuse a model that cannot give it, whatever the text is."""
+
+    @abstractmethod
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
         """How to read it; `tokens` are those whose positions have logits (the target, where there is one)."""
 
@@ -67,9 +71,11 @@ class LogProbability(Outcome):
     token: Token
     position: int = -1
 
+    def check(self, model: LoadedModel) -> None:
+        _check_words(model, self.token)
+
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
-        _check_words(model)
-        token = find_token(model, self.token)
+        [token] = _check_words(model, self.token)
         return Reading(
             (find_position(tokens, self.position),), lambda logits: _log_softmax(logits)[:, 0, token]
         )
@@ -90,9 +96,11 @@ class LogitDifference(Outcome):
     against: Token
     position: int = -1
 
+    def check(self, model: LoadedModel) -> None:
+        _check_words(model, self.token, self.against)
+
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
-        _check_words(model)
-        token, against = find_token(model, self.token), find_token(model, self.against)
+        token, against = _check_words(model, self.token, self.against)
         return Reading(
             (find_position(tokens, self.position),),
             lambda logits: as_floats(logits)[:, 0, token] - as_floats(logits)[:, 0, against],
@@ -120,9 +128,12 @@ class Loss(Outcome):
 
     positions: tuple[int, ...] | None = None
 
-    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+    def check(self, model: LoadedModel) -> None:
         if model.head != "language":
             raise InputError("recorders.causes.no_loss", name=model.name, shape=name_term(model.shape))
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
+        self.check(model)
         labels = dict(enumerate(tokens.ids.tolist()))
         if model.shape == "encoder-decoder" and tokens.ids[-1] not in model.end_ids and model.end_ids:
             labels[len(labels)] = min(model.end_ids)
@@ -159,6 +170,9 @@ class TextScore(Outcome):
     True
     """
 
+    def check(self, model: LoadedModel) -> None:
+        Loss().check(model)
+
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
         mean = Loss().prepare(model, tokens)
         assert mean.positions is not None
@@ -179,8 +193,12 @@ class ClassProbability(Outcome):
 
     label: str | int
 
-    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:  # noqa: ARG002
+    def check(self, model: LoadedModel) -> None:
         model.require("classifies")
+        find_class(model, self.label)
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:  # noqa: ARG002
+        self.check(model)
         chosen = find_class(model, self.label)
         return Reading(None, lambda logits: _log_softmax(logits)[:, chosen].exp())
 
@@ -199,9 +217,11 @@ class Rank(Outcome):
     token: Token
     position: int = -1
 
+    def check(self, model: LoadedModel) -> None:
+        _check_words(model, self.token)
+
     def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:
-        _check_words(model)
-        token = find_token(model, self.token)
+        [token] = _check_words(model, self.token)
         return Reading(
             (find_position(tokens, self.position),), lambda logits: count_likelier(logits[:, 0], token)
         )
@@ -225,9 +245,12 @@ class Similarity(Outcome):
 
     has_gradient: ClassVar[bool] = False  # 1 is the largest value there is
 
-    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:  # noqa: ARG002
+    def check(self, model: LoadedModel) -> None:
         if model.head != "none":
             raise InputError("recorders.causes.no_vectors", name=model.name)
+
+    def prepare(self, model: LoadedModel, tokens: Tokens) -> Reading:  # noqa: ARG002
+        self.check(model)
         return Reading(None, _compare_with_first)
 
     def as_message(self) -> Message:
@@ -281,10 +304,11 @@ def find_class(model: LoadedModel, label: str | int) -> int:
     return number
 
 
-def _check_words(model: LoadedModel) -> None:
-    """Refuse a model that gives no logits of words."""
+def _check_words(model: LoadedModel, *tokens: Token) -> list[int]:
+    """The ids of tokens; refuses a model that gives no logits of words."""
     if model.head not in ("language", "masked"):
         raise InputError("recorders.causes.no_words", name=model.name, shape=name_term(model.shape))
+    return [find_token(model, token) for token in tokens]
 
 
 def find_token(model: LoadedModel, token: Token) -> int:

@@ -159,7 +159,7 @@ def sweep(  # noqa: PLR0913 - one argument for each thing that can be asked for
     tokens = run.source if run.target is None else run.target
     if run.target is not None:
         request = replace(request, target=loaded.reader.read(run.target.ids[1:], target=True))
-    rows = _read_rows(_list_heads(run.maps, "zero", ()) if edits is None else edits)
+    rows = read_rows(_list_heads(run.maps, "zero", ()) if edits is None else edits)
     reading = read_together([each.prepare(loaded, tokens) for each in outcomes])
     order = sorted(range(len(rows)), key=lambda number: _first_layer(rows[number]))
     prepared = [  # in the order of layers, so that what other texts give there is read once
@@ -197,7 +197,7 @@ def _list_heads(maps: Iterable[AttentionMap], how: How, reference: tuple[str, ..
     ]
 
 
-def _read_rows(edits: object) -> tuple[Row, ...]:
+def read_rows(edits: object) -> tuple[Row, ...]:
     """What acts together in each pass; refuses what is no edit, and a sweep of nothing."""
     if isinstance(edits, str | Edit) or not isinstance(edits, Iterable):
         raise InputError("record.edits_not_a_list", seen=repr(edits))
