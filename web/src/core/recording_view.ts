@@ -61,7 +61,10 @@ export function recordingView<
   words,
   mount,
   ...declared
-}: Pick<View<"recording", O>, "name" | "order" | "options" | "fits" | "named" | "controls" | "cutFrom"> &
+}: Pick<
+  View<"recording", O>,
+  "name" | "order" | "options" | "fits" | "sparse" | "named" | "controls" | "cutFrom"
+> &
   Partial<Pick<View, "transport">> & {
     words(language: Language): Words;
     mount(setting: Setting<Words, O>): Unmountable;

@@ -166,6 +166,8 @@ export interface View<K extends SubjectKind = "recording", O extends object = ob
   named?(subject: SubjectOf<K>, selection: Selection): Spoken;
   /** true, or why this subject cannot be shown so. */
   fits(subject: SubjectOf<K>): true | Text;
+  /** Whether most of it would be empty: then nothing opens in it that nobody has asked to see in it. */
+  sparse?(subject: SubjectOf<K>): boolean;
   /** Draw. May be asynchronous inside; must return at once. */
   mount(stage: Stage<K>): Mounted;
 }

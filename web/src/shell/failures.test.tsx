@@ -54,6 +54,18 @@ describe("what throws fails alone", () => {
     expect(element.querySelector("[data-notice=does-not-fit]")?.textContent).toContain("no maps here");
   });
 
+  test("a view of which most would be empty: the recording opens in another, unless that one was chosen", async () => {
+    const views = [aView("sparse", { sparse: () => true }), aView("good", {})];
+    const { element, app } = await open(recordings(), views);
+    expect(element.querySelector(".view-good")).not.toBeNull();
+    await act(() => app.chooseView("sparse"));
+    await act(() => app.go("invented"));
+    await settle();
+    expect(element.querySelector(".view-sparse")).not.toBeNull();
+    const alone = await open(recordings(), views.slice(0, 1));
+    expect(alone.element.querySelector(".view-sparse")).not.toBeNull();
+  });
+
   test("a view whose code cannot be fetched: the recording opens in another", async () => {
     const [lost, good] = [aView("lost", {}), aView("good", {})];
     const files = {

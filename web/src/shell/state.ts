@@ -499,11 +499,12 @@ export class App {
     return (named ?? titles.find((each) => each.needs === kind) ?? titles[0])?.name ?? "";
   }
 
-  /** That view, or the first that can show the subject. */
-  private async fittingView(subject: Subject, wanted: string): Promise<string> {
+  /** That view, or the first that can show the subject; where nobody chose one, and not only a part of it. */
+  private async fittingView(subject: Subject, wanted: string, chosen: boolean): Promise<string> {
     for (const name of [wanted, ...this.views.on(subject).map((each) => each.name)]) {
       const view = await this.views.load(name)?.catch(() => null); // another view may be fetched and fit
-      if (view && subjectFor(view, subject) && fitsIn(view, subject) === true) return name;
+      const fits = view && subjectFor(view, subject) && fitsIn(view, subject) === true;
+      if (fits && (chosen || !view.sparse?.(subject))) return name;
     }
     await this.views.load(wanted); // it says why it does not fit, or why it cannot be fetched
     return wanted;
@@ -557,7 +558,7 @@ export class App {
         named ? code : code?.catch(() => null), // without it, another view is chosen
         this.messages,
       ]);
-      const fits = named ? wanted : await this.fittingView(subject, wanted);
+      const fits = named ? wanted : await this.fittingView(subject, wanted, wish.view === wanted);
       if (turn !== this.turn) return;
       const { view: now } = this.store.get();
       const view = now === before && this.chosenIn !== turn ? fits : now; // a tab that was clicked meanwhile

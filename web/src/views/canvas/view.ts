@@ -35,6 +35,7 @@ export const view = recordingView({
     description.maps.length > 0 ||
     description.hidden.length > 0 ||
     whyNoMaps(description),
+  sparse: ({ now: { description } }) => description.hidden.length === 0, // three of the four panels show them
   mount: (setting) => new CanvasView(setting),
 });
 
