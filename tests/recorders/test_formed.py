@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from glassformer import bundle
+from glassformer.api.cards import estimate_bytes
 from glassformer.errors import RecordingError
 from glassformer.loaded.opening import load
 from glassformer.place import Place
@@ -143,6 +144,20 @@ def test_a_recording_that_leaves_weights_for_later_is_that_which_kept_them(
     for ours, other in zip(bundle.open(tmp_path / "later").maps, kept.maps, strict=True):
         assert np.array_equal(ours.dense, other.dense)
     assert (tmp_path / "later").stat().st_size == (tmp_path / "kept").stat().st_size
+
+
+def test_what_weights_are_formed_from_counts_as_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server closes recordings by what they take: of these it would keep any number."""
+    monkeypatch.setattr(maps, "FORMED_AGAIN", 64)
+    found = record(make_gpt2())
+    parts = [each.peek("dense") for each in found.maps]
+    queries, keys = parts[0]._queries, parts[0]._keys
+    assert [each.memory for each in parts] == [queries.nbytes + keys.nbytes] * len(parts)
+    before = estimate_bytes(found)
+    parts[0].read()
+    assert estimate_bytes(found) - before == parts[0].read().nbytes
+    monkeypatch.setattr(FormedLater, "memory", 0)
+    assert before - estimate_bytes(found) == len(parts) * (queries.nbytes + keys.nbytes)
 
 
 def test_weights_that_are_not_the_same_here_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

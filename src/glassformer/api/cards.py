@@ -23,7 +23,7 @@ from glassformer.api.owners import Visibility
 from glassformer.messages import get_language, literal
 from glassformer.recording import Recording
 from glassformer.recording.arrays import is_mapped
-from glassformer.recording.later import Lazy
+from glassformer.recording.later import Later, Lazy
 from glassformer.schema import MessageField
 
 _WHOLE = 16 << 20  # bytes up to which a file is hashed as a whole
@@ -88,6 +88,8 @@ def estimate_bytes(recording: Recording) -> int:
         total += sys.getsizeof(value)
         if isinstance(value, np.ndarray):
             total += 0 if is_mapped(value) or value.base is None else value.nbytes  # its own are counted
+        elif isinstance(value, Later):
+            total += value.memory
         elif is_dataclass(value):
             look = value.peek if isinstance(value, Lazy) else partial(getattr, value)
             waiting += [look(each.name) for each in fields(value)]

@@ -44,6 +44,11 @@ class FormedLater(Later):
         self._last: tuple[int, Array] | None = None  # the head read last: tiles beside each other need it
         self._lock = threading.Lock()
 
+    @property
+    def memory(self) -> int:
+        formed = self._formed
+        return self._queries.nbytes + self._keys.nbytes + (0 if formed is None else formed.nbytes)
+
     def is_reproducible(self) -> bool:
         """Whether the first head, alone or with the others, has the same bits as in the pass: matrix products
         may give others for another layout of memory."""

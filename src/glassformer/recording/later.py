@@ -19,6 +19,11 @@ class Later(ABC):
         self.shape = shape
         self.checked: set[int] = set()  # query heads whose rows were found to sum to one
 
+    @property
+    def memory(self) -> int:
+        """Bytes of this machine's memory that it holds; what is elsewhere does not count."""
+        return 0
+
     @abstractmethod
     def read_head(self, head: int) -> Floats:
         """Those of one head (token, width) or (query, key)."""
