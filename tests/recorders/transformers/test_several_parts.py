@@ -149,6 +149,17 @@ def test_a_model_of_sound_is_told_what_it_reads() -> None:
     speaks = load(hf.SpeechT5ForTextToSpeech(config).eval())
     with pytest.raises(InputError, match=r"decoder_input_values"):
         speaks.record([5, 6, 7])
+    frames = {"decoder_input_values": torch.randn(1, 10, 8), "speaker_embeddings": torch.randn(1, 8)}
+    recording = speaks.record({"input_ids": torch.tensor([[5, 6, 7]]), **frames})
+    assert recording.map("encoder", "self", 0).query.texts == ("5", "6", "7")
+    assert recording.map("decoder", "cross", 0).key.texts == recording.source.texts == ("5", "6", "7")
+    assert recording.map("decoder", "self", 0).query.texts[:2] == ("0", "1")
+    assert "recorders.notes.numbered" in {note.code for note in recording.evidence.notes}
+    voice = load(hf.SpeechT5ForSpeechToSpeech(config).eval()).record(
+        {"input_values": torch.randn(1, 800), **frames}
+    )
+    assert len(voice.source.sound.samples) == 800
+    assert voice.map("decoder", "cross", 0).key.sound is not None
 
 
 def test_a_decoder_that_reads_no_tokens_needs_no_target() -> None:

@@ -213,6 +213,8 @@ class InputBuilder:
         """The stack that reads text: of several, the one nearest to the token embedding."""
         if len(names) == 1:
             return names[0]
+        if stacks.encoder is not None and "encoder" in names:  # SpeechT5, whose decoder reads sound
+            return "encoder"
         embedding = self.loaded.find_embedding()[0]
         nearest = max(stacks.names, key=lambda path: count_shared(path, embedding), default="")
         return stacks.names.get(nearest, "")

@@ -15,7 +15,9 @@ from glassformer.recorders.transformers.frames import FrameNames
 from glassformer.recorders.transformers.patches import PatchNames
 from glassformer.recording import Tokens
 
-SENSES = frozenset({"pixel_values", "pixel_values_videos", "input_values", "input_features"})
+SENSES = frozenset(
+    {"pixel_values", "pixel_values_videos", "input_values", "input_features", "decoder_input_values"}
+)
 
 
 class MediaNames:

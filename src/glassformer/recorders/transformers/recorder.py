@@ -381,7 +381,8 @@ class TransformersRecorder:
             source = next((each for each in axes if each.picture and np.array_equal(each.ids, ids)), source)
         unseen = source is not None and target is None and len(source) not in map(len, axes)
         if source is None or unseen:  # no text, or no map of what reads it
-            source = next(axis for axis in axes if axis.side == "source")
+            first = [each.query for each in seen.maps if each.stack == "encoder"]  # before a decoder of sound
+            source = next(axis for axis in (*first, *axes) if axis.side == "source")
         if target is None and self.builder.translates:
             target = replace(next(each.query for each in seen.maps if each.stack == "decoder"), side="target")
         doubtful = seen.kernel == "fast" and any(note.code == UNVERIFIED for note in seen.notes)
