@@ -45,6 +45,7 @@ def test_a_standardised_spectrogram_is_shown_as_the_network_has_it() -> None:
     assert name(steps)[:3] == ["spectrogram", "first", "first_active"]
     assert steps[0].inputs == ("encoder/samples",)
     assert steps[0].shape.output == (20, 12)
+    assert "encoder/embedding/power" not in recording.trace  # a step that is not shown
 
 
 def test_a_sound_becomes_a_spectrogram_and_this_frames() -> None:

@@ -28,7 +28,7 @@ from glassformer.model.heads import ClassifierHead, LanguageHead, NumberHead, Ta
 from glassformer.model.layers import FeedForward, Residual
 from glassformer.model.patches import PatchEmbeddings
 from glassformer.model.similarity import AdditiveSimilarity, ProductSimilarity
-from glassformer.model.spectrogram import LogMel, RelativeLogMel
+from glassformer.model.spectrogram import LogMel
 from glassformer.model.transformer import Embeddings, Stack, Transformer
 from glassformer.recorders.edits.edit import Edit
 from glassformer.recorders.native.attentions import find_stacks
@@ -319,7 +319,7 @@ class Trace:
 
         def hook(_: nn.Module, inputs: Any, returned: Tensor) -> None:
             with torch.no_grad():
-                if not isinstance(module, RelativeLogMel):
+                if type(module) is LogMel:  # of others the walk shows no powers
                     self.keep("encoder/embedding/power", module.find_powers(*inputs[:2])[0].T)
             self.keep("encoder/embedding/spectrogram", returned[0].T)
 
