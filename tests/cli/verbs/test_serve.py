@@ -172,6 +172,22 @@ def test_a_token_may_be_given(start: Start) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("from_file", [True, False])
+def test_a_token_that_is_kept_somewhere_is_not_printed(start: Start, tmp_path: Path, from_file: bool) -> None:
+    token = "0123456789abcdef"
+    (tmp_path / "token.txt").write_text(f"{token}\n")
+    words = ["--port", 0, "--no-browser", "--no-models"]
+    if from_file:
+        _, printed = start(*words, "--token-file", tmp_path / "token.txt")
+    else:
+        _, printed = start(*words, GLASSFORMER_TOKEN=token)
+    assert token not in printed
+    address = find_address(printed)
+    assert ask(address).status_code == 401
+    assert ask(address, headers={"x-glassformer-token": token}).status_code == 200
+
+
+@pytest.mark.slow
 def test_what_is_made_can_be_kept(start: Start, recording: Path, tmp_path: Path) -> None:
     process, printed = start("--keep", tmp_path / "kept", "--port", 0, "--no-browser", "--no-models")
     address = find_address(printed)

@@ -140,8 +140,10 @@ def run(arguments: Arguments) -> None:
         early = not (arguments.files or arguments.keep or arguments.train or people)
         app = None if early else build()  # what may be wrong with these is said before the address
         token = settings.token if people is None else None  # with users it opens the counters alone
-        address = _format_address(arguments, sockets[0].getsockname()[1], token)
-        greeting = (note, message("cli.serve.address", address=address), message("cli.serve.end"))
+        port = sockets[0].getsockname()[1]
+        address = _format_address(arguments, port, token)
+        shown = _format_address(arguments, port, None if _is_token_secret(arguments) else token)
+        greeting = (note, message("cli.serve.address", address=shown), message("cli.serve.end"))
         print("\n".join(str(line) for line in greeting if line is not None), flush=True)
         opening = Opening(settings, lambda: app or build(), early=early)
         _run_server(_configure(opening, arguments), sockets, None if arguments.no_browser else address)
@@ -339,6 +341,12 @@ def _read_token(arguments: Arguments, *, needed: bool) -> str | None:
     if len(token.strip()) < SHORTEST_TOKEN:
         raise InputError("cli.serve.short_token", count=len(token.strip()), least=SHORTEST_TOKEN)
     return token
+
+
+def _is_token_secret(arguments: Arguments) -> bool:
+    """Whether the token comes from where secrets are kept; what a service prints is kept in a log."""
+    known = os.environ.get("GLASSFORMER_TOKEN")
+    return arguments.token_file is not None or (known is not None and arguments.token == known)
 
 
 def _is_loopback(host: str) -> bool:
