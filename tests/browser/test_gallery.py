@@ -57,16 +57,15 @@ def test_all_four_panels_are_in_sight_on_a_low_screen(locale: str, zoo: Bench, o
         ("zh-CN", "编码器 6 层 + 解码器 3 层 · 8 个注意力头"),
     ],
 )
-def test_the_layers_of_both_stacks_are_said(locale: str, layers: str, zoo: Bench, open_page: Open) -> None:
-    page = open_page(zoo.url, locale=locale)
-    settle(page)
+def test_the_layers_of_both_stacks_are_said(locale: str, layers: str, zoo: Bench, look: Open) -> None:
+    page = look(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&view=canvas", locale=locale)
     page.locator("[data-field=model]").select_option("zoo/translator")
     expect(page.locator(".field:has([data-field=model]) .hint")).to_contain_text(layers)
 
 
-def test_a_link_goes_before_the_example(zoo: Bench, open_page: Open) -> None:
+def test_a_link_goes_before_the_example(zoo: Bench, look: Open) -> None:
     red_car = zoo.library.find_preset("red-car")
-    page = open_page(f"{zoo.url}/#recording={red_car}&view=heatmap&map=2&head=5")
+    page = look(f"{zoo.url}/#recording={red_car}&view=heatmap&map=2&head=5")
     settle(page)
     expect(page.get_by_role("tab", name="Heat map")).to_have_attribute("aria-selected", "true")
     place = chosen(page)
@@ -133,14 +132,12 @@ def test_the_list_of_recordings_opens_the_example(zoo: Bench, open_page: Open) -
         ("zh-CN", "这个示例说的是另一处：解码器第 {} 层交叉注意力第 {} 头。"),
     ],
 )
-def test_at_another_head_or_map_the_note_leads_back(
-    locale: str, place: str, zoo: Bench, open_page: Open
-) -> None:
+def test_at_another_head_or_map_the_note_leads_back(locale: str, place: str, zoo: Bench, look: Open) -> None:
     preset = PRESETS["red-car"]
     assert preset.selection is not None
     words = "&".join(f"{name}={value}" for name, value in preset.selection.items())
     layer, head = preset.selection["place"].rpartition(".")[2], preset.selection["head"]
-    page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&{words}", locale=locale)
+    page = look(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&{words}", locale=locale)
     settle(page)
     point = text_of(preset.point, "zh") if locale == "zh-CN" else text_of(preset.point, "en")
     note = page.locator(".preset-note")
@@ -179,8 +176,8 @@ def test_the_weight_that_a_point_names_is_on_the_page(zoo: Bench, open_page: Ope
     expect(page.locator(".view-host")).to_contain_text(f"tired {said['tired'] / 100:.2f}")
 
 
-def test_every_view_shows_the_first_recording(zoo: Bench, open_page: Open) -> None:
-    page = open_page(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}")
+def test_every_view_shows_the_first_recording(zoo: Bench, look: Open) -> None:
+    page = look(f"{zoo.url}/#recording={zoo.library.find_preset('red-car')}&view=canvas")
     tabs = page.get_by_role("tablist").first.get_by_role("tab")
     expect(tabs.nth(10)).to_be_visible()
     for index in range(tabs.count()):

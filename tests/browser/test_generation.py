@@ -233,8 +233,8 @@ def test_slider_words_keyboard_and_play_walk_through_the_steps(written: Any, loo
     expect(page.locator(".words-word").nth(3)).to_have_attribute("aria-selected", "true")
 
 
-def test_the_tree_can_be_clicked_and_walked(written: Any, open_page: Open) -> None:
-    page = open_page(written.address("written", view="generation", map=2, query=0))
+def test_the_tree_can_be_clicked_and_walked(written: Any, look: Open) -> None:
+    page = look(written.address("written", view="generation", map=2, query=0))
     settle(page)
     nodes = page.locator(".tree-node")
     assert nodes.count() == len(NODES)

@@ -145,8 +145,8 @@ def test_pointer_and_arrow_keys_read_numbers(played: Played, look: Open) -> None
     assert float(read.inner_text().split(": ")[1]) == shown(values[2][1])
 
 
-def test_topics_by_keyboard_and_both_languages(played: Played, open_page: Open) -> None:
-    page = open_page(played.address("masks"), locale="zh-CN")
+def test_topics_by_keyboard_and_both_languages(played: Played, look: Open) -> None:
+    page = look(played.address("masks"), locale="zh-CN")
     find_figure(page, "weights")
     topics = played.ask("")
     names = [topic["name"] for topic in topics]
@@ -165,10 +165,8 @@ def test_topics_by_keyboard_and_both_languages(played: Played, open_page: Open) 
 
 
 @pytest.mark.parametrize(("width", "height"), [(360, 740), (1440, 900), (3840, 2160)])
-def test_nothing_leaves_the_page_at_any_size(
-    played: Played, open_page: Open, width: int, height: int
-) -> None:
-    page = open_page(played.address("positions"), width=width, height=height, dark=True)
+def test_nothing_leaves_the_page_at_any_size(played: Played, look: Open, width: int, height: int) -> None:
+    page = look(played.address("positions"), width=width, height=height, dark=True)
     find_figure(page, "codes")
     room = page.evaluate(
         "(() => { const e = document.querySelector('.view-host'); return [e.scrollWidth, e.clientWidth]; })()"

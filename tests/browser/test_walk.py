@@ -103,8 +103,8 @@ def test_every_step_is_shown_with_its_arithmetic(walks: Walks, look: Open, name:
             expect(page.locator(".walk-arithmetic h3 > b")).to_contain_text("=")
 
 
-def test_choosers_are_within_the_view_at_any_width(walks: Walks, open_page: Open) -> None:
-    page = open_page(
+def test_choosers_are_within_the_view_at_any_width(walks: Walks, look: Open) -> None:
+    page = look(
         walks.address("encoder-decoder", walk__step="encoder.0.self.products"), width=1440, height=800
     )
     settled(page, "encoder.0.self.products")
@@ -120,12 +120,12 @@ def test_choosers_are_within_the_view_at_any_width(walks: Walks, open_page: Open
 
 @pytest.mark.parametrize("locale", ["en-GB", "zh-CN"])
 def test_the_result_of_a_step_is_on_a_small_page_without_scrolling(
-    walks: Walks, open_page: Open, locale: str
+    walks: Walks, look: Open, locale: str
 ) -> None:
     chapters = ["encoder.embedding.sum", "encoder.0.self.queries", "encoder.0.self.products"]
     chapters += ["encoder.0.self.weights", "encoder.0.feed_forward.active", "decoder.0.self.scores"]
     chapters += ["decoder.0.cross.mixed", "decoder.0.feed_forward.sum", "output.logits"]
-    page = open_page(walks.address("encoder-decoder"), width=1280, height=720, locale=locale)
+    page = look(walks.address("encoder-decoder"), width=1280, height=720, locale=locale)
     for step in chapters:
         page.evaluate(
             "hash => { location.hash = hash }",
@@ -290,8 +290,8 @@ def test_a_recording_without_its_trace_says_what_is_missing(walks: Walks, look: 
     expect(page.locator('[data-role="result"] canvas')).to_be_visible()
 
 
-def test_chinese_and_small_screens(walks: Walks, open_page: Open) -> None:
-    page = open_page(
+def test_chinese_and_small_screens(walks: Walks, look: Open) -> None:
+    page = look(
         walks.address("encoder-decoder", walk__step="decoder.1.cross.mixed"),
         width=360,
         height=740,
