@@ -88,6 +88,7 @@ def test_eight_channels_are_averaged() -> None:
         "no data": (wav(b"")[:40], "is damaged"),
         "no samples": (wav(b""), "holds no sound"),
         "silent": (wav(b"\0\0\1\0" * 4000), "is silent for all its 1.0 seconds"),
+        "a constant": (wav(integers(np.full(4000, 0.3), 2)), "is silent for all its 0.5 seconds"),
         "an hour": (wav(b"\1" * 100, size=3600 * RATE * 2), "takes 3600 seconds"),
         "a million hertz": (wav(b"\1" * 100, rate=1_000_000), "1000000 samples per second"),
         "no channels": (wav(b"\1" * 100, channels=0), "has 0 channels"),
