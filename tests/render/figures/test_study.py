@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from matplotlib.text import Text
 
@@ -29,6 +30,24 @@ def test_a_cell_has_the_number_of_its_head(study: gf.Study, metric: str) -> None
     assert "3 texts" in drawn.caption
     title = "".join(text.get_text() for text in drawn.canvas.findobj(Text))
     assert ("effect of changing each head on the mean loss" in title) == (metric == "effects")
+
+
+def test_the_caption_of_effects_says_from_what_and_for_which_heads(study: gf.Study) -> None:
+    [usual, *_] = study.table("effects").to_pylist()
+    value, low, high = (f"{usual[name]:.3g}" for name in ("value", "low", "high"))
+    caption = gf.figure(study, metric="effects").caption
+    assert f"Without an edit, the {usual['outcome']} is {value} [{low}, {high}]." in caption
+    assert "Empty" not in caption
+
+    model = gf.load(build(shape="decoder").eval(), WORDS, name="ours")
+    head = [gf.AblateHead("decoder", "self", 0, 1)]
+    one = gf.study(model, TEXTS[:1], metrics=(), outcome=gf.Loss(), edits=[head])
+    [usual, changed] = one.table("effects").to_pylist()
+    drawn = gf.figure(one)
+    assert f"is {usual['value']:.3g}. Empty: heads that no edit changes alone." in drawn.caption
+    cells = drawn.canvas.axes[0].collections[0].get_array()
+    assert cells.compressed().tolist() == pytest.approx([changed["value"]])
+    assert np.ma.count_masked(cells) == 1
 
 
 def test_what_was_not_measured_is_refused(study: gf.Study, tmp_path: Path) -> None:

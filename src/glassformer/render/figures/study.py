@@ -35,12 +35,25 @@ def draw(sheet: Sheet) -> None:
         raise InputError("render.figures.unknown_number", name=name, suggestion=suggestion(name, known))
     chosen = of_heads if name == EFFECTS else [row for row in heads if row["metric"] == name]
     shown = name.replace("_", " ")
+    study = sheet.study
+    counts = {"model": study.model, "texts": study.texts, "tokens": study.tokens}
     if name == EFFECTS:
-        shown = sheet.text(message("render.figures.study_effects", outcome=effects[0]["outcome"]))
-    _draw_cells(sheet, chosen, shown)
+        usual = effects[0]  # without edits
+        outcome, value = usual["outcome"], _write_interval(usual)
+        shown = sheet.text(message("render.figures.study_effects", outcome=outcome))
+        caption = message("render.figures.study_effects_caption", outcome=outcome, value=value, **counts)
+    else:
+        caption = message("render.figures.study_caption", **counts)
+    _draw_cells(sheet, chosen, shown, sheet.text(caption))
 
 
-def _draw_cells(sheet: Sheet, rows: Iterable[Mapping[str, Any]], name: str) -> None:
+def _write_interval(row: Mapping[str, Any]) -> str:
+    """A value with its interval, which a single text does not have."""
+    value, low, high = (f"{row[name]:.3g}" for name in ("value", "low", "high"))
+    return value if np.isnan(row["low"]) else f"{value} [{low}, {high}]"
+
+
+def _draw_cells(sheet: Sheet, rows: Iterable[Mapping[str, Any]], name: str, caption: str) -> None:
     values = {(Place(row["stack"], row["kind"], row["layer"]), row["head"]): row["value"] for row in rows}
     places = list(dict.fromkeys(place for place, _ in values))
     labels = [label_part(place, sheet.language) for place in places]
@@ -48,11 +61,9 @@ def _draw_cells(sheet: Sheet, rows: Iterable[Mapping[str, Any]], name: str) -> N
     cells = np.full((len(places), len(columns)), np.nan)
     for (place, head), value in values.items():
         cells[places.index(place), head] = value
-    study = sheet.study
-    title = f"{study.model}: {name}"
-    sheet.caption = sheet.text(
-        message("render.figures.study_caption", model=study.model, texts=study.texts, tokens=study.tokens)
-    )
+    title = f"{sheet.study.model}: {name}"
+    empty = [sheet.text("study_empty")] if np.isnan(cells).any() else []
+    sheet.caption = " ".join([caption, *empty])
     axis_names = sheet.text("head"), sheet.text("layer")
     sheet.choose_fonts(title, *labels, *axis_names)
     sheet.set_size(max(1.4, _ROW * len(labels)) + 1.1)
