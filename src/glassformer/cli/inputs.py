@@ -87,14 +87,13 @@ def open_result(name: str) -> "Recording | RunLog | Atlas | Study":
     from glassformer.atlases import open_atlas
     from glassformer.atlases.atlas import FILE
     from glassformer.runlog import is_run, read_run
-    from glassformer.studies import open_study
-    from glassformer.studies.files import MANIFEST
+    from glassformer.studies import is_study, open_study
 
     if is_run(name):
         return read_run(name)
     if name.startswith("zoo/") or (Path(name) / FILE).is_file():
         return open_atlas(name)
-    if (Path(name) / MANIFEST).is_file():
+    if is_study(name):
         return open_study(name)
     return bundle.open(name)
 

@@ -5,6 +5,6 @@ Out:  `Study`; `open_study`, `pool_studies`. See docs/how-to/corpus.md for files
 """
 
 from glassformer.studies.moments import Moments, draw_weights
-from glassformer.studies.study import Study, open_study, pool_studies
+from glassformer.studies.study import Study, is_study, open_study, pool_studies
 
-__all__ = ["Moments", "Study", "draw_weights", "open_study", "pool_studies"]
+__all__ = ["Moments", "Study", "draw_weights", "is_study", "open_study", "pool_studies"]

@@ -181,6 +181,11 @@ class Study:
     __repr__ = __str__
 
 
+def is_study(folder: str | Path) -> bool:
+    """Whether `open_study` finds a study there."""
+    return (Path(folder) / MANIFEST).is_file()
+
+
 def open_study(folder: str | Path) -> Study:
     """A study that `gf.study` wrote, finished or not.
 

@@ -28,6 +28,15 @@ def test_the_option_before_places_warns(file: Path, capsys: pytest.CaptureFixtur
     assert "Write `--place decoder.cross.2`" in capsys.readouterr().err
 
 
+def test_studies_and_atlases_are_summed_up(decoder: Path, run: Command, tmp_path: Path) -> None:
+    (tmp_path / "texts.txt").write_text("the animal was tired\n")
+    run("study", decoder, tmp_path / "texts.txt", "--output", tmp_path / "found", "--metric", "entropy")
+    printed = run("show", tmp_path / "found")
+    assert printed.startswith("1 text (5 tokens)")
+    assert f"glassformer study --show {tmp_path / 'found'}" in printed
+    assert run("show", "zoo/gpt2").startswith("Atlas of zoo/gpt2: 48 heads")
+
+
 def test_show_refuses_what_is_no_bundle(decoder: Path, tmp_path: Path, complain: Command) -> None:
     (tmp_path / "text.bundle").write_text("no bundle at all")
     for verb in ("show", "serve"):

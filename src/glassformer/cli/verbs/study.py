@@ -129,12 +129,11 @@ def _explain_interrupt(folder: Path) -> "Iterator[None]":
 def _pool(arguments: Arguments) -> "Study":
     """Studies as one, or recordings as a study; a folder that is no study stands for the bundles in it."""
     from glassformer.corpus.study import study_recordings
-    from glassformer.studies import pool_studies
-    from glassformer.studies.files import MANIFEST
+    from glassformer.studies import is_study, pool_studies
 
     if arguments.output is None:
         raise InputError("cli.study.pool_where")
-    if any((each / MANIFEST).exists() for each in arguments.pool):
+    if any(map(is_study, arguments.pool)):
         return pool_studies(arguments.pool, arguments.output)
     bundles = [bundle for each in arguments.pool for bundle in sorted(each.glob("*.bundle")) or [each]]
     metrics, values = arguments.metric or None, arguments.values
