@@ -36,7 +36,7 @@ def draw(sheet: Sheet) -> None:
     chosen = of_heads if name == EFFECTS else [row for row in heads if row["metric"] == name]
     shown = name.replace("_", " ")
     study = sheet.study
-    counts = {"model": study.model, "texts": study.texts, "tokens": study.tokens}
+    counts: dict[str, Any] = {"model": study.model, "texts": study.texts, "tokens": study.tokens}
     if name == EFFECTS:
         usual = effects[0]  # without edits
         outcome, value = usual["outcome"], _write_interval(usual)
