@@ -384,6 +384,12 @@ def test_viewers_and_visitors_are_told_that_they_do_not_run_models(team: Team) -
         assert (about["workbench"], about["training"], about["why_no_workbench"] is None) == (runs,) * 3
 
 
+def test_no_worker_starts_for_people_who_run_nothing(fresh: Team) -> None:
+    for who, starts in ((None, False), ("vera", False), ("rob", True)):
+        assert fresh.ask(who, "GET", "/api/models").status_code == 200
+        assert fresh.app.state.warm is starts
+
+
 def test_sharing_and_taking_back(fresh: Team) -> None:
     id = fresh.ids["recording", "rita", "private"]
     seen: list[list[int]] = []

@@ -54,7 +54,7 @@ _EVENTS: dict[int | str, dict[str, Any]] = {
 async def list_models(request: Request, context: Context) -> Response:
     """What can be chosen; empty where no model can run."""
     bench = context.workbench
-    if bench is not None and not request.app.state.warm:
+    if bench is not None and not request.app.state.warm and context.access.may("runner"):
         request.app.state.warm = True
         # Who lists models may soon run one.
         asyncio.get_running_loop().call_later(_FIRST, bench.warm_up)
