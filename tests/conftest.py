@@ -6,6 +6,7 @@ import random
 import socket
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # two workers, two cores; read when torch is first imported
@@ -106,6 +107,20 @@ def _forked_starts() -> Iterator[None]:
     """Processes that the product starts are forked from one that has imported torch."""
     with forking.fork_starts():
         yield
+
+
+_processes = ExitStack()  # that are forked
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """Processes of pytest-xdist are forked from one that has imported torch, too."""
+    _processes.enter_context(forking.fork_starts())
+
+
+def pytest_unconfigure() -> None:
+    """After the last test."""
+    _processes.close()
 
 
 BuildOnce = Callable[[str, Callable[[Path], object]], Path]

@@ -1,9 +1,11 @@
 """Processes of the product that start at once: forked from one that has imported torch already.
 
-In:   `subprocess.Popen([sys.executable, "-m", module, ...])` of one of `MODULES`, in `fork_starts()`.
+In:   `subprocess.Popen([sys.executable, "-m", module, ...])` of one of `MODULES`, in `fork_starts()`; so do
+      processes of pytest-xdist, and the process that forks for `multiprocessing`.
 Out:  the same process: a child of this one, with its own number, pipes, folder, environment and exit code.
 
 To import torch takes two seconds of a processor, and the suite starts more than a hundred such processes.
+Each process of pytest-xdist gets one that forks, too, a copy of the first: what takes long is imported once.
 Tests of a start itself are marked `real_start`; commands that a person types are always started as they are.
 
 Run as a program with the number of a socket, this file is the process that forks.
@@ -15,7 +17,7 @@ import gc
 import importlib
 import inspect
 import json
-import multiprocessing
+import multiprocessing.util
 import os
 import random
 import runpy
@@ -24,8 +26,10 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 from unittest import mock
@@ -37,9 +41,12 @@ MODULES = (
     "glassformer.workbench.training_process",
     "glassformer.engine.worker",
 )
+# What execnet starts for pytest-xdist, and how the process that forks for `multiprocessing` begins.
+BOOTSTRAP = "import sys;exec(eval(sys.stdin.readline()))"
+FORKSERVER = "from multiprocessing.forkserver import main;"
+TORCH = ("torch._dynamo", "torch.distributed.fsdp")  # the former is imported by the first optimizer
 PRELOADED = [
-    "torch._dynamo",  # imported by the first optimizer
-    "torch.distributed.fsdp",
+    *TORCH,
     "glassformer.tasks.language_modelling",
     "glassformer.tasks.translation",
     "glassformer.training.commands",
@@ -62,7 +69,7 @@ active = True  # False during a test that is marked `real_start`
 
 
 class Call(NamedTuple):
-    """`python [-P] -m module arguments`."""
+    """`python [-P] -m module arguments`; of a program in words the module is `-c`."""
 
     module: str
     arguments: list[str]
@@ -74,6 +81,8 @@ def read_call(command: object) -> Call | None:
     if isinstance(command, str) or not isinstance(command, Sequence) or command[:1] != [sys.executable]:
         return None
     words = [str(word) for word in command[1:]]
+    if words == ["-u", "-c", BOOTSTRAP]:
+        return Call("-c", [BOOTSTRAP], safe_path=False)
     safe_path = words[:1] == ["-P"]
     words = words[safe_path:]
     if words[:1] != ["-m"] or words[1] not in MODULES:
@@ -90,7 +99,7 @@ def fork_starts(*, here: bool = False) -> Iterator[None]:
     if sys.platform != "linux":
         yield
         return
-    server = _Server(here)
+    server = ready or _Server(here)
     start = inspect.signature(subprocess.Popen._execute_child)  # type: ignore[attr-defined]
 
     class Forked(subprocess.Popen[Any]):
@@ -118,7 +127,27 @@ def fork_starts(*, here: bool = False) -> Iterator[None]:
             self._child_created = True
             self._close_pipe_fds(*(words[pipe] for pipe in pipes))  # type: ignore[attr-defined]
 
-    with server, mock.patch.object(subprocess, "Popen", Forked):
+    spawn = multiprocessing.util.spawnv_passfds
+
+    def fork_server(path: Any, arguments: Any, files: Sequence[int]) -> int:
+        code = os.fsdecode(arguments[-1])
+        if not code.startswith(FORKSERVER) or not server.fits(os.environ):
+            return int(spawn(path, arguments, files))
+        numbers = [0, 1, 2, *files]
+        request = {
+            "call": Call("-c", [code], safe_path=False),
+            "environment": dict(os.environ),
+            "folder": os.getcwd(),
+            "session": False,
+            "numbers": numbers,
+        }
+        return server.start(request, numbers)
+
+    with (
+        server,
+        mock.patch.object(subprocess, "Popen", Forked),
+        mock.patch.object(multiprocessing.util, "spawnv_passfds", fork_server),
+    ):
         yield
 
 
@@ -126,8 +155,8 @@ class _Server:
     """The process that forks, started with the first request."""
 
     def __init__(self, here: bool) -> None:
-        home = str(Path(glassformer.__file__).parents[1])
-        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
+        homes = (str(Path(glassformer.__file__).parents[1]), str(Path(__file__).parent))
+        path = os.pathsep.join(filter(None, (*homes, os.environ.get("PYTHONPATH"))))
         self._environment = {**os.environ, **OFFLINE, "PYTHONPATH": path}
         self._here = here
         self._lock = threading.Lock()
@@ -141,6 +170,10 @@ class _Server:
             self._socket.close()
             os.kill(self._process, signal.SIGKILL)  # nothing of it has to be put in order
             os.waitpid(self._process, 0)
+
+    def take(self, line: socket.socket, process: int) -> None:
+        """Use a process that forks already."""
+        self._socket, self._process = line, process
 
     def fits(self, environment: Mapping[str, str]) -> bool:
         """Whether such a process can be forked."""
@@ -172,22 +205,28 @@ class _Server:
         return ours
 
 
+ready: _Server | None = None  # in a process of pytest-xdist: what was forked beside it
+
+
 def _adopt(adopting: bool) -> None:
     """Whether a process whose parent ends becomes a child of this one: the new one's parent ends at once."""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, int(adopting), 0, 0, 0)
 
 
-def serve_forks(line: socket.socket) -> dict[str, Any] | None:
+def serve_forks(line: socket.socket, preload: Callable[[], None]) -> dict[str, Any] | None:
     """Fork until the socket is closed. In the new process: what it is to be."""
     while True:
         text, files, _, _ = socket.recv_fds(line, LARGEST, 64)
         if not text:
+            line.close()
             return None
+        request: dict[str, Any] = json.loads(text)
+        if request["call"][1] != [BOOTSTRAP]:  # pytest imports what it rewrites by itself
+            preload()
         told, tell = os.pipe()
         middle = os.fork()
         if middle == 0:
             if os.fork() == 0:
-                request: dict[str, Any] = json.loads(text)
                 if request["session"]:
                     os.setsid()  # before its number is known: who has it may signal the group
                 os.write(tell, str(os.getpid()).encode())
@@ -225,17 +264,42 @@ def become(request: Mapping[str, Any], path: Sequence[str]) -> None:
     sys.stderr.reconfigure(line_buffering=True)
     random.seed()
     sys.argv = [module, *arguments]
+    if module == "-c":
+        sys.modules["__main__"] = program = types.ModuleType("__main__")
+        exec(arguments[0], vars(program))
+        return
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
-def _serve(line: socket.socket) -> NoReturn:
+def _serve(line: socket.socket, preload: Callable[[], None]) -> NoReturn:
     """Fork; each new process runs what it was asked to run."""
     known = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     path = [entry for entry in sys.path if entry not in known]
-    request = serve_forks(line)
-    if request is not None:
-        become(request, path)
+    while (request := serve_forks(line, preload)) is not None:
+        if request["call"][1] != [BOOTSTRAP]:
+            become(request, path)
+            break
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        process = os.fork()
+        if process != 0:
+            theirs.close()
+            _prepare(ours, process)
+            become(request, path)
+            break
+        ours.close()
+        line = theirs  # a process that forks for the new one, and keeps none of its pipes open
+        with open(os.devnull, "r+b", buffering=0) as nothing:
+            for number in (0, 1):
+                os.dup2(nothing.fileno(), number)
     sys.exit()
+
+
+def _prepare(line: socket.socket, process: int) -> None:
+    """Let tests in this process find what forks for it."""
+    import forking  # a module of its own: this one is the program
+
+    forking.ready = forking._Server(here=False)
+    forking.ready.take(line, process)
 
 
 def _serve_here(line: socket.socket) -> NoReturn:
@@ -244,7 +308,7 @@ def _serve_here(line: socket.socket) -> NoReturn:
     os.closerange(3, number)
     os.closerange(number + 1, ABOVE)
     try:
-        _serve(line)
+        _serve(line, lambda: None)
     except SystemExit:
         os._exit(0)
     finally:
@@ -253,11 +317,16 @@ def _serve_here(line: socket.socket) -> NoReturn:
 
 def main() -> None:
     """Import what takes long, then fork."""
-    for module in PRELOADED:
+    _import(TORCH)
+    _serve(socket.socket(fileno=int(sys.argv[1])), partial(_import, tuple(PRELOADED)))
+
+
+@cache
+def _import(modules: tuple[str, ...]) -> None:
+    for module in modules:
         importlib.import_module(module)
     gc.collect()
     gc.freeze()
-    _serve(socket.socket(fileno=int(sys.argv[1])))
 
 
 if __name__ == "__main__":
