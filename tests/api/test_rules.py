@@ -370,10 +370,8 @@ def test_a_link_opens_the_page_for_a_visitor_where_they_may_see_what_it_names(te
             link = {name: team.ids[kind, "rita", level], "view": "x"}
             assert team.client.get("/", params=link).status_code == status, (name, level)
     assert team.client.get("/", params={"recording": "x" * 5000}).status_code == 401
-    mine, hers, secret = (
-        team.ids["run", who, level]
-        for who, level in (("rob", "public"), ("rita", "public"), ("rita", "team"))
-    )  # type: ignore[misc]
+    mine, hers = team.ids["run", "rob", "public"], team.ids["run", "rita", "public"]
+    secret = team.ids["run", "rita", "team"]
     for runs, status in ((f"{mine},{hers}", 200), (f"{mine},{secret}", 401), (f"{mine},", 401)):
         assert team.client.get("/", params={"run": runs}).status_code == status, runs
 
