@@ -307,6 +307,9 @@ def test_wrong_calls_are_refused(model: Any) -> None:
         gf.study(model, TEXTS, examples=-1)
     with pytest.raises(InputError, match="`texts` has to be a list"):
         gf.study(model, 5)  # type: ignore[arg-type]
+    pyarrow = pytest.importorskip("pyarrow", reason="the extra `data` is not installed")
+    with pytest.raises(InputError, match=r"is a Table; give the texts of a column, as in texts\['text'\]"):
+        gf.study(model, pyarrow.table({"text": TEXTS}))  # which is no iterable
     for code, wrong in {
         "study.single_text": {"texts": "one text"},
         "record.many.table": {"texts": {"text": TEXTS}},

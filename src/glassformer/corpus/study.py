@@ -141,9 +141,9 @@ def study(  # noqa: PLR0913 - one argument for each thing that can be asked for
         shard = SHARD if outcome is None else SHARD_OF_EFFECTS
     if isinstance(texts, str):
         raise InputError("study.single_text", text=texts[:SHOWN])
-    if not isinstance(texts, Iterable | Path) or shard < 1 or jobs < 1 or examples < 0:
-        raise InputError("study.wrong_call", shard=shard, jobs=jobs, examples=examples)
     given: Iterable[Text] = TextFiles(texts) if isinstance(texts, Path) else check_texts(texts)
+    if not isinstance(given, Iterable) or shard < 1 or jobs < 1 or examples < 0:
+        raise InputError("study.wrong_call", shard=shard, jobs=jobs, examples=examples)
     _refuse_inside(given, folder)
     workers = Workers(engine, jobs, address, gpus)
     loaded = workers.load(model, tokenizer, device)
