@@ -3,6 +3,8 @@
 import base64
 import io
 import re
+from collections.abc import Callable
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +12,12 @@ import pytest
 
 from drawings import make_recording
 from glassformer import bundle
-from glassformer.recording import from_arrays
+from glassformer.recording import Recording, from_arrays
+from glassformer.render.figures.figure import figure
 from glassformer.render.html.export import EMBEDDED
 from glassformer.render.notebook.static import write_static, write_static_run
 from glassformer.runlog import RunWriter, read_run
+from inventions import invent_captioner, invent_listener
 
 PICTURE = re.compile(r'<img src="data:image/png;base64,([^"]+)" width="(\d+)" height="(\d+)"')
 
@@ -40,6 +44,19 @@ def test_the_picture_has_its_printed_size_and_the_table_the_weights() -> None:
 @pytest.mark.slow
 def test_a_selection_of_anything_still_shows_a_picture(chosen: dict[str, str]) -> None:
     assert PICTURE.search(write_static(make_recording(), chosen, "here", "zh"))
+
+
+@pytest.mark.parametrize(("view", "build"), [("picture", invent_captioner), ("sound", invent_listener)])
+@pytest.mark.slow
+def test_attention_is_drawn_on_what_it_looks_at(view: str, build: Callable[[], Recording]) -> None:
+    recording = build()
+    drawn = {each: write_static(recording, {"view": each}, "here", "en") for each in (view, "heatmap")}
+    about = {each: re.search(r'alt="([^"]+)"', html) for each, html in drawn.items()}
+    told = figure(recording, view, head=0, language="en").caption
+    assert about[view] is not None
+    assert about[view][1] == escape(told, quote=True)
+    assert about["heatmap"] is not None
+    assert about["heatmap"][1] != about[view][1]
 
 
 @pytest.mark.slow

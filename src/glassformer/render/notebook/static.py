@@ -24,13 +24,12 @@ CELLS = 24  # tokens a side whose weights are listed
 
 
 def write_static(recording: Recording, chosen: Mapping[str, str], identity: str, language: str) -> str:
-    """The head that is selected as a heat map, its weights as a table, and what was recorded, as text."""
+    """The head that is selected, its weights as a table, and what was recorded, as text."""
     parts = [f"<pre>{escape(repr(recording))}</pre>"]
     try:
         attention_map, head = _choose(recording, chosen)
         if max(attention_map.shape[1:]) <= LONGEST:
-            drawn = figure(recording, place=attention_map.place, head=head, language=language)
-            parts.insert(0, _write_picture(drawn))
+            parts.insert(0, _write_picture(_draw(recording, chosen, attention_map, head, language)))
             parts.append(_write_table(recording, attention_map, head, language))
     except GlassformerError:  # nothing that can be drawn here: no attention, no font
         pass
@@ -75,6 +74,17 @@ def _choose(recording: Recording, chosen: Mapping[str, str]) -> tuple[AttentionM
         return choose_head(recording, place=place, head=number)
     except GlassformerError:
         return choose_head(recording)
+
+
+def _draw(
+    recording: Recording, chosen: Mapping[str, str], attention_map: AttentionMap, head: int, language: str
+) -> Figure:
+    """On the picture, or under the sound, where that view is open; else a heat map."""
+    view = chosen.get("view")
+    if view in ("picture", "sound") and getattr(attention_map.key, view) is not None:
+        with suppress(GlassformerError):  # more words than a figure has panels
+            return figure(recording, view, place=attention_map.place, head=head, language=language)
+    return figure(recording, place=attention_map.place, head=head, language=language)
 
 
 def _write_table(recording: Recording, attention_map: AttentionMap, head: int, language: str) -> str:
