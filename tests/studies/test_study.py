@@ -1,5 +1,6 @@
 """What a folder of a study says; tests/corpus/test_study.py makes some."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,3 +28,10 @@ def test_tables_that_are_not_there(tmp_path: Path) -> None:
         assert error.value.message.code == code
     incomplete = Study(tmp_path, {**study.manifest, "complete": False})
     assert "interrupted" in str(incomplete)
+
+
+def test_a_frame_without_pandas_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    study = Study(tmp_path, {"complete": True})
+    with pytest.raises(InputError, match=r"pip install pandas.*table\(\)"):
+        study.frame()

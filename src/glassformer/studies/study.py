@@ -7,6 +7,7 @@ Out:  its tables, for pyarrow or pandas; several studies pooled into one.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -168,6 +169,8 @@ class Study:
 
     def frame(self, name: str = "heads") -> "pandas.DataFrame":
         """The same for pandas."""
+        if find_spec("pandas") is None:
+            raise InputError("study.no_pandas")
         return self.table(name).to_pandas()
 
     def __str__(self) -> str:

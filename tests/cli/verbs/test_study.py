@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -34,6 +35,8 @@ def test_a_study_of_a_file(texts: Path, run: Command, tmp_path: Path) -> None:
     strongest = effects.loc[effects["value"][1:].abs().idxmax()]
     value, low, high = (f"{strongest[name]:+.3g}" for name in ("value", "low", "high"))
     assert f"{strongest['edit']}: {strongest['outcome']} {value} ({low} to {high})" in printed
+    value, low, high = (f"{effects[name][0]:.3g}" for name in ("value", "low", "high"))
+    assert f"without an edit: {effects['outcome'][0]} {value} ({low} to {high})\n" in printed
     assert open_study(folder).frame("values")["metric"].unique().tolist() == ["entropy"]
     assert "texts.txt:3" in run("study", "--show", folder)  # also later
     shown = json.loads(run("study", "--show", folder, "--json"))
@@ -42,6 +45,15 @@ def test_a_study_of_a_file(texts: Path, run: Command, tmp_path: Path) -> None:
     assert {row["metric"] for row in shown["heads"]} == {"entropy"}
     assert shown["effects"][0]["edit"] == ""
     assert run(*command) == printed  # nothing is left to do
+
+
+def test_the_strongest_of_many_edits(texts: Path, run: Command, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr("glassformer.cli.verbs.study.EDITS", 1)
+    model, folder = build_model(tmp_path / "model", "decoder"), tmp_path / "found"
+    printed = run("study", model, texts, "--output", folder, "--metric", "entropy", "--loss")
+    heads = len(open_study(folder).frame("effects")) - 1
+    assert printed.count("silenced") == 1
+    assert f"… and {heads - 1} edits that change it less" in printed
 
 
 def test_refusals(texts: Path, complain: Command, tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ export const words = {
   withoutAttention: "Walk shows every step of what it computes instead, Generation the words that it wrote.",
   signed:
     "This recording has maps of signed values (differences, attributions); this view needs attention weights. Open the heat map, the lines, the text or the overview.",
-  noHidden: "This recording has no hidden states. Record again with `want` hidden.",
+  noHidden:
+    "This recording has no hidden states. Record again with hidden states: want=('weights', 'output', 'hidden'), in a terminal --want weights,output,hidden.",
   position: "position",
   token: "token",
   stackColumn: "stack",

@@ -23,7 +23,8 @@ export const words: SameWords<typeof en.words> = {
   noMaps: "这份记录没有注意力图。请在记录时把 weights 加入 `want`。",
   withoutAttention: "“逐步演示”展示它实际计算的每一步，“生成”展示它写出的词。",
   signed: "这份记录含有带符号的值（差值、归因），而这个视图需要注意力权重。请打开热力图、连线、文本或总览。",
-  noHidden: "这份记录没有隐藏状态。请在记录时把 hidden 加入 `want`。",
+  noHidden:
+    "这份记录没有隐藏状态。请重新记录并保留隐藏状态：want=('weights', 'output', 'hidden')，在终端里是 --want weights,output,hidden。",
   position: "位置",
   token: "词元",
   stackColumn: "网络部分",

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from glassformer.studies import Study
 
 POSITION = 76
-SHOWN = 3  # failed texts, and edits
+SHOWN = 3  # failed texts
+EDITS = 10  # the strongest; `--json` has all
 EXAMPLES = (
     "glassformer study zoo/bert texts.txt --output animals",
     "glassformer study zoo/gpt2 reviews.parquet --column text --loss --output reviews --engine ray",
@@ -168,11 +169,18 @@ def _list_heads(study: "Study") -> "Iterator[Message]":
 
 
 def _list_effects(study: "Study") -> "Iterator[Message]":
-    """The edits that change the outcome most."""
-    rows = [row for row in _read(study, "effects") if row["edit"]]
-    for row in sorted(rows, key=lambda row: -abs(row["value"]))[:SHOWN]:
+    """The outcome without edits, and the edits that change it most."""
+    effects = _read(study, "effects")
+    for row in effects:
+        if not row["edit"]:
+            given = {"value": row["value"], "interval": _describe_interval(row, "interval")}
+            yield message("cli.study.unedited", outcome=row["outcome"], **given)
+    rows = [row for row in effects if row["edit"]]
+    for row in sorted(rows, key=lambda row: -abs(row["value"]))[:EDITS]:
         given = {"value": row["value"], "interval": _describe_interval(row, "interval_of_change")}
         yield message("cli.study.effect", edit=row["edit"], outcome=row["outcome"], **given)
+    if len(rows) > EDITS:
+        yield message("cli.study.more_edits", count=len(rows) - EDITS)
 
 
 def _name(row: dict[str, Any]) -> Message:
