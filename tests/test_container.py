@@ -1,7 +1,7 @@
 """The image of deploy/Containerfile: built by buildah, as it is written, started and checked as it says.
 
 Its base is made of Debian packages here, under the name that the file asks for; Python packages are lent by
-this environment, which takes a minute less. Where no image can be built, test_wheel.py takes the same steps.
+this environment, which takes a minute less. Where no image can be built, its steps are taken without one.
 """
 
 import json
@@ -16,13 +16,13 @@ import sysconfig
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from glassformer.render.html.export import EMBEDDED
+from images import NO_IMAGE, ROOT, build_wheel, take_steps_of_container
 from ports import hold_port
 
-ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "deploy" / "Containerfile").read_text()
 BASE = re.findall(r"^FROM (\S+)", TEXT, re.M)[0]
 PACKAGES = ("python3-venv", "python-is-python3", "passwd", "login", "dash", "coreutils", "libc-bin",
@@ -35,17 +35,7 @@ ACCOUNTS = 'for each in passwd group; do cp "$1/usr/share/base-passwd/$each.mast
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.first,
-    pytest.mark.skipif(not EMBEDDED.is_file(), reason="the page is not built: make page"),
-    pytest.mark.skipif(
-        sys.version_info[:2] != (3, 11), reason="the base has Python 3.11, and is lent its packages"
-    ),
-    pytest.mark.skipif(
-        os.name != "posix" or os.geteuid() != 0, reason="only root builds an image without user spaces"
-    ),
-    pytest.mark.skipif(
-        not (shutil.which("buildah") and shutil.which("mmdebstrap")),
-        reason="there is no buildah or no mmdebstrap",
-    ),
+    pytest.mark.skipif(NO_IMAGE is not None, reason=str(NO_IMAGE)),
 ]
 
 Buildah = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -91,11 +81,11 @@ def image(folder: Path, buildah: Buildah, lent: list[str]) -> Iterator[str]:
         ["mmdebstrap", "--quiet", *words, "bookworm", folder / "base.tar"], capture_output=True, text=True
     )
     if made.returncode:
-        pytest.skip(f"no base can be made of Debian packages: {made.stderr.strip()[-200:]}")
+        skip_image(folder, f"no base can be made of Debian packages: {made.stderr.strip()[-200:]}")
     base = buildah("from", "scratch").stdout.strip()
     buildah("add", base, folder / "base.tar", "/")
     if (tried := buildah("run", "--isolation", "chroot", base, "--", "true", check=False)).returncode:
-        pytest.skip(f"no container can be run here: {tried.stderr.strip()[-200:]}")
+        skip_image(folder, f"no container can be run here: {tried.stderr.strip()[-200:]}")
     # Debian writes bytecode while it sets packages up, which nobody does here; each start would compile anew.
     buildah("run", "--isolation", "chroot", base, "--", "python", "-c", f"import {', '.join(COMMON)}")
     without = ("PIP_NO_INDEX=1", "PIP_NO_BUILD_ISOLATION=0", "GLASSFORMER_SKIP_PAGE=1")
@@ -107,6 +97,12 @@ def image(folder: Path, buildah: Buildah, lent: list[str]) -> Iterator[str]:
     yield buildah("from", "--pull-never", "--name", "started", "glassformer").stdout.strip()
     buildah("rm", "--all")
     shutil.rmtree(folder / "store")
+
+
+def skip_image(folder: Path, why: str) -> NoReturn:
+    """test_wheel.py leaves the steps to this file."""
+    take_steps_of_container(build_wheel(folder))
+    pytest.skip(f"{why}; its steps were taken without one")
 
 
 def test_the_image_starts_as_a_user_without_rights_is_healthy_and_ends(
