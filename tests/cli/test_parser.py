@@ -79,6 +79,12 @@ def test_a_command_that_is_not_understood_is_one_line(
     assert said in error
 
 
+def test_an_unknown_option_leads_to_the_help_of_its_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["study", "zoo/gpt2", "texts.txt", "--limt", "100"])
+    assert "--limt 100. `glassformer study --help` lists" in capsys.readouterr().err
+
+
 def test_every_argument_has_a_help_and_every_help_an_argument(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: set[str] = set()
 

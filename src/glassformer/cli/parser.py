@@ -119,9 +119,12 @@ class Parser(argparse.ArgumentParser):
         self._intermixed = True
         self.usage = self.format_usage().removeprefix(_translate("usage: ")).replace("%", "%%")
         try:
-            return self.parse_known_intermixed_args(args, namespace)
+            found, unknown = self.parse_known_intermixed_args(args, namespace)
         finally:
             self._intermixed, self.usage = False, None
+        if unknown:  # here, where the help of the verb is the one to name
+            self.error(_translate("unrecognized arguments: %s") % " ".join(unknown))
+        return found, unknown
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         return Formatter(self.prog)
