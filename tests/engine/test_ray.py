@@ -10,6 +10,7 @@ from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from engine.test_local import collect
 from glassformer import bundle
 from glassformer.corpus import study
 from glassformer.corpus.atlas import build
-from glassformer.engine import open_engine
+from glassformer.engine import open_engine, ray_cluster
 from glassformer.engine.local import LocalEngine
 from glassformer.engine.ray_cluster import RayEngine, _check_address, _choose_local
 from glassformer.errors import EngineError
@@ -184,6 +185,25 @@ def test_an_unreachable_cluster_is_an_error() -> None:
     with pytest.raises(EngineError) as error:
         RayEngine("127.0.0.1:1")
     assert error.value.message.code == "engine.no_cluster"
+
+
+@pytest.mark.parametrize(("asked", "code"), [(None, "engine.not_started"), ("auto", "engine.no_cluster")])
+def test_a_ray_that_does_not_start_is_no_missing_cluster(
+    asked: str | None, code: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody who gave no address is told to leave it out."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("The current node timed out during startup.")
+
+    find_own = SimpleNamespace(get_node_ip_address=lambda: "127.0.0.1")
+    ray = SimpleNamespace(is_initialized=lambda: False, util=find_own, init=fail)
+    monkeypatch.setattr(ray_cluster, "_import_ray", lambda: ray)
+    monkeypatch.setattr(ray_cluster, "_choose_local", lambda _: "local")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(EngineError, match="timed out") as error:
+        RayEngine(asked)
+    assert error.value.message.code == code
 
 
 def test_localhost_is_asked_where_ray_asks_it() -> None:

@@ -37,6 +37,7 @@ class RayEngine:
         if self._opened:
             find_own = self._ray.util.get_node_ip_address
             _check_address(address, find_own)
+            asked = address or os.environ.get("RAY_ADDRESS")
             address = address or _choose_local(find_own)
             os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
             try:
@@ -46,9 +47,8 @@ class RayEngine:
                     include_dashboard=None if address not in (None, "local") else False,
                 )
             except Exception as error:  # Ray also raises plain `Exception`s
-                raise EngineError(
-                    "engine.no_cluster", address=address or "auto", reason=str(error)
-                ) from error
+                code = "engine.no_cluster" if asked else "engine.not_started"
+                raise EngineError(code, address=asked, reason=str(error).rstrip(".")) from error
         self._call = self._ray.remote(_call)
 
     @property
