@@ -80,3 +80,15 @@ def test_a_file_has_the_sound_and_plays_it(open_file: Open, listener: Recording,
     assert darkness.argmax(axis=1).tolist() == weights.argmax(axis=1).tolist()
     page.get_by_role("button", name="Play", exact=True).click()
     expect(page.locator(".sound-clock")).to_have_text(re.compile(r"^1\.00 of 1\.00"))
+
+
+def test_the_moment_in_focus_is_framed(served: Any, look: Open, listener: Recording) -> None:
+    page = look(served.address("listener", view="sound", place="encoder.self.0", head=0, query=7))
+    settle(page)
+    image = read_pixels(page.locator(".sound-chart canvas").nth(1))
+    painted = np.flatnonzero(image[60, :, 3])  # at the height of the wave
+    edges = GUTTER + np.array([7, 8]) * (image.shape[1] - GUTTER) / 20
+    assert (
+        np.abs(painted[:, None] - edges).min(axis=1).max() <= 4
+    )  # half of a line, and a pixel that it shares
+    assert np.abs(painted[:, None] - edges).min(axis=0).max() <= 1

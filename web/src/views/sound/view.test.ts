@@ -42,10 +42,12 @@ function sounding(): RecordingSource {
   return made;
 }
 
+const LONG = 60_000; // milliseconds; ends only what hangs
 const started: number[] = [];
 let node: { onended?: () => void; stop(): void } | null = null;
 
 class FakeAudio {
+  state = "running";
   currentTime = 0;
   destination = {};
   resume = async () => {};
@@ -172,6 +174,36 @@ test("a sound that the browser cannot play is refused with a sentence", async ()
   expect(text(".sound-clock")).toBe("0.25 of 2.00 s");
   expect(started).toEqual([]);
   expect(failures).toEqual([]);
+  mounted.unmount();
+});
+
+test("where there is no loudspeaker time runs all the same, and a sentence says so", {
+  timeout: 2 * LONG,
+}, async () => {
+  let context: Waiting | undefined;
+  class Waiting extends FakeAudio {
+    override state = "suspended"; // for ever
+    onstatechange?: () => void;
+    constructor() {
+      super();
+      context = this;
+    }
+  }
+  vi.stubGlobal("AudioContext", Waiting);
+  const { mounted, text, stage, press } = await open();
+  const announced: string[] = [];
+  stage.announce = (said) => void announced.push(said);
+  mounted.togglePlay!();
+  const sentence = "No loudspeaker can be used here: the cursor runs without sound.";
+  await vi.waitFor(() => expect(text(".sound-readout")).toContain(sentence), LONG);
+  expect(announced).toEqual([sentence]);
+  await vi.waitFor(() => expect(text(".sound-clock")).toBe("2.00 of 2.00 s"), LONG); // after two seconds
+  expect(text(".drawn-bar .button")).toBe("Play");
+  expect(started).toEqual([0]); // it was to be heard
+  context!.state = "running"; // a loudspeaker was connected
+  context!.onstatechange!();
+  await press("ArrowRight");
+  expect(text(".sound-readout")).not.toContain(sentence);
   mounted.unmount();
 });
 

@@ -75,6 +75,7 @@ class SoundView extends MountedView<Words, SoundOptions> {
   private heard: readonly HeardWord[] = [];
   private pointed: Spot | null = null;
   private second: number | null = null; // of the cursor
+  private told = false; // that nothing can be heard
   private refused = false; // by the browser: it cannot play this sound
 
   constructor(setting: Setting<Words, SoundOptions>) {
@@ -395,12 +396,18 @@ class SoundView extends MountedView<Words, SoundOptions> {
   }
 
   private refusal(): string | null {
-    return this.refused ? this.say.cannotPlay(count(this.sound?.rate ?? 0)) : null;
+    if (this.refused) return this.say.cannotPlay(count(this.sound?.rate ?? 0));
+    return this.player?.silent ? this.say.silent : null;
   }
 
   /** Every frame while it plays. */
   private run(): void {
     if (this.tasks.over || !this.player?.playing) return;
+    if (this.player.silent && !this.told) {
+      this.told = true;
+      this.stage.announce(this.say.silent);
+      this.changed();
+    }
     const { now } = this.player;
     const cell = cellAt(this.cells.key, now);
     this.second = this.stage.reducedMotion && cell !== null ? cell.from : now; // by frames, where motion is unwanted

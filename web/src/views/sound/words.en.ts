@@ -8,6 +8,7 @@ export const words = {
   pause: "Pause",
   playHint: "Play the sound, or stop it (space)",
   cannotPlay: (rate: string) => `This browser cannot play this sound (${rate} samples per second).`,
+  silent: "No loudspeaker can be used here: the cursor runs without sound.",
   time: (now: string, all: string) => `${now} of ${all} s`,
   show: "Show",
   out: "what it listens to",

@@ -11,6 +11,7 @@ export const words: SameWords<typeof en.words> = {
   pause: "暂停",
   playHint: "播放或停止声音（空格键）",
   cannotPlay: (rate) => `此浏览器无法播放这段声音（每秒 ${rate} 个采样）。`,
+  silent: "这里没有可用的扬声器：光标无声移动。",
   time: (now, all) => `${now} / ${all} 秒`,
   show: "显示",
   out: "它听什么",
