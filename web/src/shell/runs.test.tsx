@@ -156,6 +156,27 @@ describe("what is drawn", () => {
   });
 });
 
+describe("a recording whose text nobody knows", () => {
+  const plain = { tasks: {}, languages: [], samples: {}, reads: "text", layers: 2 };
+  const models = [
+    { ...plain, name: "zoo/translator" },
+    { ...plain, name: "zoo/gpt2" },
+  ] as never;
+  const source = { description: { id: "r", request: null, evidence: { model: "zoo/gpt2" } } };
+
+  test.each([true, false])("chooses its model in the form, before models are known: %s", async (before) => {
+    const { app } = build(() => []);
+    Object.assign(app.server!, { models: async () => models });
+    if (!before) await app.runs.loadModels();
+    app.runs.follow(source as RecordingSource);
+    if (before) await app.runs.loadModels();
+    expect(app.runs.form.peek().model).toBe("zoo/gpt2");
+    app.runs.change({ model: "zoo/translator" });
+    app.runs.follow(source as RecordingSource);
+    expect(app.runs.form.peek().model).toBe("zoo/translator"); // chosen by a person
+  });
+});
+
 describe("samples of a task", () => {
   test("each run reads a new one, unless another was chosen meanwhile", () => {
     const { app } = build(() => []);
@@ -264,24 +285,6 @@ describe("in a second window", () => {
     expect(cancelled).toEqual(["j1"]);
     expect(see(".progress")).toBeNull();
   });
-});
-
-test("an admin, who is told of everybody's jobs, is shown their own", async () => {
-  const { app, see } = build(() => [
-    { ...running, id: "theirs", owner: "rob" },
-    { ...running, id: "own", owner: "ada", model: "zoo/bert" },
-  ]);
-  app.account.value = {
-    users: true,
-    name: "ada",
-    role: "admin",
-    signs_out: true,
-    storage: 0,
-    storage_most: null,
-  };
-  await app.runs.resume();
-  await vi.advanceTimersByTimeAsync(10);
-  expect(see("[data-part=other-progress]")?.textContent).toContain("zoo/bert");
 });
 
 test("whoever was signed out meanwhile is offered to sign in again", async () => {

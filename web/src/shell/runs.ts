@@ -58,6 +58,7 @@ export class Runs {
   private drawn = ""; // the sample that was run last
   private touched = false; // by a person, since the last run
   private stopped = false;
+  private opened = ""; // the model of the recording that is open
   private own = ""; // the recording that was made of the form's own picture or sound
   private next: File | null = null; // to be looked at as soon as the one before has been
   private looking = false;
@@ -72,19 +73,27 @@ export class Runs {
 
   /** Fill in the text and model that made a recording, unless the form has been edited since the last run. */
   follow(source: RecordingSource): void {
+    if (this.touched || source.description.id === this.own) return;
     const request = this.originalRequest(source);
     const kept = request?.sequence === "text" || request?.media_of != null;
-    if (request && kept && !this.touched && source.description.id !== this.own)
-      this.form.value = withRequest(this.form.peek(), request);
+    this.opened = source.description.evidence.model;
+    if (request && kept) this.form.value = withRequest(this.form.peek(), request);
+    else if (!request) this.chooseModel(this.models.peek().find(({ name }) => name === this.opened));
+  }
+
+  private chooseModel(model: ModelDescription | undefined): void {
+    const form = this.form.peek();
+    if (model && model.name !== form.model)
+      this.form.value = withModel(form, model, this.app.language.peek());
   }
 
   async loadModels(): Promise<void> {
     const { form, models } = this;
     if (!this.app.server || models.peek().length > 0) return;
     models.value = await this.app.server.models();
-    const first = models.peek()[0];
-    if (first && form.peek().model === "")
-      form.value = withModel(form.peek(), first, this.app.language.peek());
+    const listed = models.peek();
+    if (form.peek().model === "")
+      this.chooseModel(listed.find(({ name }) => name === this.opened) ?? listed[0]);
   }
 
   /** Run what the form says; of the samples of a task the next one, where this one has been run. */
