@@ -292,6 +292,8 @@ def test_lists_show_what_one_may_see(team: Team, who: str | None) -> None:
     jobs = {each["id"] for each in team.ask(who, "GET", "/api/jobs").json()}
     mine = {team.ids["job", each, "private"] for each in ROLES if who in (each, "adam")}
     assert jobs == mine
+    own = {each["owner"] for each in team.ask(who, "GET", "/api/jobs?mine=1").json()}
+    assert own == ({who} if who in ROLES else set())  # the page of an admin follows their own alone
     assert team.ask(who, "GET", "/api/recordings?search=zzz").json() == []
 
 

@@ -37,7 +37,7 @@ export interface ServerJobs {
   presets(): Promise<readonly Preset[]>;
   /** Runs; aborting the signal cancels the job. */
   run(request: JobRequest, heard: Heard, signal: AbortSignal): Promise<string>;
-  /** Every job that the server remembers, started here or elsewhere; the newest first. */
+  /** Every job of this person that the server remembers, started here or elsewhere; the newest first. */
   jobs(): Promise<readonly Job[]>;
   /** Listens to a job that was started before, as `run` does to its own. */
   resume(job: Job, heard: Heard, signal: AbortSignal): Promise<string>;
@@ -100,7 +100,7 @@ export function createServerJobs(
       const job = await connection.send<Job>("jobs", request); // without the signal: see `follow`
       return resume(job, heard, signal);
     },
-    jobs: () => connection.json("jobs"),
+    jobs: () => connection.json("jobs?mine=1"),
     resume,
     async cancel(id) {
       await connection.ask(`jobs/${encodeURIComponent(id)}`, { method: "DELETE" });

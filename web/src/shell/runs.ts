@@ -132,7 +132,7 @@ export class Runs {
         const cancelled = isAbort(error);
         if (cancelled) this.next = null;
         else this.trouble.value = error;
-        this.announceEnd(error);
+        this.app.announce(cancelled ? this.app.words.peek().cancelled : this.app.explain(error));
       }
     }
     this.looking = false;
@@ -211,7 +211,7 @@ export class Runs {
   async resume(): Promise<void> {
     const { server } = this.app;
     if (!server || this.running.peek()) return;
-    const jobs = await this.ownJobs(server);
+    const jobs = await server.jobs();
     const started = this.remembered();
     const mine = jobs.find(({ id }) => id === started?.id);
     if (started && mine) {
@@ -425,20 +425,17 @@ export class Runs {
       app.announce(app.words.peek().finished);
     } catch (error) {
       if (this.controller !== mine) return;
-      if (!isAbort(error)) this.trouble.value = error;
-      this.announceEnd(error);
+      if (isAbort(error)) app.announce(app.words.peek().cancelled);
+      else {
+        this.trouble.value = error;
+        app.announceFailure(error);
+      }
     } finally {
       if (this.controller === mine) {
         this.controller = null;
         this.running.value = null;
       }
     }
-  }
-
-  private announceEnd(error: unknown): void {
-    const { app } = this;
-    if (isAbort(error)) app.announce(app.words.peek().cancelled);
-    else app.announceFailure(error);
   }
 
   /** Asks for all jobs now and then until `isEnough`: without a connection of its own, of which there are only few. */
@@ -449,16 +446,9 @@ export class Runs {
   ): Promise<void> {
     for (let over = false; !over && !this.stopped && !signal?.aborted; ) {
       await new Promise((wake) => setTimeout(wake, PAUSE));
-      const jobs = await this.ownJobs(server).catch(() => null); // the server is gone for a while
+      const jobs = await server.jobs().catch(() => null); // the server is gone for a while
       over = jobs !== null && isEnough(jobs);
     }
-  }
-
-  /** Jobs of whoever is signed in: an admin is told of everybody's. */
-  private async ownJobs(server: ServerJobs): Promise<readonly Job[]> {
-    const jobs = await server.jobs();
-    const name = this.app.account.peek()?.name;
-    return name == null ? jobs : jobs.filter(({ owner }) => owner === name);
   }
 
   /** Shows a run of another window until it is over. */

@@ -231,13 +231,12 @@ export class App {
 
   private async askServer(): Promise<void> {
     if (!this.server) return;
-    const account = this.refreshAccount();
+    void this.refreshAccount();
     try {
       [this.about.value, this.presets.value] = await Promise.all([
         this.server.about(),
         this.server.presets(),
         this.messages,
-        account, // whose runs are to be found again
       ]);
       if (!this.about.value.workbench && this.panel.peek() === "input") this.panel.value = "interpretability";
       if (!this.preset.peek()) this.preset.value = this.presetOf(this.store.get().recording);

@@ -16,7 +16,7 @@ export const shell: SameWords<typeof en.shell> = {
   changeLanguage: (name: string) => `语言：切换到 ${name}`,
   signIn: "登录",
   signOut: "退出登录",
-  account: (name: string) => `${name}：存储空间、谁可以查看当前内容、退出登录`,
+  account: (name: string) => `${name}：存储、共享、退出登录`,
   toDark: "深色",
   toLight: "浅色",
   help: "键盘与帮助",

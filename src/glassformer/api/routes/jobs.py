@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from glassformer.api.branches import complete_request, list_texts
@@ -76,12 +76,16 @@ async def list_presets(request: Request, context: Context) -> Response:
 
 
 @router.get("/jobs", response_model=list[Job])
-async def list_jobs(request: Request, context: Context) -> Response:
+async def list_jobs(
+    request: Request,
+    context: Context,
+    mine: Annotated[bool, Query(description="only one's own, also for an admin, who sees all")] = False,
+) -> Response:
     """Every job of this server; where it has users, one's own."""
-    found = (
-        [] if context.workbench is None else list(filter(context.access.sees_job, context.workbench.jobs()))
-    )
-    return await respond(request, context, lambda: found, keep=NO_STORE)
+    access = context.access
+    found = [] if context.workbench is None else list(filter(access.sees_job, context.workbench.jobs()))
+    shown = [each for each in found if each.owner == access.owner] if mine else found
+    return await respond(request, context, lambda: shown, keep=NO_STORE)
 
 
 @router.post("/jobs", status_code=202, response_model=Job)

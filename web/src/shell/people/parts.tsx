@@ -77,9 +77,9 @@ function Storage(props: {
 }) {
   const own = words(useApp().language.value);
   const { used, most } = props;
-  if (used === null || used === undefined) return null;
+  if (used == null) return null;
   const shown = (bytes: number): string => fixed(bytes / 1e6, 1);
-  const limited = most !== null && most !== undefined;
+  const limited = most != null;
   return (
     <section class="account-part" data-part="storage">
       <h3>{own.storage}</h3>

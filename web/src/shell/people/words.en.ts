@@ -3,8 +3,8 @@
 export const people = {
   role: {
     viewer: "viewer: looks at what is shared with you",
-    runner: "runner: runs models, uploads, trains, and shares what you made",
-    admin: "admin: sees and changes everything on this server",
+    runner: "runner: runs models, uploads, trains, shares",
+    admin: "admin: sees and changes everything",
   },
   storage: "Your recordings",
   used: (used: string) => `${used} MB on disk`,
@@ -19,5 +19,5 @@ export const people = {
   of: (owner: string) => `It belongs to ${owner}; only they and admins decide who sees it.`,
   ofNobody: "It belongs to nobody: admins decide who sees it.",
   ofAdmin: (owner: string) => `It belongs to ${owner}.`,
-  ships: "It ships with Glassformer: everybody sees it.",
+  ships: "Ships with Glassformer: everybody sees it.",
 };
