@@ -4,9 +4,12 @@
  * In:  as JSON on standard input: `firefox` (its path), `init` (a script to run before each page's own), `folder` for
  *      pictures, `patience` in ms, and `pages`: a name and an address each; `changes` where the text of a
  *      selector must change while the page is looked at; `press` and `shows` where a press on one selector must bring
- *      another one, after `choose` (the selector of a list, and a value of it); `view` where it is not the name.
+ *      another one, after `choose` (the selector of a list, and a value of it) and `drag` (a selector, and places in it
+ *      from 0 to 1 that the pointer draws through); `says`, a selector and the text that it must have in the end; `point`, places in a selector at which the text of `reads` and the
+ *      canvas `looks` are kept; `view` where it is not the name.
  * Out: as JSON on standard output, for each page by its name: `faults` (exceptions, errors on the console, requests to
- *      other hosts, a view that did not come to rest) and the path of a `picture` of the view.
+ *      other hosts, a view that did not come to rest), the path of a `picture` of the view, and what was `read`: a text
+ *      and the canvas as a data URL for each place.
  *
  * Run it in the folder `web`, where puppeteer-core is installed.
  */
@@ -40,34 +43,64 @@ const open = async (browser, address) => {
   return page;
 };
 
-async function look(browser, opened, { name, address, changes, choose, press, shows, view: shown = name }) {
+const rest = async (page) => {
+  const latest = Date.now() + patience;
+  while (!(await page.evaluate("window.isAtRest()"))) {
+    if (Date.now() > latest) throw new Error("the page found no rest");
+  }
+};
+
+/** A place of the window, from a place in an element. */
+const place = async (page, selector, [x, y]) => {
+  const box = await page.$eval(selector, (element) => {
+    element.scrollIntoView({ block: "nearest" });
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return { left, top, width, height };
+  });
+  return [box.left + x * box.width, box.top + y * box.height];
+};
+
+async function look(browser, opened, wish) {
+  const { name, address, changes, choose, drag, press, shows, says, point, reads, looks, view: shown = name } = wish;
   faults = [];
+  const read = [];
   const picture = path.join(folder, `${name}.png`);
   try {
     const { origin, hash } = new URL(address);
     opened[origin] ??= await open(browser, address);
     const page = opened[origin];
+    await page.bringToFront(); // behind another one it draws no frames
     await page.evaluate((to) => { location.hash = to; }, hash);
     const view = await page.waitForSelector(`.view-host > .view-${shown}`);
     await page.waitForSelector(".stage[aria-busy=false]");
-    const latest = Date.now() + patience;
-    while (!(await page.evaluate("window.isAtRest()"))) {
-      if (Date.now() > latest) throw new Error("the page found no rest");
-    }
+    await rest(page);
     if (changes) {
       const text = await page.$eval(changes, (element) => element.textContent);
       await page.waitForFunction((selector, before) => document.querySelector(selector).textContent !== before, {}, changes, text);
     }
     if (choose) await page.select(...choose);
-    if (press) {
-      await (await page.waitForSelector(press)).click();
-      await page.waitForSelector(shows, { visible: true });
+    if (drag) {
+      const [selector, first, ...others] = drag;
+      await page.waitForSelector(selector);
+      await page.mouse.move(...(await place(page, selector, first)));
+      await page.mouse.down();
+      for (const each of others) await page.mouse.move(...(await place(page, selector, each)));
+      await page.mouse.up();
     }
-    await (press ? page : view).screenshot({ path: picture });
+    if (press) await (await page.waitForSelector(press)).click();
+    if (shows) await page.waitForSelector(shows, { visible: true });
+    if (says) await page.waitForFunction((selector, text) => document.querySelector(selector)?.textContent === text, {}, ...says);
+    for (const each of point?.[1] ?? []) {
+      await page.mouse.move(...(await place(page, point[0], each)));
+      await rest(page);
+      const text = await page.$eval(reads, (element) => element.textContent);
+      read.push({ text, canvas: await page.$eval(looks, (canvas) => canvas.toDataURL()) });
+    }
+    await (shows ? page : view).screenshot({ path: picture });
   } catch (error) {
     faults.push(`${error}`);
   }
-  return { faults, picture };
+  return { faults, picture, read };
 }
 
 const browser = await puppeteer.launch({

@@ -5,17 +5,21 @@ import os
 import subprocess
 import sys
 import threading
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from shutil import which
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from atlases.invented import invent_atlas
 from browser.conftest import serve, serve_workbench
+from browser.test_picture import COLUMNS, ROWS, expected, read_covers
 from browser.test_runs import training
 from browser.waiting import COUNT, PATIENCE
 from conftest import BuildOnce
@@ -31,6 +35,7 @@ WEB = Path(__file__).parents[2] / "web"
 VIEWS = sorted(path.parent.name for path in (WEB / "src" / "views").glob("*/view.ts"))
 SENSED = {"picture": invent_captioner, "sound": invent_listener}  # views of what is no text
 MEASURE = {"effects", "patching"}  # without a model that can be run they say so, and draw nothing
+POINTED = ((0, 0), (0, 4), (1, 2), (2, 4))  # patches, by row and column
 SCRIPT = Path(__file__).with_name("firefox.mjs")
 
 
@@ -106,6 +111,35 @@ def seen(
         )
         pages.append(
             {
+                "name": "patches",
+                "view": "picture",
+                "address": served.address("picture", view="picture", place="encoder.self.1", head=2),
+                "point": [".patches", [[(x + 0.5) / COLUMNS, (y + 0.5) / ROWS] for y, x in POINTED]],
+                "reads": ".picture-readout",
+                "looks": ".patches canvas + canvas",
+            }
+        )
+        pages.append(
+            {
+                "name": "drawing",
+                "view": "canvas",
+                "address": f"{hears.url}/#view=canvas",
+                "choose": ["[data-field=model]", "zoo/digits"],
+                "drag": ["[data-part=pad]", [0.5, 0.2], [0.5, 0.4], [0.5, 0.6], [0.5, 0.8]],
+                "shows": "[data-outcome=classes]",
+            }
+        )
+        pages.append(
+            {
+                "name": "playing",
+                "view": "sound",
+                "address": served.address("sound", view="sound", place="decoder.cross.0", head=0),
+                "press": ".sound .drawn-bar button",
+                "says": [".sound-clock", "1.00 of 1.00 s"],  # also where there is no loudspeaker
+            }
+        )
+        pages.append(
+            {
                 "name": "microphone",
                 "view": "canvas",
                 "address": f"{hears.url}/#view=canvas",
@@ -140,7 +174,7 @@ def find_node() -> str:
     return node
 
 
-@pytest.mark.parametrize("view", [*VIEWS, "new-run", "microphone"])
+@pytest.mark.parametrize("view", [*VIEWS, "new-run", "microphone", "patches", "drawing", "playing"])
 def test_a_view_opens_and_draws_something(seen: dict[str, Any], view: str) -> None:
     assert seen[view]["faults"] == []
     picture = Image.open(seen[view]["picture"]).convert("RGB")
@@ -148,6 +182,16 @@ def test_a_view_opens_and_draws_something(seen: dict[str, Any], view: str) -> No
     counts = [count for count, _ in picture.getcolors(pixels) or ()]
     assert len(counts) > 20
     assert view in MEASURE or max(counts) < 0.995 * pixels  # not one colour almost everywhere
+
+
+def test_the_patch_under_the_pointer_is_the_patch_of_the_number(seen: dict[str, Any]) -> None:
+    weights = invent_captioner().maps[1].weights(2)  # (query, key); token 0 is the class token
+    assert len(seen["patches"]["read"]) == len(POINTED)
+    for (row, column), read in zip(POINTED, seen["patches"]["read"], strict=True):
+        assert read["text"].startswith(f"patch {row},{column} looks at")
+        image = Image.open(BytesIO(b64decode(read["canvas"].partition(",")[2]))).convert("RGBA")
+        looking = weights[row * COLUMNS + column + 1, 1:]
+        np.testing.assert_array_equal(read_covers(np.asarray(image)), expected(looking))
 
 
 def test_every_view_is_looked_at() -> None:
