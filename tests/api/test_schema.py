@@ -99,6 +99,7 @@ def test_no_request_breaks_the_server(build_site: Callable[..., Any], tmp_path: 
                         id=others.get(case.path.split("/")[2], made.get(case.path.split("/")[-1], known)),
                         other="one",
                         language="zh",
+                        side="source",
                         place="0",
                         head=0,
                         level=0,
