@@ -117,7 +117,7 @@ def test_what_is_written_heeds_the_encoder_as_much_as_a_recipe_says(
 ) -> None:
     network = gf.Transformer(task.network_config)
     assert task.generation() == gf.GenerationSettings()
-    task.settings = replace(task.settings, told=1.0, beams=2)
+    task.settings = replace(task.settings, ctc_decoding=1.0, beams=2)
     save_model(network, tmp_path / "model", task)
     assert gf.load(tmp_path / "model").generation == gf.GenerationSettings(ctc=1.0, beams=2)
     _let_tell_low_low_high(network, monkeypatch)

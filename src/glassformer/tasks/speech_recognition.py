@@ -8,7 +8,8 @@ Out:  loss, perplexity and word error rate; for every string the moments at whic
 Which recordings are joined depends on seed, epoch and number alone; strings of dev and test stay the same.
 While the network learns, its strings are also augmented (`sound_distortions`), and strings may grow with the
 epochs. With `ctc` a share of the loss is the CTC loss of the encoder (Graves et al. 2006): it then learns
-early what is said where, and the decoder where to look. With `told` both choose the words that are written.
+early what is said where, and the decoder where to look. With `ctc_decoding` both choose the words that are
+written.
 """
 
 from collections.abc import Iterator, Sequence
@@ -82,7 +83,9 @@ class SpeechRecognitionSettings(SoundSettings):
     masked: Share = 0.0  # train: share of frequencies and of time that is masked, at most
     grow: CountOrZero = 0  # train: epochs in which the most words grow from `shortest` to `longest`
     ctc: Share = 0.0  # train: weight of the encoder's CTC loss; the rest is the decoder's cross-entropy
-    told: UpToOne = 0.0  # weight of what the encoder tells by CTC when words are written; the rest: decoder
+    ctc_decoding: UpToOne = (
+        0.0  # weight of what the encoder tells by CTC when words are written; the rest: decoder
+    )
     beams: Count = 1  # hypotheses that are followed then
     label_smoothing: Share = 0.0
     scored: CountOrZero = 200  # strings that are written down at every evaluation; 0: none
@@ -236,7 +239,7 @@ class SpeechRecognition(MediaTask):
         return (1 - settings.ctc) * loss + settings.ctc * _sum_encoder_loss(listening, batch, memory)
 
     def generation(self) -> GenerationSettings:
-        return GenerationSettings(beams=self.settings.beams, ctc=self.settings.told)
+        return GenerationSettings(beams=self.settings.beams, ctc=self.settings.ctc_decoding)
 
     def score_names(self) -> tuple[str, ...]:
         if not self.settings.scored:
