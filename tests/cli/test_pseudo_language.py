@@ -274,7 +274,7 @@ def test_what_verbs_print(command: str, allowed: str, speak: Callable[[str], tup
     [
         # argparse
         ("xqrecord", "verbs"),
-        ("--xq", ""),
+        ("--xq", "serve"),
         ("record", ""),
         ("record a b c", ""),
         ("show", ""),
